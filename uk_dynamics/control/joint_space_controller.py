@@ -92,6 +92,8 @@ class JointSpaceController(ABC):
         motion = select_backend(self.mechanism, "cached").motion()
         if not isinstance(motion, CompiledMotion):
             return ""
+        if self.mechanism.local is not None:
+            return f"{self.mechanism.model.nv} velocities to hold"
         compiled = _InC(self, CompiledJointSpace(motion, self.mechanism))
         try:
             compiled.load()

@@ -11,11 +11,15 @@ from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.simulation import simulate
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
@@ -84,6 +88,56 @@ def test_trajectories(method, project):
     assert np.isnan(found.q[2, -1]).all()
     alone = compiled.project(State(0.0, q[0], v[0]))
     near(alone.q, interpreted.project(State(0.0, q[0], v[0])).q, relative=1e-13)
+
+
+TASKS = """
+schema: 1
+tasks:
+  first: {type: joint, joint: left_1, reference: {type: constant, value: 0.3}}
+  third: {type: joint, joint: right_3, priority: 2, reference: {type: constant, value: -0.2}}
+  tip:
+    type: frame
+    axes: [x, z]
+    parent: {link: rung_0}
+    child: {link: rung_3}
+    reference: {type: sinusoid, offset: [0.1, -0.6], amplitude: 0.05, frequency: 2.0, phase: 0.0}
+"""
+MOTORS = """  upper: {joint: left_1, effort_limit: 400.0}
+  middle: {joint: left_2, effort_limit: 9.0, rate_limit: 500.0}
+  lower: {joint: left_3, effort_limit: 40.0}
+joints:
+  left_2: {damping: 0.5, friction: 0.3}
+"""
+
+
+@pytest.mark.parametrize("friction", ["model", "none"])
+def test_a_servo_law_within_limits_and_the_motion_under_it(friction):
+    """More task rows than motors, two priorities, motors at limits of effort and rate."""
+    hip = "  hip: {joint: left_1, effort_limit: 60.0}\n"
+    machine = clustered(loop_ladder(3, **{hip: MOTORS}))
+    tasks = Tasks(TasksSpec.from_text(TASKS), machine)
+    found = {}
+    for backend in ("compiled", "interpreted"):
+        controller = ServoController(
+            machine, tasks, control_period=0.002, backend=backend, friction=friction
+        )
+        if backend == "compiled":
+            assert isinstance(controller.compiled(), CompiledPeriod)
+        found[backend] = simulate(
+            machine,
+            swinging(machine),
+            0.03,
+            controller=controller,
+            control_period=0.002,
+            backend=backend,
+            method="rk4",
+            step=1e-3,
+        )
+    expected, compiled = found["interpreted"], found["compiled"]
+    assert (np.abs(expected.efforts).max(axis=0) == [400.0, 9.0, 40.0]).any()  # limits act
+    for name in ("q", "v", "efforts", "tracking_error", "multipliers", "residual"):
+        near(getattr(compiled, name), getattr(expected, name), relative=1e-10)
+    assert (compiled.rank == expected.rank).all()
 
 
 def test_a_motion_without_inertia_is_named():

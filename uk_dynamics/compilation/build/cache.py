@@ -41,7 +41,7 @@ def key_of(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> 
     """Name of the entry: digest of robot, mechanism file, this package and the compiler."""
     digest = hashlib.sha256()
     for text in (
-        *_made_from(mechanism),
+        *_made_from(mechanism, part),
         _code_digest(),
         compiler.version,
         " ".join(compiler.command),
@@ -77,13 +77,13 @@ def forget(library: Path) -> None:
 def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
     """Where the library of a mechanism is, or would be."""
     key = key_of(mechanism, compiler, part)
-    name = mechanism.name if mechanism.local is None else "clusters"
+    name = mechanism.name if mechanism.local is None or part else "clusters"
     return Entry(directory() / f"{name}{part}-{key[:24]}.so", key)
 
 
-def _made_from(mechanism: ResolvedMechanism) -> tuple[str, ...]:
+def _made_from(mechanism: ResolvedMechanism, part: str) -> tuple[str, ...]:
     """What a library depends on: the mechanism, or the types of its rows where tables hold it."""
-    if mechanism.local is None:
+    if mechanism.local is None or part:
         varied = mechanism.varied
         if varied is None:
             return mechanism.model.description.text, repr(mechanism.spec)

@@ -58,8 +58,6 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
         for task in tasks.spec.tasks
         if task.feedback == "generalized_inverse"
     ]
-    if tasks.mechanism.local is not None:
-        found.insert(0, f"{tasks.model.nv} velocities, for whose servo law there is no C")
     if tasks.spec.distribution != "effort":
         found.insert(0, f"allocation.distribution: {tasks.spec.distribution}")
     return tuple(found)

@@ -45,6 +45,23 @@ def library_of(mechanism: ResolvedMechanism) -> Path:
     return _library(mechanism, source, "")
 
 
+def motion_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library that moves one state; as above, and that of others than clusters has both.
+
+    Raises:
+        CompilationError: As above.
+    """
+    if mechanism.local is None:
+        return library_of(mechanism)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import cluster_source
+
+        return cluster_source.cluster_motion_source(mechanism.as_filed())
+
+    return _library(mechanism, source, ".motion", "-O2")
+
+
 def batch_library_of(mechanism: ResolvedMechanism) -> Path:
     """The library for many states at once; as above, and that of clusters has both.
 
@@ -101,9 +118,12 @@ def servo_library_of(tasks: Tasks) -> Path:
     check(tasks)
 
     def source() -> str:
-        from uk_dynamics.compilation.emit import servo_source
+        from uk_dynamics.compilation.emit import cluster_source, servo_source
 
-        return servo_source.servo_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+        filed = Tasks(tasks.spec, tasks.mechanism.as_filed())
+        if tasks.mechanism.local is not None:
+            return cluster_source.cluster_servo_source(filed)
+        return servo_source.servo_source(filed)
 
     # half the time of -O3, and not slower: most of it is loops over a few motors
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
@@ -119,6 +139,8 @@ def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
     """
     check(subject)
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+    if mechanism.local is not None:
+        raise CompilationError(f"{mechanism.model.nv} velocities move one after the other")
 
     def source() -> str:
         from uk_dynamics.compilation.emit import crowd_source

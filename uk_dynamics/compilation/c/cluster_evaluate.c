@@ -19,7 +19,7 @@ static int uk_massless(const uk_tree *t) {
 }
 
 /* 0, or why there is no answer. */
-static int uk_answer(uk_tree *t, int forces) {
+static int uk_answer_tree(uk_tree *t, int forces) {
   uk_update(t, 1);
   uk_begin_inward(t);
   for (int k = t->clusters - 1; k >= 0; --k) {
@@ -31,7 +31,7 @@ static int uk_answer(uk_tree *t, int forces) {
     }
     if (uk_factor(t, k)) return UK_SINGULAR;
     if (c->rows) uk_particular(t, k, t->b);
-    uk_load(t, k, t->joint_force);
+    uk_load_cluster(t, k, t->joint_force);
   }
   if (uk_massless(t)) return UK_SINGULAR;
   double sum = 0.0, square = 0.0;
@@ -61,8 +61,6 @@ static int uk_answer(uk_tree *t, int forces) {
   return isfinite(sum + square) ? 0 : UK_NOT_FINITE;
 }
 
-UK_EXPORT int uk_evaluate(uk_tree *t) { return uk_answer(t, 1); }
-
 /* Factors, once after each update; 1 where there are none. */
 static int uk_linearize(uk_tree *t, double rank_tolerance) {
   const double usual = t->rank_tolerance;
@@ -75,11 +73,11 @@ static int uk_linearize(uk_tree *t, double rank_tolerance) {
 }
 
 /* The x of least x^T M x whose rows are `wanted`, joint by joint. */
-static void uk_correct(uk_tree *t, const double *wanted) {
+static void uk_correct_tree(uk_tree *t, const double *wanted) {
   for (int j = 0; j < t->joints; ++j) memset(t->body[j].P, 0, sizeof t->body[j].P);
   for (int k = t->clusters - 1; k >= 0; --k) {
     if (t->cluster[k].rows) uk_particular(t, k, wanted);
-    uk_load(t, k, NULL);
+    uk_load_cluster(t, k, NULL);
   }
   for (int k = 0; k < t->clusters; ++k) uk_outward(t, k);
 }
@@ -95,7 +93,7 @@ static double uk_open(uk_tree *t) {
 
 /* Positions, then velocities in the memory, onto the constraints: as project_position and
  * project_velocity of core/equation/projection.py. 0, or why not. */
-static int uk_project(uk_tree *t) {
+static int uk_project_tree(uk_tree *t) {
   double smallest = uk_open(t), size = smallest, tolerance;
   int ready = 1; /* whether everything is up to date at the best positions */
   memcpy(t->best, t->q, sizeof(double) * t->joints);
@@ -109,7 +107,7 @@ static int uk_project(uk_tree *t) {
       if (uk_linearize(t, t->rank_tolerance)) return UK_SINGULAR;
     }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
-    uk_correct(t, t->b);
+    uk_correct_tree(t, t->b);
     for (int j = 0; j < t->joints; ++j) t->q[t->link[j].velocity] += t->joint_qdd[j];
     size = uk_open(t);
     ready = size < smallest;
@@ -131,7 +129,7 @@ static int uk_project(uk_tree *t) {
   if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
   if (uk_linearize(t, tolerance)) return UK_SINGULAR;
   for (int r = 0; r < t->rows; ++r) t->b[r] = t->rate[r];
-  uk_correct(t, t->b);
+  uk_correct_tree(t, t->b);
   for (int j = 0; j < t->joints; ++j) t->v[t->link[j].velocity] -= t->joint_qdd[j];
   return 0;
 }
@@ -149,7 +147,7 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
     memcpy(t->v, c->v + k * n, sizeof(double) * n);
     if (c->tau) memcpy(t->tau, c->tau + k * n, sizeof(double) * n);
     else memset(t->tau, 0, sizeof(double) * n);
-    c->failed[k] = uk_answer(t, c->ideal_force != NULL);
+    c->failed[k] = uk_answer_tree(t, c->ideal_force != NULL);
     c->rank[k] = *t->rank, c->status[k] = *t->status;
     uk_put(c->qdd, t->qdd, n, k);
     uk_put(c->ideal_force, t->ideal_force, n, k);
@@ -166,7 +164,7 @@ static int uk_step(uk_tree *t, double h, int euler) {
   const int n = t->joints;
   double *q = t->start_q, *v = t->start_v, *dq = t->sum_q, *dv = t->sum_v;
   if (euler) {
-    const int failed = uk_answer(t, 0);
+    const int failed = uk_answer_tree(t, 0);
     if (failed) return failed;
     for (int i = 0; i < n; ++i) t->v[i] += h * t->qdd[i];
     for (int i = 0; i < n; ++i) t->q[i] += h * t->v[i];
@@ -180,7 +178,7 @@ static int uk_step(uk_tree *t, double h, int euler) {
       for (int i = 0; i < n; ++i) t->q[i] = q[i] + part * t->v[i];
       for (int i = 0; i < n; ++i) t->v[i] = v[i] + part * t->qdd[i];
     }
-    const int failed = uk_answer(t, 0);
+    const int failed = uk_answer_tree(t, 0);
     if (failed) return failed;
     for (int i = 0; i < n; ++i) dq[i] += weight[s] * t->v[i], dv[i] += weight[s] * t->qdd[i];
   }
@@ -206,7 +204,7 @@ UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
           memcpy(t->tau, c->tau + k * c->tau_state + (step - 1) * c->tau_step, sizeof(double) * n);
         failed = uk_step(t, c->dt, c->euler != 0);
       }
-      if (!failed && c->project) failed = uk_project(t);
+      if (!failed && c->project) failed = uk_project_tree(t);
       if (failed) {
         c->stopped[k] = step + 1, c->reason[k] = failed;
         break;

@@ -26,7 +26,7 @@ static inline double uk_dot6(const double *a, const double *b) {
 }
 
 /* c = A b, (3, 3) with (3,). */
-static inline void uk_apply(const double *A, const double *b, double *c) {
+static inline void uk_turn(const double *A, const double *b, double *c) {
   for (int i = 0; i < 3; ++i) c[i] = uk_dot3(A + 3 * i, b);
 }
 
@@ -65,7 +65,7 @@ static inline void uk_momentum(const double *I, const double *x, double *y) {
 }
 
 /* Inertia of a body about its cluster's point. */
-static void uk_rigid(const uk_joint *c, const uk_motion *b, double *I) {
+static void uk_rigid(const uk_joint *c, const uk_placed *b, double *I) {
   const double *R = b->R, *own = c->inertia;
   double arm[3], turned[9];
   for (int i = 0; i < 3; ++i) {
@@ -84,7 +84,7 @@ static void uk_rigid(const uk_joint *c, const uk_motion *b, double *I) {
 }
 
 /* Force that a body needs at zero joint acceleration, weight included. */
-static void uk_bias(const double *inertia, const uk_motion *b, double *P) {
+static void uk_bias(const double *inertia, const uk_placed *b, double *P) {
   double momentum[6];
   uk_momentum(inertia, b->V, momentum);
   uk_momentum(inertia, b->G, P);
@@ -111,14 +111,14 @@ static inline void uk_start(uk_body *b) {
 static void uk_forward(const uk_tree *t, int k, int moving) {
   const uk_cluster *c = t->cluster + k;
   uk_ground *g = t->ground + k;
-  const uk_motion *base = t->motion + c->base;
+  const uk_placed *base = t->motion + c->base;
   for (int j = c->first; j < c->first + c->joints; ++j) {
     const uk_joint *fixed = t->joint + j;
     const uk_link *link = t->link + j;
-    uk_motion *b = t->motion + j;
+    uk_placed *b = t->motion + j;
     uk_body *body = t->body + j;
     const int on_base = link->parent == c->base;
-    const uk_motion *parent = t->motion + link->parent; /* of its rotation */
+    const uk_placed *parent = t->motion + link->parent; /* of its rotation */
     const double q = t->q[link->velocity], v = t->v[link->velocity];
     double local[9], arm[3];
     if (link->turns) {
@@ -130,11 +130,11 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
           local[k] = c * fixed->rotation[k] + s * fixed->sine[k] + along * fixed->axis[k - 3 * i];
       }
       uk_product(parent->R, local, b->R);
-      uk_apply(parent->R, fixed->translation, arm);
+      uk_turn(parent->R, fixed->translation, arm);
     } else {
       for (int i = 0; i < 3; ++i) local[i] = fixed->translation[i] + q * fixed->slide[i];
       uk_product(parent->R, fixed->rotation, b->R);
-      uk_apply(parent->R, local, arm);
+      uk_turn(parent->R, local, arm);
     }
     if (j == c->first) {
       for (int i = 0; i < 3; ++i) g->arm[i] = base->o[i] + arm[i];
@@ -148,7 +148,7 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
     if (on_base) parent = &g->base;
     for (int i = 0; i < 3; ++i) b->o[i] = parent->o[i] + arm[i];
     double axis[3];
-    uk_apply(b->R, fixed->axis, axis);
+    uk_turn(b->R, fixed->axis, axis);
     if (link->turns) {
       uk_cross(b->o, axis, body->S);
       memcpy(body->S + 3, axis, sizeof axis);

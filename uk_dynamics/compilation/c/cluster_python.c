@@ -1,6 +1,8 @@
 /* What Python calls where its headers are there; see python.c. What the functions are bound to is
  * an array that holds the address of the tables. */
 
+UK_EXPORT int uk_evaluate(uk_tree *t) { return uk_answer_tree(t, 1); }
+
 #ifdef UK_PYTHON
 
 static uk_tree *uk_tree_of(PyObject *self) {
@@ -20,7 +22,7 @@ static PyObject *uk_python_evaluate(PyObject *self, PyObject *const *args, Py_ss
   *t->t = PyFloat_AsDouble(args[0]);
   *t->stabilize = PyFloat_AsDouble(args[1]);
   if (PyErr_Occurred()) return NULL;
-  if (uk_answer(t, 1)) Py_RETURN_NONE;
+  if (uk_answer_tree(t, 1)) Py_RETURN_NONE;
   return uk_fresh(t->t, t->answered);
 }
 
@@ -30,7 +32,7 @@ static PyObject *uk_python_acceleration(PyObject *self, PyObject *const *args, P
   *t->t = PyFloat_AsDouble(args[0]);
   *t->stabilize = 1.0;
   if (PyErr_Occurred()) return NULL;
-  if (uk_answer(t, 0)) Py_RETURN_NONE;
+  if (uk_answer_tree(t, 0)) Py_RETURN_NONE;
   return uk_fresh(t->qdd, t->joints);
 }
 

@@ -2,9 +2,9 @@
  * row, and the rank rule on them. */
 
 /* Place of a frame fixed in a body. */
-static void uk_place(const double *frame, const uk_motion *b, double *R, double *o) {
+static void uk_place(const double *frame, const uk_placed *b, double *R, double *o) {
   uk_product(b->R, frame, R);
-  uk_apply(b->R, frame + 9, o);
+  uk_turn(b->R, frame + 9, o);
   for (int i = 0; i < 3; ++i) o[i] += b->o[i];
 }
 
@@ -17,7 +17,7 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
   for (int p = c->first_pair; p < c->first_pair + c->pairs; ++p) {
     const uk_pair *pair = t->pair + p;
     const double *frames = t->frames + 24 * p;
-    const uk_motion *parent = t->motion + pair->parent, *child = t->motion + pair->child;
+    const uk_placed *parent = t->motion + pair->parent, *child = t->motion + pair->child;
     if (pair->parent == c->base) parent = &t->ground[k].base;
     if (pair->child == c->base) child = &t->ground[k].base;
     double Rp[9], op[3], Rc[9], oc[3], angular[3] = {0.0}, linear[3] = {0.0}, bias[6] = {0.0};
@@ -47,10 +47,10 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
 }
 
 /* The rows of a cluster as row_elimination.c sees them. */
-static uk_memory uk_rows_of(const uk_tree *t, int k) {
+static uk_row_block uk_rows_of(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   const int first = c->first_row;
-  uk_memory m = {.n = c->joints, .rows = c->rows, .rank_tolerance = t->rank_tolerance};
+  uk_row_block m = {.n = c->joints, .rows = c->rows, .rank_tolerance = t->rank_tolerance};
   m.W = t->W + c->entry;
   m.order = t->order + first, m.square = t->square + first, m.reference = t->reference + first;
   m.beta = t->beta + first, m.R = t->R + first, m.inverse_scale = t->inverse_scale + first;
@@ -63,7 +63,7 @@ static uk_memory uk_rows_of(const uk_tree *t, int k) {
 static void uk_eliminate_rows(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   const int n = c->joints;
-  uk_memory m = uk_rows_of(t, k);
+  uk_row_block m = uk_rows_of(t, k);
   const double *A = t->A + c->entry, *scale = t->scale + c->first;
   for (int r = 0; r < c->rows; ++r) {
     double *x = m.W + r * n;
@@ -88,7 +88,7 @@ static void uk_eliminate_rows(const uk_tree *t, int k) {
 /* The accelerations of least scaled norm that independent rows prescribe. */
 static void uk_particular(const uk_tree *t, int k, const double *b) {
   const uk_cluster *c = t->cluster + k;
-  const uk_memory m = uk_rows_of(t, k);
+  const uk_row_block m = uk_rows_of(t, k);
   const int n = c->joints, rank = (int)t->ground[k].rank;
   double *x = t->particular + c->first;
   for (int i = rank; i < n; ++i) x[i] = 0.0;

@@ -144,7 +144,7 @@ static int uk_factor(const uk_tree *t, int k) {
 }
 
 /* Forces of a cluster on its base; `force` acts in its joints, null: none. */
-static void uk_load(const uk_tree *t, int k, const double *force) {
+static void uk_load_cluster(const uk_tree *t, int k, const double *force) {
   const uk_cluster *c = t->cluster + k;
   const int n = c->joints, free = n - (int)t->ground[k].rank;
   uk_ground *g = t->ground + k;
@@ -221,7 +221,7 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
     ideal[c->first + j] = sum;
   }
   if (!c->rows) return;
-  uk_memory m = uk_rows_of(t, k);
+  uk_row_block m = uk_rows_of(t, k);
   double *z = t->coordinates;
   for (int i = 0; i < n; ++i) z[i] = t->scale[c->first + i] * ideal[c->first + i];
   for (int i = 0; i < rank; ++i) uk_reflect(&m, i, z);
@@ -266,7 +266,7 @@ static double uk_check_rows(const uk_tree *t, const double *force) {
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
     if (!c->rows) continue;
-    const uk_memory m = uk_rows_of(t, k);
+    const uk_row_block m = uk_rows_of(t, k);
     for (int d = (int)t->ground[k].rank; d < c->rows; ++d) {
       const int own = (int)m.order[d], r = c->first_row + own;
       double scale = fabs(t->b[r]) + UK_NEGLIGIBLE_ACCELERATION;

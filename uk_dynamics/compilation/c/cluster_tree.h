@@ -41,7 +41,7 @@ typedef struct { /* of frames, with their rows */
 typedef struct { /* a body in motion, seen from the point of a cluster */
   double R[9], o[3];       /* rotation, origin */
   double V[6], G[6];       /* velocity; acceleration at zero joint acceleration less gravity */
-} uk_motion;
+} uk_placed;
 
 typedef struct { /* a body and its joint, seen from the point of its cluster */
   double S[6];             /* motion of the joint */
@@ -53,7 +53,7 @@ typedef struct { /* a body and its joint, seen from the point of its cluster */
 } uk_body;
 
 typedef struct { /* what a cluster stands on, seen from its point */
-  uk_motion base;
+  uk_placed base;
   double a[6];
   double arm[3];           /* from the point of the base's cluster to its own */
   double rank;             /* independent rows */
@@ -76,7 +76,7 @@ typedef struct {
   /* inputs and answers, which come first, as in the memory of other mechanisms */
   double *t, *stabilize, *q, *v, *tau, *active, *status, *rank, *qdd, *violation, *offends;
   double *ideal_force, *multipliers, *determined;
-  uk_motion *motion;
+  uk_placed *motion;
   uk_body *body;
   uk_ground *ground;
   double *extremes;                /* smallest and largest diagonal entry of M */
@@ -96,8 +96,9 @@ typedef struct {
   double rank_tolerance;
   double *W, *order, *square, *reference, *beta, *R, *inverse_scale;
   double *kernel, *scratch, *multipliers, *determined;
-} uk_memory;
+} uk_row_block;
 
+#define uk_memory uk_row_block
 #define UK_NV (m->n)
 #define UK_M (m->rows)
 #define UK_RANK_TOLERANCE (m->rank_tolerance)
@@ -136,7 +137,7 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     long long count;
   } parts[] = {{one, 1}, {inputs, n}, {active, wide}, {found, 1}, {qdd, n}, {answers, wide},
                {ideal, n}, {forces, wide},
-               {motions, (n + 1) * (long long)(sizeof(uk_motion) / sizeof(double))},
+               {motions, (n + 1) * (long long)(sizeof(uk_placed) / sizeof(double))},
                {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
                {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
                {extremes, 2}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
@@ -148,9 +149,9 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     }
   }
   if (memory) {
-    t->motion = (uk_motion *)motion;
+    t->motion = (uk_placed *)motion;
     t->body = (uk_body *)body, t->ground = (uk_ground *)ground;
-    uk_motion *world = t->motion + n;
+    uk_placed *world = t->motion + n;
     world->R[0] = world->R[4] = world->R[8] = 1.0;
     for (int i = 0; i < 3; ++i) world->G[i] = -t->gravity[i];
     t->answered = motion - memory;

@@ -110,18 +110,20 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 #endif
   memset(m->tau, 0, sizeof m->tau);
   if (m->friction == 0.0) {
-    uk_resistance(m->t, m->q, m->v UK_P, m->tau);
+    uk_resist(m, m->tau);
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   }
   m->stabilize = 1.0;
   memcpy(preload, m->preload, sizeof preload);
   int failed = 0;
+#if !defined(UK_OF_CLUSTERS)
   if (m->internal != 0.0) {
     double squeeze[UK_NU];
     uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
     failed = uk_internal(m, m->internal_row, m->internal_force, m->internal_unit, squeeze);
     for (int j = 0; j < UK_NU; ++j) m->preload[j] += squeeze[j];
   }
+#endif
   if (!failed) failed = uk_law(m, 0);
   memcpy(m->preload, preload, sizeof preload);
   if (failed) return failed;

@@ -2,7 +2,11 @@
  * evaluator, with the same scales, preferences and tolerance. Reflections as in solve.c. */
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
+#if defined(UK_OF_CLUSTERS) /* no law takes rows of the structure, or of all joints */
+#define UK_ROWS (UK_MT + 2 * UK_NU)
+#else
 #define UK_ROWS UK_MOST(UK_MT + 2 * UK_NU, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
+#endif
 #define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU)) /* their greatest length */
 
 typedef struct {
@@ -142,6 +146,8 @@ static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const d
   uk_rotate_back(basis, x);
 }
 
+#if !defined(UK_OF_CLUSTERS)
+
 /* Coordinates of a generalized force behind those that the structure holds, in place, at the state
  * that was solved last; the size that it had. */
 static double uk_admissible(const uk_memory *m, int rank, double *x) {
@@ -161,3 +167,5 @@ static void uk_admitted(const uk_memory *m, int rank, double *x) {
 #endif
   uk_unwhiten(m, x);
 }
+
+#endif

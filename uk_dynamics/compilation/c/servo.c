@@ -2,43 +2,6 @@
  * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo/servo_law.py.
  * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
 
-/* What motors and task rows are in the admissible motions of a state: coordinates of both, row by row. */
-typedef struct {
-  int n;                                      /* coordinates */
-  double task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
-  double size[UK_MT];                         /* of task rows, with what the structure holds */
-} uk_admitted_rows;
-
-/* Accelerations without motors, and the above; 0, or as uk_evaluate. Without `answers` rows need not be pivoted. */
-static int uk_admit(uk_memory *m, int answers, uk_admitted_rows *x) {
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-  uk_task_terms(m->t, m->q, m->v, m->task_followed UK_P, m->A_t, m->bias_t);
-#if UK_ADMISSIBLE
-  if (!answers) {
-    double sure[2];
-    uk_admissible_terms(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
-                        m->A_t, m->qdd, x->task, x->motor, x->size, sure);
-    x->n = UK_ADMISSIBLE;
-    if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) return 0;
-  }
-#endif
-  const int failed = uk_answer_pivoted(m, answers);
-  if (failed) return failed;
-  const int rank = (int)m->rank, n = x->n = UK_NV - rank;
-  double turned[UK_NV];
-  for (int r = 0; r < UK_MT; ++r) {
-    memcpy(turned, m->A_t + r * UK_NV, sizeof turned);
-    x->size[r] = uk_admissible(m, rank, turned);
-    memcpy(x->task + r * n, turned + rank, sizeof(double) * n);
-  }
-  for (int j = 0; j < UK_NU; ++j) {
-    memcpy(turned, uk_motors[j], sizeof turned);
-    uk_admissible(m, rank, turned);
-    memcpy(x->motor + j * n, turned + rank, sizeof(double) * n);
-  }
-  return 0;
-}
-
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
 static void uk_controllable(uk_memory *m, const uk_admitted_rows *x, const double *norm,
                             const uk_basis *range, int motor_rank) {
@@ -135,20 +98,6 @@ static int uk_law(uk_memory *m, int answers) {
 }
 
 UK_EXPORT int uk_servo(uk_memory *m) { return uk_law(m, 1); }
-
-/* Largest residual of a structural row that acts; not a number where one is none. */
-UK_EXPORT double uk_closure_error(uk_memory *m) {
-  double largest = 0.0;
-#if UK_M > 0
-  double residual[UK_M];
-  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED UK_P, residual);
-  for (int r = 0; r < UK_M; ++r) {
-    const double size = fabs(residual[r]);
-    if (m->active[r] != 0.0 && !(size <= largest)) largest = size;
-  }
-#endif
-  return largest;
-}
 
 /* How far the tasks are from being done: residuals and rates. */
 UK_EXPORT int uk_errors(uk_memory *m) {

@@ -6,15 +6,29 @@ rows have the same types.
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.emit.c_text import defines, part
-from uk_dynamics.compilation.emit.generate import ATTRIBUTES, OF_THE_PROJECTION, STATUSES
-from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
+import numpy as np
+
+from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.generate import (
+    ATTRIBUTES,
+    OF_THE_PROJECTION,
+    STATUSES,
+    declarations,
+    following,
+    motion,
+)
+from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE, parameters
+from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.emit.servo_source import control_period, servo_declarations
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
+from uk_dynamics.compilation.trace.terms import trace_tasks
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, rank_rule
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _ROW_OF = """
 /* Wrench, residual and the rest of a row. */
@@ -29,28 +43,78 @@ static inline void uk_row_of(int type, const double *Rp, const double *op, const
 
 def cluster_source(constraints: ConstraintSet) -> str:
     """The whole source for mechanisms with rows of these types."""
-    constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
-    small = {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA}
+    return "\n".join([*_kernel(constraints), part("python_arrays.c"), part("cluster_python.c")])
+
+
+def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
+    """What moves one state of a mechanism in clusters, and takes samples of it."""
     return "\n".join(
         [
-            "#include <math.h>\n#include <string.h>\n",
-            ATTRIBUTES,
-            *defines(rank_rule.constants() | constants | small),
-            *defines(dict(STATUSES)),
-            part("cluster_tree.h"),
-            SINE_AND_COSINE,
-            _rows(constraints),
-            part("row_elimination.c"),
-            part("cluster_motion.c"),
-            part("cluster_rows.c"),
-            part("cluster_solve.c"),
-            part("batch.h"),
-            part("rollout.h"),
-            part("cluster_evaluate.c"),
-            part("python_arrays.c"),
-            part("cluster_python.c"),
+            *_between(mechanism, declarations(mechanism)),
+            *following(mechanism),
+            part("samples.c"),
+            *motion(mechanism),
         ]
     )
+
+
+def cluster_servo_source(tasks: Tasks) -> str:
+    """The servo law of tasks whose mechanism is in clusters; task rows alone are written out."""
+    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
+    state = ("q", "v", "followed", *parameters(mechanism))
+    errors = places(residual=rows.residual, rate=rows.rate)
+    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
+    return "\n".join(
+        [
+            *_between(mechanism, servo_declarations(tasks)),
+            *motors(mechanism),
+            table("double", "uk_residual_unit", mechanism.constraints.reference_scale),
+            function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+            function("uk_task_errors", state, ("residual", "rate"), errors),
+            f"#define UK_LEVELS {len(set(levels))}",
+            table("int", "uk_level", levels),
+            *allocation(mechanism, len(tasks.constraints)),
+            part("cluster_admit.c"),
+            part("servo.c"),
+            *control_period(tasks),
+            part("python_arrays.c"),
+            part("python.c"),
+            part("servo_python.c"),
+        ]
+    )
+
+
+def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
+    """What loops over clusters, and the memory of constant sizes that other parts know."""
+    assert mechanism.local is not None
+    return [
+        *_kernel(mechanism.local.constraints),
+        *(f"#undef {name}" for name in ("uk_memory", "UK_NV", "UK_M")),
+        "#define UK_OF_CLUSTERS 1",
+        declared,
+        part("cluster_memory.c"),
+    ]
+
+
+def _kernel(constraints: ConstraintSet) -> list[str]:
+    constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
+    small = {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA}
+    return [
+        "#include <math.h>\n#include <string.h>\n",
+        ATTRIBUTES,
+        *defines(rank_rule.constants() | constants | small),
+        *defines(dict(STATUSES)),
+        part("cluster_tree.h"),
+        SINE_AND_COSINE,
+        _rows(constraints),
+        part("row_elimination.c"),
+        part("cluster_motion.c"),
+        part("cluster_rows.c"),
+        part("cluster_solve.c"),
+        part("batch.h"),
+        part("rollout.h"),
+        part("cluster_evaluate.c"),
+    ]
 
 
 def _rows(constraints: ConstraintSet) -> str:

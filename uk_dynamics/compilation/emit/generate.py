@@ -72,18 +72,18 @@ def source(mechanism: ResolvedMechanism) -> str:
             definitions(mechanism),
             *following(mechanism),
             part("samples.c"),
-            *(_motion(mechanism) if integrates(mechanism) else ()),
+            *(motion(mechanism) if integrates(mechanism) else ()),
             part("python_arrays.c"),
             part("python.c"),
         ]
     )
 
 
-def _motion(mechanism: ResolvedMechanism) -> list[str]:
+def motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps or with error control, with a law of control."""
     return [
         *motors(mechanism),
-        *closing(mechanism),
+        *(closing(mechanism) if mechanism.local is None else ()),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
         *defines(jump_constants(mechanism) | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
         *_coefficients(),

@@ -59,6 +59,12 @@ class Layout:
             ("residual", m, "of the rows"),
             ("rate", m, "their rate"),
             ("bias", m, "second derivative without joint acceleration"),
+        )
+        self.clusters = mechanism.local is not None  # whether tables have the rest
+        if self.clusters:
+            self._add(("tree", 1, "address of the tables"))
+            return
+        self._add(
             ("b", m, "A qdd = b"),
             ("force", nv, "F of M qdd = F + A^T lambda"),
             ("A", m * nv, "row by row"),
@@ -167,6 +173,11 @@ class ServoLayout(Layout):
             ("finished", 1, "1 where there are no better ones"),
         )
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
+        if self.clusters:
+            self._add(
+                ("task_part", rows * nv, "task rows in the admissible motions"),
+                ("motor_part", motors * nv, "motors, likewise"),
+            )
         self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
@@ -226,5 +237,5 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "commanded_known", "internal"),
+    *("approach_time", "commanded_known", "internal", "tree"),
 )

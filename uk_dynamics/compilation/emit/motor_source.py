@@ -13,11 +13,22 @@ from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, INTERNAL_CONSTANTS, MET, NOTICEABLE
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
+_RESIST = """
+static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
+  uk_resistance(m->t, m->q, m->v UK_P, tau);
+}
+"""
+
 
 def motors(mechanism: ResolvedMechanism) -> list[str]:
     """What motors do to the joints."""
     actuators = mechanism.actuators
     columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
+    if mechanism.local is not None:  # nearly all are zero
+        columns = [
+            "{" + ", ".join(f"[{i}] = {number(column[i])}" for i in np.flatnonzero(column)) + "}"
+            for column in actuators.matrix.T
+        ]
     return [
         f"#define UK_NU {len(actuators)}",
         f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
@@ -42,13 +53,22 @@ def limits(mechanism: ResolvedMechanism) -> list[str]:
     return [
         *defines(CONTROL_CONSTANTS | INTERNAL_CONSTANTS),
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
+        part("limits.c"),
+        *([] if mechanism.local is not None else _resistance(mechanism)),
+    ]
+
+
+def _resistance(mechanism: ResolvedMechanism) -> list[str]:
+    """What is written out for each mechanism; clusters have the first in tables."""
+    return [
         function(
             "uk_resistance",
             ("q", "v", *parameters(mechanism)),
             ("tau",),
             places(tau=trace_resistance(mechanism)),
         ),
-        *map(part, ("limits.c", "internal.c")),
+        _RESIST,
+        part("internal.c"),
     ]
 
 
@@ -56,6 +76,8 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
     """Gravity compensation and hold, and transfers between laws; nothing without motors."""
     if not len(mechanism.actuators):
         return []
+    if mechanism.local is not None:  # transfers alone: there are too many motions to hold
+        return [*limits(mechanism), *defines({"NOTICEABLE": NOTICEABLE}), part("transfer.c")]
     return [
         "/* optimized further, it would take most of the compiler's time */",
         "#if defined(__GNUC__) && !defined(__clang__)",

@@ -62,13 +62,14 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             *allocation(mechanism, len(tasks.constraints)),
+            part("admit.c"),
             part("servo.c"),
-            *(_control_period(tasks) if integrates(mechanism) else ()),
+            *(control_period(tasks) if integrates(mechanism) else ()),
         ]
     )
 
 
-def _control_period(tasks: Tasks) -> list[str]:
+def control_period(tasks: Tasks) -> list[str]:
     """All steps from a measured state to efforts within limits."""
     mechanism, constraints = tasks.mechanism, tasks.constraints
     return [

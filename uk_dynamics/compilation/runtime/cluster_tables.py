@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.trace.row_numbers import families, numbers, width
 from uk_dynamics.core.linalg import skew, tie_handicap
 from uk_dynamics.core.tree import Clusters
@@ -120,6 +121,17 @@ class ClusterMemory:
         self.address = np.array([ctypes.addressof(self._tree)], dtype=np.uintp)
         self.numbers = np.zeros(lay(int(self.address[0]), None))
         lay(int(self.address[0]), self.numbers.ctypes.data)
+
+
+def attached(
+    library: ctypes.CDLL, tables: ClusterTables | None, memory: Array, layout: Layout
+) -> ClusterMemory | None:
+    """What the memory of a mechanism in clusters points to; it lives as long as that memory."""
+    if tables is None:
+        return None
+    found = ClusterMemory(library, tables)
+    memory[layout["tree"]] = found.address.view(np.float64)
+    return found
 
 
 def _joints(mechanism: ResolvedMechanism) -> Array:

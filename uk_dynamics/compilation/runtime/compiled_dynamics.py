@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import announce, batch_library_of, library_of
+from uk_dynamics.compilation.build.library import (
+    announce,
+    batch_library_of,
+    library_of,
+    motion_library_of,
+)
 from uk_dynamics.compilation.emit.layout import Layout, integrates
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch, ClusterProjection
@@ -65,7 +71,7 @@ class CompiledDynamics(Fallback):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._library = library = library_of(mechanism)
+        library = library_of(mechanism)
         super().__init__(fallback or InterpretedDynamics(mechanism))
         self._mechanism = mechanism
         layout = Layout(mechanism)
@@ -148,14 +154,14 @@ class CompiledDynamics(Fallback):
 
     def motion(self) -> CompiledMotion | None:
         """What moves one state at fixed steps in C; see :meth:`Dynamics.motion`."""
-        if self._clusters is not None or not integrates(self._mechanism):
+        if not integrates(self._mechanism) or self._moving is None:
             return None
-        return CompiledMotion(self._library, self._mechanism, self.layout)
+        return CompiledMotion(self._moving, self._mechanism, self.layout, self._clusters)
 
     def samples(self, given: States, inputs: Inputs) -> Samples:
         """What recordings hold of many states; see :meth:`Dynamics.samples`."""
         try:
-            if self._clusters is None and not self._needs_fallback(inputs):
+            if self._moving is not None and not self._needs_fallback(inputs):
                 return self._samples.samples(given, inputs, self)
         except ForeignReferenceError:
             pass
@@ -163,7 +169,7 @@ class CompiledDynamics(Fallback):
 
     def load(self) -> None:
         """Load now what is otherwise loaded, or compiled, with the first batch or projection."""
-        _ = self._projection, self._batch
+        _ = self._projection, self._batch, self._moving
 
     @cached_property
     def _projection(self) -> CompiledMotion | ClusterProjection | None:
@@ -175,7 +181,17 @@ class CompiledDynamics(Fallback):
 
     @cached_property
     def _samples(self) -> CompiledSamples:
-        return CompiledSamples(self._library, self._mechanism, self._structure)
+        assert self._moving is not None
+        return CompiledSamples(self._moving, self._mechanism, self._structure, self._clusters)
+
+    @cached_property
+    def _moving(self) -> Path | None:
+        """The library that moves one state; of clusters, it is compiled when it is first needed."""
+        try:
+            return motion_library_of(self._mechanism)
+        except CompilationError as error:
+            announce(f"motions are not compiled: {error}")
+            return None
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import Tolerances
@@ -55,7 +56,13 @@ _PATIENCE = 20_000  # evaluations in a call: Ctrl-C waits as long
 class CompiledMotion:
     """A :class:`Motion` in C."""
 
-    def __init__(self, path: Path, mechanism: ResolvedMechanism, layout: Layout) -> None:
+    def __init__(
+        self,
+        path: Path,
+        mechanism: ResolvedMechanism,
+        layout: Layout,
+        tables: ClusterTables | None = None,
+    ) -> None:
         self._library = library = ctypes.CDLL(str(path))
         self._functions = [
             getattr(library, f"uk_{name}") for name in ("move", "accelerate", "act", "settle")
@@ -67,6 +74,7 @@ class CompiledMotion:
         self._mechanism = mechanism
         self._motors = len(mechanism.actuators)
         self._memory = layout.memory()
+        self._clusters = attached(library, tables, self._memory, layout)
         self._qdd = self._memory[layout["qdd"]]
         nq, nv = mechanism.model.nq, mechanism.model.nv
         self._q, self._v, self._t = np.zeros(nq), np.zeros(nv), np.zeros(1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import (
     STATUSES,
     CompiledSolution,
@@ -34,14 +35,20 @@ class CompiledSamples:
     """What recordings hold, in C; see :meth:`Dynamics.samples`."""
 
     def __init__(
-        self, path: Path, mechanism: ResolvedMechanism, structure: CompiledStructure
+        self,
+        path: Path,
+        mechanism: ResolvedMechanism,
+        structure: CompiledStructure,
+        tables: ClusterTables | None = None,
     ) -> None:
-        self._function = ctypes.CDLL(str(path)).uk_evaluate_samples
+        library = ctypes.CDLL(str(path))
+        self._function = library.uk_evaluate_samples
         self._function.argtypes = (ctypes.c_void_p, ctypes.POINTER(SamplesCall))
         self._function.restype = None
         self._mechanism, self._structure = mechanism, structure
         self._layout: Layout = structure.layout
         self._memory = self._layout.memory()
+        self._clusters = attached(library, tables, self._memory, self._layout)
 
     def samples(self, given: States, inputs: Inputs, otherwise: Dynamics) -> Samples:
         """Samples; those that C does not answer come from another evaluator."""

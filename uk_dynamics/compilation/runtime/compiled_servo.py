@@ -11,6 +11,7 @@ import numpy as np
 
 from uk_dynamics.compilation.build.library import servo_library_of
 from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import ServoSolution
@@ -29,7 +30,9 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 class ServoCall:
     """The memory of a compiled servo law with what evaluates it; see :class:`CompiledCall`."""
 
-    def __init__(self, path: Path, layout: ServoLayout) -> None:
+    def __init__(
+        self, path: Path, layout: ServoLayout, tables: ClusterTables | None = None
+    ) -> None:
         library = ctypes.CDLL(str(path))
         names = ("uk_closure_error", "uk_errors", "uk_servo", "uk_allocate")
         functions = [getattr(library, name) for name in names]
@@ -43,6 +46,7 @@ class ServoCall:
             self.periods = library.uk_control, library.uk_track
         self._layout = layout
         self.memory = layout.memory()
+        self._clusters = attached(library, tables, self.memory, layout)
         self._address = ctypes.c_void_p(self.memory.ctypes.data)
         #: The same functions of C where it reads arrays itself, else those that never answer.
         self._quick: Sequence[Callable[..., Any]] = [_never] * len(names)
@@ -155,7 +159,8 @@ class CompiledServo:
         self._tasks = tasks
         self._otherwise = otherwise
         self.layout = self._layout = layout
-        self.call = self._call = ServoCall(library, layout)
+        tables = None if tasks.mechanism.local is None else ClusterTables(tasks.mechanism)
+        self.call = self._call = ServoCall(library, layout, tables)
         self._structure = CompiledStructure(tasks.mechanism, layout, self._call.memory)
         self._resistance = None if friction else tasks.mechanism.passive.resistance
         nothing = np.zeros(layout.task_rows)

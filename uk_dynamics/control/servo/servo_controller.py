@@ -282,6 +282,8 @@ class ServoController:
             return ""
         if servo.call.periods is None:
             return "joints with several coordinates"
+        if self.internal is not None and self.mechanism.local is not None:
+            return f"internal forces of {self.mechanism.model.nv} velocities"
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
 
