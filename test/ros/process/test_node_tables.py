@@ -127,6 +127,7 @@ def _running(node: Node, name: str) -> dict[str, dict[str, str]]:
             service: types[0]
             for service, types in node.get_service_names_and_types()
             if not service.startswith(f"/{node.get_name()}/")
+            and not types[0].startswith("simulation_interfaces/")  # where it is installed
         },
     }
 

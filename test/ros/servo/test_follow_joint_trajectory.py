@@ -1,6 +1,6 @@
 """The action FollowJointTrajectory, of nodes in processes of their own.
 
-control_msgs is not on PyPI: tools/build_control_msgs.py makes it for a run of these tests without
+control_msgs is not on PyPI: tools/build_messages.py makes it for a run of these tests without
 an installation of ROS.
 """
 

@@ -18,6 +18,7 @@ from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
+from uk_dynamics.ros.simulation.standard_services import Controls, StandardServices
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
@@ -61,6 +62,17 @@ class Simulator(Node):
         self.create_service(SetBool, "~/pause", self._on_pause)
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
+        self._standard = StandardServices(
+            self,
+            self._run,
+            Controls(
+                paused=lambda: self._paused,
+                pause=self._pause,
+                step=self._single,
+                reset=self._reset,
+                steps_freely=self._manager is None,
+            ),
+        )
         self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
         self._diagnostics.hardware = mechanism.name
 
@@ -185,33 +197,45 @@ class Simulator(Node):
         if self._pacer is not None:
             self._pacer.restart()
 
+    def _pause(self, paused: bool) -> str:
+        """Stop or go on, unless a step has failed; return why not."""
+        if self._run.failure and not paused:
+            return f"{self._run.failure}; call ~/reset first"
+        self._set_paused(paused)
+        return ""
+
+    def _single(self) -> str:
+        """Take one step of a simulation that is paused; return why not."""
+        if self._run.failure:
+            return self._run.failure
+        if self._manager is not None:
+            return "" if self._manager.single() else f"waiting for {self._manager.waiting_for}"
+        if not self._advance():
+            return self._run.failure
+        self._run.publish()
+        return ""
+
+    def _reset(self, keep_time: bool = False) -> None:
+        self._run.reset(keep_time=keep_time)
+        self._set_paused(self._paused)
+        self._run.publish()
+
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        response.success = request.data or not self._run.failure
-        if response.success:
-            self._set_paused(request.data)
-        response.message = "" if response.success else f"{self._run.failure}; call ~/reset first"
+        response.message = self._pause(request.data)
+        response.success = not response.message
         return response
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if not self._paused:
             response.message = "the simulation is running; pause it first"
             return response
-        if self._manager is not None:
-            response.success = not self._run.failure and self._manager.single()
-            response.message = self._run.failure or f"waiting for {self._manager.waiting_for}"
-            if response.success:
-                response.message = f"t = {self._run.machine.state.t:.9g} s"
-            return response
-        response.success = not self._run.failure and self._advance()
-        if response.success:
-            self._run.publish()
-        response.message = self._run.failure or f"t = {self._run.machine.state.t:.9g} s"
+        problem = self._single()
+        response.success = not problem
+        response.message = problem or f"t = {self._run.machine.state.t:.9g} s"
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._run.reset()
-        self._set_paused(self._paused)
-        self._run.publish()
+        self._reset()
         response.success = True
         return response
 

@@ -115,6 +115,10 @@ class SimulatedMachine:
         self.steps += 1
         self.state = State(self.steps * self.step_size, self.state.q, self.state.v)
 
+    def place(self, state: State) -> None:
+        """Go on from a state on the constraints; time and efforts stay as they are."""
+        self.state = State(self.state.t, state.q, state.v)
+
     def switch(self, changes: Mapping[str, bool]) -> float:
         """Activate or deactivate constraints by name; return the kinetic energy lost, in J."""
         switched = switch(self.mechanism, self.dynamics, self.state, changes, self.inputs)

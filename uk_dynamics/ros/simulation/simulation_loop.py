@@ -140,12 +140,18 @@ class SimulatedRun:
         """Publish the last time of ``/clock`` again, or a time some ns ahead of it."""
         self._time.repeat(ahead)
 
-    def reset(self) -> None:
-        """Return to the start, and forget all commands and references.
+    @property
+    def stamp(self) -> Time:
+        """Of the present state."""
+        return self._time.stamp
+
+    def reset(self, *, keep_time: bool = False) -> None:
+        """Return to the start, and forget all commands and references; time may go on.
 
         A controller_manager that sleeps on ``/clock`` would not wake for a long time if that were
         set back: there time goes on.
         """
+        keep_time = keep_time or self._ticks
         self.failure = ""
         if (
             not self._by_stamp
@@ -154,8 +160,8 @@ class SimulatedRun:
         self._commands.efforts[:] = 0.0
         self._commands.watchdog.forget()
         self._references.followed.clear()
-        self.machine.reset(keep_time=self._ticks)
-        if not self._ticks:
+        self.machine.reset(keep_time=keep_time)
+        if not keep_time:
             self._time.reset()
         self._publish_origin()
         self._switches.publish()

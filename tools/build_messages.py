@@ -1,12 +1,16 @@
-"""Build Python messages of control_msgs, which is not on PyPI, from its definitions.
+r"""Build Python messages of a package that is not on PyPI from its definitions.
 
-For running the tests of the action FollowJointTrajectory without an installation of ROS: the
-generators come with the wheels of rclpy. Needs gcc and g++.
+For running tests without an installation of ROS: the generators come with the wheels of rclpy.
+Needs gcc and g++. All messages, services and actions of a package, or those that are named:
 
     git clone https://github.com/ros-controls/control_msgs
-    python tools/build_control_msgs.py control_msgs/control_msgs out/control_msgs
-    export PYTHONPATH=out/control_msgs LD_LIBRARY_PATH=out/control_msgs
-    python -m pytest test/ros/servo/test_follow_joint_trajectory.py
+    python tools/build_messages.py control_msgs/control_msgs out/messages \
+        msg/JointTolerance.msg msg/JointComponentTolerance.msg action/FollowJointTrajectory.action
+    git clone https://github.com/ros-simulation/simulation_interfaces
+    python tools/build_messages.py simulation_interfaces out/messages
+    export PYTHONPATH=out/messages LD_LIBRARY_PATH=out/messages
+    python -m pytest test/ros/servo/test_follow_joint_trajectory.py \
+        test/ros/simulation/test_standard_services.py
 """
 
 from __future__ import annotations
@@ -17,74 +21,76 @@ import os
 import subprocess
 import sys
 import sysconfig
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-PACKAGE = "control_msgs"
-INTERFACES = (
-    "msg/JointTolerance.msg",
-    "msg/JointComponentTolerance.msg",
-    "action/FollowJointTrajectory.action",
-)
-NEEDED = (
-    "trajectory_msgs",
-    "geometry_msgs",
-    "std_msgs",
+# What messages of services and actions contain, whether or not the manifest says so.
+IMPLICIT = (
     "builtin_interfaces",
     "action_msgs",
     "unique_identifier_msgs",
     "service_msgs",
 )
+KINDS = ("msg", "srv", "action")
 TYPE_SUPPORTS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
 PREFIX = Path(sys.prefix)
 
 
-def main(definitions: str, out: str) -> int:
+def main(definitions: str, out: str, *interfaces: str) -> int:
     """Generate, compile and install.
 
     Args:
-        definitions: Directory with ``msg/`` and ``action/``.
-        out: Directory of the Python package and its libraries.
+        definitions: Directory of the package, with its manifest.
+        out: Directory of the Python package and its libraries, of several packages too.
+        interfaces: Files below ``definitions``; all of them where none is named.
     """
     os.environ["AMENT_PREFIX_PATH"] = str(PREFIX)  # the wheels do not set it
-    target = Path(out).resolve()
-    work = target / "build"
-    (target / PACKAGE).mkdir(parents=True, exist_ok=True)
-    generate(Path(definitions).resolve(), work)
-    compile_all(work, target)
+    source, target = Path(definitions).resolve(), Path(out).resolve()
+    manifest = ET.parse(source / "package.xml").getroot()
+    package = manifest.findtext("name", "")
+    depends = [element.text or "" for element in manifest.findall("depend")]
+    needed = sorted({p for p in (*depends, *IMPLICIT) if (PREFIX / "share" / p).is_dir()})
+    found = (file for kind in KINDS for file in sorted(source.glob(f"{kind}/*.{kind}")))
+    names = interfaces or [str(file.relative_to(source)) for file in found]
+    work = target / "build" / package
+    (target / package).mkdir(parents=True, exist_ok=True)
+    generate(package, [f"{source}:{name}" for name in names], needed, work)
+    compile_all(package, needed, work, target)
     return 0
 
 
-def generate(definitions: Path, work: Path) -> None:
+def generate(package: str, files: Sequence[str], needed: Sequence[str], work: Path) -> None:
     """Write sources in C, C++ and Python."""
     from rosidl_cli.command.hash.api import generate_type_hashes
     from rosidl_cli.command.translate.api import translate
 
     share = PREFIX / "share"
     idl = translate(
-        package_name=PACKAGE,
-        interface_files=[f"{definitions}:{name}" for name in INTERFACES],
+        package_name=package,
+        interface_files=files,
         include_paths=[str(share)],
         output_format="idl",
         output_path=work / "idl",
     )
     idl = [str(name) for name in idl]
     generate_type_hashes(
-        package_name=PACKAGE,
+        package_name=package,
         interface_files=idl,
         include_paths=[str(share)],
         output_path=work / "hash",
     )
     names = [name.rpartition(":")[2] for name in idl]
     hashes = [f"{n}:{work / 'hash' / Path(n).with_suffix('.json')}" for n in names]
-    known = [f"{p}:{file}" for p in NEEDED for file in (share / p).rglob("*.idl")]
+    known = [f"{p}:{file}" for p in needed for file in (share / p).rglob("*.idl")]
 
     def run(generator: str, function: str, *more: object) -> None:
-        directory = work / generator / PACKAGE
+        directory = work / generator / package
         directory.mkdir(parents=True, exist_ok=True)
         arguments = {
-            "package_name": PACKAGE,
+            "package_name": package,
             "idl_tuples": idl,
             "ros_interface_dependencies": known,
             "ros_interface_files": [name.replace(":", "/") for name in idl],
@@ -96,7 +102,7 @@ def generate(definitions: Path, work: Path) -> None:
         file = work / f"{generator}.json"
         file.write_text(json.dumps(arguments))
         getattr(importlib.import_module(generator), function)(str(file), *more)
-        copy_visibility(generator, directory)
+        copy_visibility(package, generator, directory)
 
     run("rosidl_generator_c", "generate_c")
     run("rosidl_typesupport_fastrtps_c", "generate_typesupport_fastrtps_c")
@@ -105,17 +111,18 @@ def generate(definitions: Path, work: Path) -> None:
     run("rosidl_generator_py", "generate_py", ["rosidl_typesupport_c", *TYPE_SUPPORTS])
 
 
-def copy_visibility(generator: str, directory: Path) -> None:
+def copy_visibility(package: str, generator: str, directory: Path) -> None:
     """The header that says what a library exports: as in another package, renamed."""
-    source = PREFIX / "include/trajectory_msgs/trajectory_msgs/msg"
+    source = PREFIX / "include/geometry_msgs/geometry_msgs/msg"
     header = source / f"{generator}__visibility_control.h"
     if header.exists():
-        text = header.read_text().replace("trajectory_msgs", PACKAGE)
-        text = text.replace("TRAJECTORY_MSGS", PACKAGE.upper())
+        text = header.read_text().replace("geometry_msgs", package)
+        text = text.replace("GEOMETRY_MSGS", package.upper())
+        (directory / "msg").mkdir(exist_ok=True)
         (directory / "msg" / header.name).write_text(text)
 
 
-def compile_all(work: Path, target: Path) -> None:
+def compile_all(package: str, needed: Sequence[str], work: Path, target: Path) -> None:
     """Compile the libraries and the extension modules, each linked to those before it."""
     include = PREFIX / "include"
     options = ["-shared", "-fPIC", "-O1", f"-L{target}", f"-L{PREFIX / 'lib'}"]
@@ -124,10 +131,10 @@ def compile_all(work: Path, target: Path) -> None:
     options += [f"-I{sysconfig.get_path('include')}", f"-I{np.get_include()}"]
     kinds = ("rosidl_generator_c", *TYPE_SUPPORTS, "rosidl_typesupport_c", "rosidl_generator_py")
     others = [
-        f"-l{package}__{kind}"
-        for package in NEEDED
+        f"-l{other}__{kind}"
+        for other in needed
         for kind in kinds
-        if (PREFIX / "lib" / f"lib{package}__{kind}.so").exists()
+        if (PREFIX / "lib" / f"lib{other}__{kind}.so").exists()
     ]
     common = ["rosidl_runtime_c", "rcutils", "rmw", "fastcdr", "rosidl_typesupport_c"]
     common += ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_fastrtps_cpp"]
@@ -143,20 +150,20 @@ def compile_all(work: Path, target: Path) -> None:
 
     for kind in kinds:
         pattern = "*_s.c" if kind == "rosidl_generator_py" else "*.c*"
-        link(target / f"lib{PACKAGE}__{kind}.so", sorted((work / kind).rglob(pattern)))
-        own.append(f"-l{PACKAGE}__{kind}")
-    python = work / "rosidl_generator_py" / PACKAGE
+        link(target / f"lib{package}__{kind}.so", sorted((work / kind).rglob(pattern)))
+        own.append(f"-l{package}__{kind}")
+    python = work / "rosidl_generator_py" / package
     for file in python.rglob("*.py"):
-        place = target / PACKAGE / file.relative_to(python)
+        place = target / package / file.relative_to(python)
         place.parent.mkdir(exist_ok=True)
         place.write_text(file.read_text())
-    (target / PACKAGE / "__init__.py").touch()
+    (target / package / "__init__.py").touch()
     for kind in ("rosidl_typesupport_c", "rosidl_typesupport_fastrtps_c"):
-        source = python / f"_{PACKAGE}_s.ep.{kind}.c"
-        link(target / PACKAGE / f"{PACKAGE}_s__{kind}.so", [source])
+        source = python / f"_{package}_s.ep.{kind}.c"
+        link(target / package / f"{package}_s__{kind}.so", [source])
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         raise SystemExit(__doc__)
     raise SystemExit(main(*sys.argv[1:]))

@@ -1,0 +1,315 @@
+"""The standard services of simulators, of ``simulation_interfaces``, beside the simulator's own.
+
+Without that package there are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from scipy.spatial.transform import Rotation
+
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
+
+WORLD = "world"
+_MOST_STEPS = 10000  # in one call, in which the node does nothing else
+_UNREACHED = 1e-6  # m/s and rad/s, of a twist
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What the services do to the simulator.
+
+    Attributes:
+        paused: Whether time stands still.
+        pause: Stop or go on; returns why not, or nothing.
+        step: Take one step; likewise.
+        reset: Return to the start; with True time goes on.
+        steps_freely: Whether many steps can be taken in one call, and time can be set back.
+    """
+
+    paused: Callable[[], bool]
+    pause: Callable[[bool], str]
+    step: Callable[[], str]
+    reset: Callable[[bool], None]
+    steps_freely: bool
+
+
+class StandardServices:
+    """Offers what ``~/get_simulator_features`` lists.
+
+    Entities are the mechanism, by its name, which is where its root link is, and each link, as
+    ``<mechanism>/<link>``. Poses, twists (of the link's origin) and accelerations are in ``world``.
+    """
+
+    def __init__(self, node: Node, run: SimulatedRun, controls: Controls) -> None:
+        self._run, self._controls = run, controls
+        self._stopped = False
+        mechanism = run.machine.mechanism
+        links = mechanism.model.link_names
+        self._links = {mechanism.name: links[0]}
+        self._links |= {f"{mechanism.name}/{link}": link for link in links}
+        self._motion = LoopMotion(mechanism)
+        try:
+            from simulation_interfaces import msg, srv
+        except ImportError:
+            return
+        self._msg, self._srv = msg, srv
+        services = {
+            srv.GetSimulatorFeatures: self._on_features,
+            srv.GetEntities: self._on_entities,
+            srv.GetEntitiesStates: self._on_states,
+            srv.GetEntityInfo: self._on_info,
+            srv.GetEntityState: self._on_get_state,
+            srv.SetEntityState: self._on_set_state,
+            srv.GetSimulationState: self._on_get_simulation,
+            srv.SetSimulationState: self._on_set_simulation,
+            srv.StepSimulation: self._on_step,
+            srv.ResetSimulation: self._on_reset,
+        }
+        for kind, answer in services.items():
+            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+            node.create_service(kind, f"~/{name}", answer)
+
+    def _on_features(self, request: Any, response: Any) -> Any:
+        f = self._msg.SimulatorFeatures
+        response.features.features = [
+            f.ENTITY_CATEGORIES,
+            f.ENTITY_STATE_GETTING,
+            f.ENTITY_STATE_SETTING,
+            f.ENTITY_INFO_GETTING,
+            f.SIMULATION_RESET,
+            *([f.SIMULATION_RESET_TIME] if self._controls.steps_freely else []),
+            f.SIMULATION_RESET_STATE,
+            f.SIMULATION_STATE_GETTING,
+            f.SIMULATION_STATE_SETTING,
+            f.SIMULATION_STATE_PAUSE,
+            f.STEP_SIMULATION_SINGLE,
+            *([f.STEP_SIMULATION_MULTIPLE] if self._controls.steps_freely else []),
+        ]
+        response.features.custom_info = "uk_dynamics: one mechanism, its loops closed"
+        return response
+
+    def _on_entities(self, request: Any, response: Any) -> Any:
+        response.entities = self._matching(request.filters, response.result)
+        return response
+
+    def _on_states(self, request: Any, response: Any) -> Any:
+        response.entities = self._matching(request.filters, response.result)
+        response.states = [self._state(self._links[name]) for name in response.entities]
+        return response
+
+    def _on_info(self, request: Any, response: Any) -> Any:
+        if self._link(request.entity, response.result):
+            response.info.category = self._category(request.entity)
+            robot = request.entity == self._run.machine.mechanism.name
+            response.info.description = "mechanism" if robot else "link"
+        return response
+
+    def _on_get_state(self, request: Any, response: Any) -> Any:
+        link = self._link(request.entity, response.result)
+        if link:
+            response.state = self._state(link)
+        return response
+
+    def _on_set_state(self, request: Any, response: Any) -> Any:
+        link = self._link(request.entity, response.result)
+        if not link:
+            return response
+        wrong_pose = False
+        try:
+            state = self._settable(request.state.header.frame_id)
+            if request.set_pose:
+                wrong_pose = True
+                state = self._placed(link, request.state.pose, state)
+                wrong_pose = False
+            if request.set_twist:
+                state = self._moving(link, request.state.twist, state)
+        except UkDynamicsError as error:
+            self._fail(response.result, str(error))
+            if wrong_pose:
+                response.result.result = self._srv.SetEntityState.Response.INVALID_POSE
+            return response
+        self._run.machine.place(state)
+        self._run.publish()
+        return response
+
+    def _on_get_simulation(self, request: Any, response: Any) -> Any:
+        response.state.state = self._present()
+        response.result.result = self._msg.Result.RESULT_OK
+        return response
+
+    def _on_set_simulation(self, request: Any, response: Any) -> Any:
+        kinds, codes = self._msg.SimulationState, self._srv.SetSimulationState.Response
+        wanted, result = request.state.state, response.result
+        result.result = self._msg.Result.RESULT_OK
+        if wanted not in (kinds.STATE_STOPPED, kinds.STATE_PLAYING, kinds.STATE_PAUSED):
+            return self._unsupported(response, "there is one world, and launch ends the simulator")
+        if wanted == self._present():
+            result.result = codes.ALREADY_IN_TARGET_STATE
+            result.error_message = "the simulation is in that state"
+        elif problem := self._controls.pause(wanted != kinds.STATE_PLAYING):
+            result.result = codes.STATE_TRANSITION_ERROR
+            result.error_message = problem
+        else:
+            self._stopped = wanted == kinds.STATE_STOPPED
+            if self._stopped:
+                self._controls.reset(False)
+        return response
+
+    def _on_step(self, request: Any, response: Any) -> Any:
+        response.result.result = self._msg.Result.RESULT_OK
+        if not self._controls.paused():
+            return self._fail(
+                response.result, "the simulation is running; pause it first", response
+            )
+        if request.steps > 1 and not self._controls.steps_freely:
+            return self._unsupported(response, "controller_manager takes one step at a time")
+        if request.steps > _MOST_STEPS:
+            problem = f"expected at most {_MOST_STEPS} steps, found {request.steps}"
+            return self._fail(response.result, problem, response)
+        self._stopped = self._stopped and not request.steps
+        for k in range(request.steps):
+            if problem := self._controls.step():
+                return self._fail(response.result, f"step {k + 1}: {problem}", response)
+        return response
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        kinds = self._srv.ResetSimulation.Request
+        response.result.result = self._msg.Result.RESULT_OK
+        scope = request.scope or kinds.SCOPE_ALL
+        in_time, free = bool(scope & kinds.SCOPE_TIME), self._controls.steps_freely
+        if in_time and not scope & kinds.SCOPE_STATE:
+            return self._unsupported(response, "time goes back with the state only")
+        if in_time and not free and scope != kinds.SCOPE_ALL:
+            return self._unsupported(response, "controller_manager would sleep if time went back")
+        if scope & kinds.SCOPE_STATE:
+            self._controls.reset(not in_time)
+        return response
+
+    def _present(self) -> int:
+        """The state of the simulation."""
+        kinds = self._msg.SimulationState
+        if not self._controls.paused():
+            self._stopped = False
+            return int(kinds.STATE_PLAYING)
+        return int(kinds.STATE_STOPPED if self._stopped else kinds.STATE_PAUSED)
+
+    def _fail(self, result: Any, problem: str, response: Any = None) -> Any:
+        result.result = self._msg.Result.RESULT_OPERATION_FAILED
+        result.error_message = problem
+        return response
+
+    def _unsupported(self, response: Any, problem: str) -> Any:
+        response.result.result = self._msg.Result.RESULT_FEATURE_UNSUPPORTED
+        response.result.error_message = problem
+        return response
+
+    def _link(self, entity: str, result: Any) -> str:
+        """The link of an entity, empty where there is none."""
+        found = self._links.get(entity, "")
+        codes = self._msg.Result
+        result.result = codes.RESULT_OK if found else codes.RESULT_NOT_FOUND
+        if not found:
+            result.error_message = f'no entity "{entity}"; there are {", ".join(self._links)}'
+        return found
+
+    def _category(self, entity: str) -> Any:
+        kinds = self._msg.EntityCategory
+        robot = entity == self._run.machine.mechanism.name
+        return kinds(category=kinds.CATEGORY_ROBOT if robot else kinds.CATEGORY_OBJECT)
+
+    def _matching(self, filters: Any, result: Any) -> list[str]:
+        """Entities that filters let through."""
+        if filters.tags.tags or filters.bounds.type != self._msg.Bounds.TYPE_EMPTY:
+            result.result = self._msg.Result.RESULT_FEATURE_UNSUPPORTED
+            result.error_message = "entities have neither tags nor bounds"
+            return []
+        try:
+            pattern = re.compile(filters.filter)
+        except re.error as error:
+            self._fail(result, f"{filters.filter:.40}: {error}")
+            return []
+        result.result = self._msg.Result.RESULT_OK
+        wanted = [category.category for category in filters.categories]
+        return [
+            name
+            for name in self._links
+            if pattern.search(name) and (not wanted or self._category(name).category in wanted)
+        ]
+
+    def _state(self, link: str) -> Any:
+        """Pose, twist and acceleration of a link."""
+        run = self._run
+        model, at = run.machine.mechanism.model, run.machine.state
+        self._motion.update(at.q, at.v, at.t)
+        J, drift = twist_map(self._motion, link, at.v)
+        twist = J @ at.v
+        index = model.frame_index(link)
+        message = self._msg.EntityState()
+        message.header.frame_id = WORLD
+        message.header.stamp = run.stamp
+        _write(message.pose.position, self._motion.workspace.translation[index])
+        turn = Rotation.from_matrix(self._motion.workspace.rotation[index]).as_quat()
+        _write(message.pose.orientation, turn)
+        _write(message.twist.linear, twist[:3])
+        _write(message.twist.angular, twist[3:])
+        if not (run.failure or run.brakes_hold):
+            rate = J @ run.machine.solution().qdd + drift
+            _write(message.acceleration.linear, rate[:3])
+            _write(message.acceleration.angular, rate[3:])
+        return message
+
+    def _settable(self, frame: str) -> State:
+        """The present state, of a machine that can be put elsewhere."""
+        machine = self._run.machine
+        if frame not in ("", WORLD):
+            raise InputError(f'expected "{WORLD}" or nothing, found "{frame}"', place="frame_id")
+        if machine.mechanism.driven_by_time:
+            raise InputError("the mechanism depends on time: its state cannot be set")
+        if machine.active.names != machine.mechanism.hierarchy.initial.names:
+            raise InputError("constraints have been switched: the state cannot be set")
+        return machine.state
+
+    def _placed(self, link: str, pose: Any, state: State) -> State:
+        """With a link at a pose, loops closed, on the present branch; velocities projected."""
+        p, o = pose.position, pose.orientation
+        turn, place = np.array([o.x, o.y, o.z, o.w]), np.array([p.x, p.y, p.z])
+        if not (np.isfinite(place).all() and abs(np.linalg.norm(turn) - 1.0) < 1e-3):
+            raise InputError("expected finite numbers and a unit quaternion", place="pose")
+        machine = self._run.machine
+        rotation = Rotation.from_quat(turn).as_matrix()
+        q = machine.mechanism.inverse_kinematics(
+            link, position=place, orientation=rotation, seed=state.q
+        )
+        return machine.dynamics.project(State(state.t, q, state.v), machine.inputs)
+
+    def _moving(self, link: str, twist: Any, state: State) -> State:
+        """With a link at a twist; of motions of the others as much as possible remains."""
+        wanted = np.array([*_read(twist.linear), *_read(twist.angular)])
+        self._motion.update(state.q, state.v, state.t)
+        J, _ = twist_map(self._motion, link, state.v)
+        ways = self._motion.unit[:, None] * self._motion.basis()
+        change = np.linalg.lstsq(J @ ways, wanted - J @ state.v, rcond=1e-9)[0]
+        v = state.v + ways @ change
+        left = np.abs(J @ v - wanted).max()
+        if not left < _UNREACHED:
+            raise InputError(f"{link} cannot move like that here; off by {left:.3g} m/s or rad/s")
+        return State(state.t, state.q, v)
+
+
+def _write(message: Any, values: Array) -> None:
+    for name, value in zip("xyzw", values, strict=False):
+        setattr(message, name, float(value))
+
+
+def _read(message: Any) -> tuple[float, float, float]:
+    return message.x, message.y, message.z
