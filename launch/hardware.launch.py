@@ -15,6 +15,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     MOCK,
     TOPIC,
     UPDATE_BROADCASTER,
+    ZEROING_CONTROLLER,
     complete_description,
     controllers,
 )
@@ -92,7 +93,10 @@ def nodes(given):
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
     file = Path(launch_config.log_dir) / name.lstrip("_")
     updates = int(number(given, "updates", 1.0, whole=True))
-    file.write_text(controllers(mechanism, rate, given["namespace"], updates))
+    # with the first one, whoever deactivates it leaves no effort at the drives
+    types = (ZEROING_CONTROLLER, CONTROLLER_TYPES[EFFORT_CONTROLLER])
+    effort_type = next(kind for kind in types if installed(kind.partition("/")[0]))
+    file.write_text(controllers(mechanism, rate, given["namespace"], updates, effort_type))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
     real_time = {"priority": priority(given)}

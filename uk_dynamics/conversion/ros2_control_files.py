@@ -23,6 +23,8 @@ CONTROLLER_TYPES = {
     BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
     EFFORT_CONTROLLER: "forward_command_controller/ForwardCommandController",
 }
+# the same, and leaves zero at the drives when it is deactivated; up to Kilted
+ZEROING_CONTROLLER = "effort_controllers/JointGroupEffortController"
 # publishes in every update of a manager that has several per state
 UPDATE_BROADCASTER = "update_broadcaster"
 UPDATE_STATES = "update_joint_states"
@@ -200,7 +202,11 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
 
 
 def controllers(
-    mechanism: Mechanism, rate: int = 500, namespace: str = "", updates: int = 1
+    mechanism: Mechanism,
+    rate: int = 500,
+    namespace: str = "",
+    updates: int = 1,
+    effort_type: str = CONTROLLER_TYPES[EFFORT_CONTROLLER],
 ) -> str:
     """Parameters of controller_manager and its controllers, as YAML.
 
@@ -210,6 +216,7 @@ def controllers(
         namespace: Namespace of all nodes.
         updates: Updates of controller_manager per state, as the lockstep of the simulator needs
             them; with more than one another broadcaster publishes in every update.
+        effort_type: Type of the controller of the motors.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -223,7 +230,7 @@ def controllers(
             # joint_states itself has all joints and is published by joint_state_completer
             "node_options_args": ["--ros-args", "-r", f"joint_states:={MEASURED_STATES}"],
         },
-        EFFORT_CONTROLLER: {"type": CONTROLLER_TYPES[EFFORT_CONTROLLER]},
+        EFFORT_CONTROLLER: {"type": effort_type},
     }
     parameters = {
         f"{base}controller_manager": {"ros__parameters": manager},

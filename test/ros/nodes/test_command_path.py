@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from support.repository import ROOT
+from support.waiting import DEADLINE
 
 pytest.importorskip("rclpy")
 
@@ -32,7 +32,9 @@ from support.peers.peer_controller_manager import LATCHED, ControllerManager
 
 from uk_dynamics.conversion.ros2_control_files import (
     BROADCASTER,
+    CONTROLLER_TYPES,
     EFFORT_CONTROLLER,
+    ZEROING_CONTROLLER,
     complete_description,
     controllers,
 )
@@ -47,11 +49,11 @@ SOON = 0.25  # s until the effort is zero: the promise of docs/command_path.md
 class Machine:
     """Drives and controllers in this process, a machine that stands still, and its states."""
 
-    def __init__(self, ros: Ros, directory: Path) -> None:
+    def __init__(self, ros: Ros, directory: Path, effort_type: str) -> None:
         self.ros = ros
         mechanism = shipped("five_bar")
         file = directory / "controllers.yaml"
-        file.write_text(yaml.safe_dump(yaml.safe_load(controllers(mechanism, RATE))))
+        file.write_text(controllers(mechanism, RATE, effort_type=effort_type))
         self.manager = ControllerManager(
             ros.node, cli_args=["--ros-args", "--params-file", str(file)]
         )
@@ -99,12 +101,17 @@ class Machine:
 
     def drives_on(self) -> None:
         """Wait for efforts; on a busy computer it may stop by itself, and begins again."""
-        for _ in range(5):
-            self.ros.until(lambda: self.effort > 1.0, "efforts")
-            self.wait(0.3)
-            if self.effort > 1.0 and not self.manager.switches:
-                break
+        end = time.monotonic() + DEADLINE
+        while time.monotonic() < end:
+            again = time.monotonic() + 5.0
+            self.ros.until(lambda: self.effort > 1.0 or time.monotonic() > again, "efforts")  # noqa: B023
+            if self.effort > 1.0:
+                self.wait(0.3)
+                if self.effort > 1.0 and not self.manager.switches:
+                    break
             self.activate()
+        else:
+            raise AssertionError(f"does not drive: {self.diagnostics.message}")
         self._slowest = 0.0
 
     def activate(self) -> None:
@@ -128,8 +135,10 @@ class Machine:
 
 
 @pytest.fixture
-def machine(ros: Ros, tmp_path: Path) -> Machine:
-    return Machine(ros, tmp_path)
+def machine(ros: Ros, tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
+    """One whose controller keeps the last effort, unless a type is given."""
+    kind = getattr(request, "param", CONTROLLER_TYPES[EFFORT_CONTROLLER])
+    return Machine(ros, tmp_path, kind)
 
 
 def start_watchdog(start_process: StartProcess, **parameters: Any) -> NodeProcess:
@@ -216,5 +225,20 @@ def test_a_controller_stops_when_nobody_watches_it(
     if end == signal.SIGKILL:
         watchdog.wait()
         start_watchdog(start_process)
+    machine.activate()
+    machine.drives_on()
+
+
+@pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
+@pytest.mark.parametrize("machine", [ZEROING_CONTROLLER], indirect=True)
+def test_a_controller_deactivated_by_somebody_else_leaves_no_effort(
+    machine: Machine, start_process: StartProcess, start_node: StartProcess
+) -> None:
+    """Nobody commands what does not listen, so that it does not start again with a jolt."""
+    drive(machine, start_process, start_node)
+    machine.manager.deactivate(EFFORT_CONTROLLER)
+    machine.expect_zero(time.monotonic())
+    machine.diagnostics.until(machine.ros, "watchdog_lost: command_watchdog does not answer")
+    assert not machine.manager.switches
     machine.activate()
     machine.drives_on()

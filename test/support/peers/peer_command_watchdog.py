@@ -1,7 +1,7 @@
 """The real command_watchdog, asking the stand-in of controller_manager.
 
-controller_manager_msgs is in no package that pip installs; all but the type of one service is the
-node's own.
+controller_manager_msgs is in no package that pip installs; all but the types of a service and a
+message are the node's own.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import sys
 from typing import Any
 
 from rclpy.task import Future
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
 from uk_dynamics.ros.process.run_node import run_node
+from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 
 class PeerCommandWatchdog(CommandWatchdog):
-    """Deactivates by a service of the peer."""
+    """Deactivates by a service of the peer, and hears its activity."""
 
     def _make_switch(self) -> Any:
         place = f"{self._settings['controller_manager']}/{self._settings['controller']}"
@@ -25,6 +27,14 @@ class PeerCommandWatchdog(CommandWatchdog):
 
     def _switch_request(self) -> Any:
         return Trigger.Request()
+
+    def _hear_activity(self) -> None:
+        self.create_subscription(
+            String,
+            f"{self._settings['controller_manager']}/activity",
+            lambda message: self._on_activity(message.data.split()),
+            LATCHED_QOS,
+        )
 
     def _on_answer(self, future: Future) -> None:
         self._takeover.answered(ok=bool(future.result().success))

@@ -3,6 +3,7 @@
 ``python peer_controller_manager.py ros2_control_node ...`` takes the arguments of its namesake, as
 does ``spawner``. controller_manager_msgs is in no package that pip installs, so the two agree on
 services of their own, as does what deactivates: ``controller_manager/<controller>/deactivate``.
+``controller_manager/activity`` has the names of active controllers.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from support.peers.peer_controllers import ForwardCommandController, JointStateBroadcaster
+from support.peers.peer_controllers import (
+    ForwardCommandController,
+    JointGroupEffortController,
+    JointStateBroadcaster,
+)
 from support.peers.peer_hardware import Drives, EchoingDrives, JointStateTopicSystem
 from support.peers.peer_joint_trajectory_controller import JointTrajectoryController
 
 TYPES: dict[str, Callable[..., Any]] = {
     "joint_state_broadcaster/JointStateBroadcaster": JointStateBroadcaster,
     "forward_command_controller/ForwardCommandController": ForwardCommandController,
+    "effort_controllers/JointGroupEffortController": JointGroupEffortController,
     "joint_trajectory_controller/JointTrajectoryController": JointTrajectoryController,
 }
 PLUGINS = {
@@ -68,6 +74,7 @@ class ControllerManager:
         self.before_switch: Callable[[], None] = lambda: None
         self.order: Any = None
         self.node.create_subscription(String, "robot_description", self._describe, LATCHED)
+        self._activity = self.node.create_publisher(String, "~/activity", LATCHED)
         self.period = 1.0 / self.node.get_parameter("update_rate").value
         self.node.create_timer(self.period, self.cycle)
 
@@ -97,10 +104,12 @@ class ControllerManager:
     def activate(self, name: str) -> None:
         self.controllers[name].activate()
         self.active.append(name)
+        self._activity.publish(String(data=" ".join(self.active)))
 
     def deactivate(self, name: str) -> None:
         self.active.remove(name)
         self.controllers[name].deactivate()
+        self._activity.publish(String(data=" ".join(self.active)))
 
     def _switch(self, name: str, request: Any, response: Trigger.Response) -> Trigger.Response:
         """Deactivate now, before anything else is heard; asked again it is done already.

@@ -83,3 +83,12 @@ class ForwardCommandController:
         for key, target, value in zip(self.keys, self._targets, self._latest, strict=True):
             target.commands[key] = value
         return True
+
+
+class JointGroupEffortController(ForwardCommandController):
+    """The same, and leaves zero at its interfaces when it is deactivated."""
+
+    def deactivate(self) -> None:
+        super().deactivate()
+        for key, target in zip(self.keys, self._targets, strict=True):
+            target.commands[key] = 0.0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Iterable
 from typing import Any
 
+from lifecycle_msgs.msg import State
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -22,7 +24,7 @@ from uk_dynamics.ros.servo.command_authority import Heartbeat
 from uk_dynamics.ros.servo.command_takeover import LOOK_PERIOD, CommandTakeover, Phase
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.messages import EffortsMessage
-from uk_dynamics.ros.topics.qos import COMMAND_QOS, STATE_QOS
+from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 
 _SETTLED = 0.2  # s for which the controller has been connected
 _LONGEST_END = 1.0  # s that the end may take after the heartbeat has stopped
@@ -54,6 +56,9 @@ class CommandWatchdog(Node):
         self._publisher = self.create_publisher(type(self._zero), topic, COMMAND_QOS)
         self._switch = self._make_switch()
         self._switched: Future | None = None
+        self._active = True  # of the controller of the motors, until something else is heard
+        if self._switch is not None:
+            self._hear_activity()
         self._takeover = CommandTakeover(deactivates=self._switch is not None)
         self._problems = MessageProblems(self.get_logger())
         self._end_requested, self._unheard = Watchdog(), Watchdog()
@@ -97,6 +102,29 @@ class CommandWatchdog(Node):
         request.strictness = SwitchController.Request.BEST_EFFORT
         return request
 
+    def _hear_activity(self) -> None:
+        """Hear which controllers are active; the first versions of Jazzy do not tell."""
+        from controller_manager_msgs import msg
+
+        if hasattr(msg, "ControllerManagerActivity"):
+            self.create_subscription(
+                msg.ControllerManagerActivity,
+                f"{self._settings['controller_manager']}/activity",
+                lambda message: self._on_activity(
+                    entry.name
+                    for entry in message.controllers
+                    if entry.state.id == State.PRIMARY_STATE_ACTIVE
+                ),
+                LATCHED_QOS,
+            )
+
+    def _on_activity(self, names: Iterable[str]) -> None:
+        """The controllers that are active now."""
+        controller = self._settings["controller"]
+        before, self._active = self._active, controller in names
+        if before and not self._active and self._takeover.phase is Phase.WATCHING:
+            self.get_logger().error(f"{controller} is not active any more: heartbeats not answered")
+
     def _on_heartbeat(self, message: UInt64MultiArray) -> None:
         if len(message.data) != len(Heartbeat._fields):
             self._problems.note(self._settings["heartbeat_topic"], "expected three numbers")
@@ -108,7 +136,7 @@ class CommandWatchdog(Node):
             self._grants.publish(UInt64MultiArray(data=grant))
 
     def _connected(self) -> bool:
-        """Whether zeros reach the controller of ros2_control, or a subscriber if none is named.
+        """Whether zeros reach the active controller of ros2_control, or any subscriber.
 
         The subscriber's side of a connection may take a little longer than this one.
         """
@@ -117,7 +145,7 @@ class CommandWatchdog(Node):
         return self._unheard.age > _SETTLED
 
     def _listens(self) -> bool:
-        if not self._publisher.get_subscription_count():
+        if not (self._active and self._publisher.get_subscription_count()):
             return False
         name = self._settings["controller"]
         topic = self._publisher.topic_name
@@ -196,7 +224,9 @@ class CommandWatchdog(Node):
         report.add("driving", self._takeover.phase is not Phase.IDLE)
         report.add("heartbeat_age", self._takeover.silence)
         self._problems.report(report)
-        if self._takeover.phase is Phase.WATCHING and not self._connected():
+        if self._takeover.phase is Phase.WATCHING and not self._active:
+            report.warn(f"{self._settings['controller']} is not active")
+        elif self._takeover.phase is Phase.WATCHING and not self._connected():
             report.warn(f"no subscriber of {self._publisher.topic_name} that would take the zeros")
         if self._takeover.taken_over:
             report.error(
