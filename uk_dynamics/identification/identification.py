@@ -326,9 +326,9 @@ def _rms(values: Array) -> Array:
 
 
 def _fit(equations: Sequence[Equations], change: Array) -> Fit:
-    efforts = np.concatenate([x.efforts for x in equations])
-    before = np.concatenate([x.missing for x in equations])
-    after = before - np.concatenate([x.matrix for x in equations]) @ change
+    efforts = np.concatenate([x.efforts[x.used] for x in equations])
+    before = np.concatenate([x.missing[x.used] for x in equations])
+    after = before - np.concatenate([x.matrix[x.used] for x in equations]) @ change
     joints = equations[0].joints
     found = (dict(zip(joints, _rms(x).tolist(), strict=True)) for x in (efforts, before, after))
     return Fit(*found)

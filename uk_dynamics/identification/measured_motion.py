@@ -27,6 +27,7 @@ _WIDER = 5.0  # cut-off above the motion, where forwards and backwards take 3e-6
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _FEWEST = 50  # samples
+_AT_LIMIT = 0.97  # of the limit: three deviations of 1 % noise below it
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class MeasuredMotion:
             rad.
         misfit: What the loops do not allow of redundant measurements, root mean square, (d,), in m
             or rad.
+        saturated: Samples that are left out because a motor is at its limit there; their efforts
+            are NaN.
     """
 
     motions: Motions
@@ -48,6 +51,7 @@ class MeasuredMotion:
     cutoff: float
     noise: Array
     misfit: Array
+    saturated: int
 
 
 def measured_motion(
@@ -63,7 +67,8 @@ def measured_motion(
 
     Measured positions pass a low-pass filter without phase (Butterworth, forwards and backwards)
     and are differentiated as quintic splines; other joints follow from the loops. Efforts hold
-    until the next sample, as commands do, and are averaged around each instant.
+    until the next sample, as commands do, and are averaged around each instant. Where one is at its
+    limit, command and effort differ: these samples are left out.
 
     Args:
         mechanism: That moved.
@@ -75,8 +80,8 @@ def measured_motion(
 
     Raises:
         UnknownNameError: A measured joint or a motor is not in the recording.
-        InputError: Too few samples, or numbers that are not finite; joints with several freedoms;
-            or the loops do not close on the measurements.
+        InputError: Too few samples, or too few below the effort limits; numbers that are not
+            finite; joints with several freedoms; or the loops do not close on the measurements.
     """
     if not mechanism.model.is_euclidean:
         raise InputError(
@@ -106,9 +111,24 @@ def measured_motion(
         )
     sums = np.vstack([np.zeros(efforts.shape[1]), np.cumsum(efforts, axis=0)])
     mean = (sums[chosen + half] - sums[chosen - half]) / (2 * half)
+    saturated = (np.abs(efforts) >= _AT_LIMIT * mechanism.actuators.effort_limits).any(axis=1)
+    count = np.concatenate([[0], np.cumsum(saturated)])
+    left_out = count[chosen + half] > count[chosen - half]
+    if (~left_out).sum() < _FEWEST:
+        raise InputError(
+            f"a motor is at its limit in {left_out.sum()} of {len(chosen)} samples, which leaves"
+            " too few; record a slower motion",
+            file=place,
+        )
+    mean[left_out] = np.nan
     motions, misfits = _closed(completion, curve, t[chosen], mean, place)
     return MeasuredMotion(
-        motions, names, frequency, (positions - smooth)[margin:-margin].std(axis=0), _rms(misfits)
+        motions,
+        names,
+        frequency,
+        (positions - smooth)[margin:-margin].std(axis=0),
+        _rms(misfits),
+        int(left_out.sum()),
     )
 
 

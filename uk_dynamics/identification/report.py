@@ -21,6 +21,7 @@ def report(found: Identification) -> dict[str, Any]:
         "recordings": [
             {
                 "samples": len(x.motions.t),
+                "at_effort_limit": x.saturated,
                 "cutoff_hz": round(x.cutoff, 4),
                 "encoder_noise": dict(zip(x.measured, x.noise.tolist(), strict=True)),
                 "loop_misfit": dict(zip(x.measured, x.misfit.tolist(), strict=True)),
@@ -59,6 +60,14 @@ def summary(found: Identification) -> list[tuple[str, str]]:
     told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
     rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
     rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
+    for n, x in enumerate(found.motions, start=1):
+        if x.saturated:
+            rows.append(
+                (
+                    f"recording {n}",
+                    f"{x.saturated} of {len(x.motions.t)} samples left out: motor at its limit",
+                )
+            )
     for status in ("identified", "not told"):
         rows += [
             (
