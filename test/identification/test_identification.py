@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from support.recorded import five_bar_recording
+from support.repository import ROOT
 
 from uk_dynamics import Mechanism, Trajectory
 from uk_dynamics.cli.main import main
@@ -104,6 +106,24 @@ def test_payload_and_friction_come_back_from_noisy_encoders(loaded: Identificati
     assert loaded["payload.coupler_link.moment.x"].status == "no effect"
     assert loaded.told == loaded.limits.rank == 3
     assert loaded.motions[0].noise[0] == pytest.approx(1e-4, rel=0.1)
+
+
+def test_samples_with_a_motor_at_its_limit_are_left_out(noisy: Trajectory) -> None:
+    # commands in the file, less from the motor: without detection the mass is found too small
+    limit = 0.9 * float(np.abs(noisy.efforts).max())
+
+    def with_limit(limit: float) -> Mechanism:
+        data = yaml.safe_load((ROOT / "config/five_bar.yaml").read_text())
+        data["actuators"]["crank_motor"]["effort_limit"] = limit
+        return Mechanism.from_data(data)
+
+    weak = with_limit(limit)
+    clipped = Trajectory(**{**vars(noisy), "efforts": np.clip(noisy.efforts, -limit, limit)})
+    found = identify(weak, [clipped], estimate=FRICTIONS, payload="coupler_link")
+    assert found.motions[0].saturated["crank_motor"] > 0.0
+    assert found["payload.coupler_link.mass"].value == pytest.approx(LOAD, rel=0.01)
+    with pytest.raises(InputError, match="at its limit"):
+        identify(with_limit(1e-3), [clipped], estimate=FRICTIONS)
 
 
 def test_held_out_efforts_are_predicted(loaded: Identification) -> None:

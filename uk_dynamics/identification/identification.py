@@ -41,7 +41,6 @@ _TOLD_ALONE = 0.1  # of its size, or of itself: standard deviation of a paramete
 _IDENTIFIED = 0.1  # of its body, or of itself: that of an identified one
 _NEGLIGIBLE = 0.01  # of all efforts: what the deviation of a parameter may do unnoticed
 _EXPLAINED = 0.2  # of the held-out efforts: left by estimates that are still trusted
-_SATURATED = 0.01  # of the samples, to be mentioned
 _ROUNDS = 4  # of weights from what is left
 _HELD_OUT = 0.2  # of a recording
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
@@ -135,11 +134,10 @@ class Identification:
     def remarks(self) -> tuple[str, ...]:
         """What speaks against the estimates, a line each."""
         found = [
-            f"{motor} is at its limit in {part:.0%} of the samples of recording {n}; what a drive"
-            " does there is not what was asked for"
+            f"{motor} is at its limit in {part:.0%} of the samples of recording {n}, where a drive"
+            " does less than it is told; they are left out"
             for n, motion in enumerate(self.motions, start=1)
             for motor, part in motion.saturated.items()
-            if part > _SATURATED
         ]
         if not _trusted(self.held_out):
             found.append(
@@ -351,9 +349,9 @@ def _rms(values: Array) -> Array:
 
 
 def _fit(equations: Sequence[Equations], change: Array) -> Fit:
-    efforts = np.concatenate([x.efforts for x in equations])
-    before = np.concatenate([x.missing for x in equations])
-    after = before - np.concatenate([x.matrix for x in equations]) @ change
+    efforts = np.concatenate([x.efforts[x.used] for x in equations])
+    before = np.concatenate([x.missing[x.used] for x in equations])
+    after = before - np.concatenate([x.matrix[x.used] for x in equations]) @ change
     joints = equations[0].joints
     found = (dict(zip(joints, _rms(x).tolist(), strict=True)) for x in (efforts, before, after))
     return Fit(*found)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.interpolate
 import scipy.signal
+from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import (
     EstimationStatus,
@@ -28,7 +29,7 @@ _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there
 _FEWEST = 50  # samples
-_AT_LIMIT = 0.99  # of an effort limit
+_AT_LIMIT = 0.97  # of an effort limit: three deviations of 1 % noise below it
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class MeasuredMotion:
         misfit: What the loops do not allow of redundant measurements, root mean square, (d,), in m
             or rad.
         saturated: Part of the samples where a motor was at its effort limit, of the motors that
-            were.
+            were; these samples are left out, their efforts are NaN.
     """
 
     motions: Motions
@@ -68,7 +69,8 @@ def measured_motion(
 
     Measured positions pass a low-pass filter without phase (Butterworth, forwards and backwards)
     and are differentiated as quintic splines; other joints follow from the loops. Efforts hold
-    until the next sample, as commands do, and are averaged around each instant.
+    until the next sample, as commands do, and are averaged around each instant. Where one is at its
+    limit, command and effort differ: these samples are left out.
 
     Args:
         mechanism: That moved.
@@ -80,8 +82,8 @@ def measured_motion(
 
     Raises:
         UnknownNameError: A measured joint or a motor is not in the recording.
-        InputError: Too few samples, or numbers that are not finite; joints with several freedoms;
-            or the loops do not close on the measurements.
+        InputError: Too few samples, or too few below the effort limits; numbers that are not
+            finite; joints with several freedoms; or the loops do not close on the measurements.
     """
     if not mechanism.model.is_euclidean:
         raise InputError(
@@ -111,18 +113,28 @@ def measured_motion(
         )
     sums = np.vstack([np.zeros(efforts.shape[1]), np.cumsum(efforts, axis=0)])
     mean = (sums[chosen + half] - sums[chosen - half]) / (2 * half)
+    limits = mechanism.actuators.effort_limits
+    saturated = np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)
+    count = np.concatenate([[0], np.cumsum(saturated.any(axis=1))])
+    left_out = count[chosen + half] > count[chosen - half]
+    if (~left_out).sum() < _FEWEST:
+        raise InputError(
+            f"a motor is at its limit in {left_out.sum()} of {len(chosen)} samples, which leaves"
+            " too few; record a slower motion",
+            file=place,
+        )
+    mean[left_out] = np.nan
     motions, misfits = _closed(completion, curve, t[chosen], mean, place)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
     return MeasuredMotion(
-        motions, names, frequency, noise, _rms(misfits), _saturated(mechanism, efforts)
+        motions, names, frequency, noise, _rms(misfits), _parts(mechanism, saturated)
     )
 
 
-def _saturated(mechanism: Mechanism, efforts: Array) -> dict[str, float]:
+def _parts(mechanism: Mechanism, saturated: NDArray[np.bool_]) -> dict[str, float]:
     """Part of the samples at the limit, by motor."""
-    limits = mechanism.actuators.effort_limits
-    parts = (np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)).mean(axis=0)
-    return {n: float(x) for n, x in zip(mechanism.actuators.names, parts, strict=True) if x > 0.0}
+    parts = zip(mechanism.actuators.names, saturated.mean(axis=0), strict=True)
+    return {name: float(part) for name, part in parts if part > 0.0}
 
 
 def _rms(values: Array) -> Array:

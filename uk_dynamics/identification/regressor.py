@@ -37,7 +37,7 @@ class Motions:
         q: Configurations, (K, nq), in m or rad.
         v: Velocities, (K, nv).
         qdd: Accelerations, (K, nv).
-        efforts: Of the motors, (K, motors), in N or N·m.
+        efforts: Of the motors, (K, motors), in N or N·m; NaN where they are not known.
     """
 
     t: Array
@@ -60,12 +60,14 @@ class Equations:
         matrix: W, (K, k, p).
         missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
         efforts: Zᵀ S u, (K, k), in N or N·m.
+        used: Samples that are not left out, (K,); equations of the others are zero.
     """
 
     joints: tuple[str, ...]
     matrix: Array
     missing: Array
     efforts: Array
+    used: NDArray[np.bool_]
 
 
 class Regressor:
@@ -145,7 +147,7 @@ class Regressor:
         return -1.0 if kind == "preload" else state.q[self._position[at]]
 
     def equations(self, motions: Motions, joints: Sequence[str] | None = None) -> Equations:
-        """The equations at all samples; those near a singular configuration are zero.
+        """The equations at all samples; zero near singular configurations and without efforts.
 
         Args:
             motions: Samples.
@@ -165,7 +167,7 @@ class Regressor:
         missing, efforts, used = np.zeros((K, k)), np.zeros((K, k)), np.zeros(K, dtype=bool)
         for n, (state, basis) in enumerate(zip(states, bases, strict=True)):
             Z = independent.motions(basis)
-            if Z is None:
+            if Z is None or not np.isfinite(motions.efforts[n]).all():
                 continue
             used[n] = True
             terms = self._dynamics.terms(state)
@@ -175,10 +177,11 @@ class Regressor:
             efforts[n] = Z.T @ applied
         if not used.any():
             raise InputError(
-                "no sample is left: the machine is near a singular configuration throughout",
+                "no sample is left: throughout a motor is at its limit, or the machine near a"
+                " singular configuration",
                 place=self.mechanism.name,
             )
-        return Equations(independent.names, matrix, missing, efforts)
+        return Equations(independent.names, matrix, missing, efforts, used)
 
 
 class _ForceColumns:

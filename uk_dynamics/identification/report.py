@@ -21,10 +21,10 @@ def report(found: Identification) -> dict[str, Any]:
         "recordings": [
             {
                 "samples": len(x.motions.t),
+                "at_effort_limit": x.saturated,
                 "cutoff_hz": round(x.cutoff, 4),
                 "encoder_noise": dict(zip(x.measured, x.noise.tolist(), strict=True)),
                 "loop_misfit": dict(zip(x.measured, x.misfit.tolist(), strict=True)),
-                "saturated": x.saturated,
             }
             for x in found.motions
         ],
