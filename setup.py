@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The one definition of the package: pip and colcon both build from here."""
 
 import os

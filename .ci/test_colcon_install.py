@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The package in a ROS workspace: built by colcon, found through the ament index, its nodes run."""
 
 from __future__ import annotations

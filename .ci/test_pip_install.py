@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The plain library: installed by pip into an empty environment, without ROS."""
 
 from __future__ import annotations

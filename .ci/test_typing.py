@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Type checkers and editors find the package in the project's own environment.
 
 They read files and run nothing: a finder that is installed to answer imports is none for them.

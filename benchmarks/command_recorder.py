@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Hears every motor command on the wire, and counts those that must never be there.
 
 An own process that knows nothing of the package: what it needs to know comes on its command line.

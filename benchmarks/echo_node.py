@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The least that rclpy needs from a state to an answer: a command without a thought behind it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A machine with everything around it, each a process of its own, and an eye on its commands."""
 
 from __future__ import annotations

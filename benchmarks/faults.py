@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Faults injected into a driven machine in random order: each time the reaction of docs/faults.md.
 
 Simulator, encoders, joint_state_completer, servo_controller and command_watchdog of the five-bar

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Faults that can be injected into a driven machine, and what shall happen then."""
 
 from __future__ import annotations

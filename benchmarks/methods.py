@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time of one constrained acceleration for every form of the equation and every pseudoinverse.
 
 Run it alone on the machine: ``python benchmarks/methods.py [mechanism ...]``. Medians over

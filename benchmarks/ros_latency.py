@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time from a state to the command that answers it, through servo_controller and over DDS.
 
 States of the machine on its path are sent at a fixed rate; half a period later the same state goes

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How regularly simulator, forward_dynamics and servo_controller run on this computer.
 
 The nodes report once per second on /diagnostics; nothing else listens, so that the measurement

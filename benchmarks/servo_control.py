@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time per servo command: closed form, for the middle of a period, and within limits.
 
 python benchmarks/servo_control.py

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Six machines under servo control: what they do, and their files with another start or limits."""
 
 from __future__ import annotations

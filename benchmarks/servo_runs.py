@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A machine follows its tasks: computed in this process, or by two nodes in lockstep over DDS."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time of one state completion: positions and velocities of all joints from those of the motors.
 
 Run it alone on the machine: ``python benchmarks/state_completion.py [mechanism ...]``. Encoders

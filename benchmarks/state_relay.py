@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The encoders of a simulated machine: they tell its motors' states, or a fault's."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How exactly six machines follow their tasks at 1 kHz, from a wrong start, and with weak motors.
 
 Everything is computed in this process, or with ``--dds`` by the nodes in lockstep: the same

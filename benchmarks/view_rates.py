@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the view costs: pictures painted per second, and the simulator's rate without and with it.
 
 Phases of some seconds follow each other in rounds, so that other work on the computer falls on all

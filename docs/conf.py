@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Sphinx builds the site from the pages in this directory: `make docs`.
 
 rosdoc2 runs this file from a copy of the directory; nothing here may depend on where it stands.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws the pictures of idea.md and tuning_stabilisation.md into ``images/``.
 
 Run it:  python docs/diagrams.py

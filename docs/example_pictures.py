@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws the machines of ``examples/``: their visuals at two instants of their tasks, side by side.
 
 Orthographic, with a depth buffer in NumPy, so that neither a browser nor a graphics card is needed.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Writes the pages in ``docs/reference`` from schemas, parsers, docstrings, parameters and kinds.
 
 Run it in the directory above:  python -m docs.generate    (a test compares pages and code)

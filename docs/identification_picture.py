@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws the picture of identification.md: efforts that files and estimates leave unexplained.
 
 Run it:  python docs/identification_picture.py

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws what RViz is told: the markers as they are heard from the topic, drawn with Matplotlib.
 
 The nodes move the Stewart platform, and the node markers listens to them. Grey lines stand for

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Makes the moving image that opens the README, from screenshots of the view in a real browser.
 
 Two Franka Panda arms carry their load around a figure of eight, so that the image closes on itself:

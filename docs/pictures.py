@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws the pictures of mechanisms.md: each shows the motion of the command above it.
 
 Where a path says more than curves over time it is drawn here, else by ``--plot``.

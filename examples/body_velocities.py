@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Chaplygin's sleigh with body velocities as unknowns: they are no rates of coordinates.
 
 A sleigh on ice stands on a knife edge and two smooth feet; its centre of mass is a m ahead of the

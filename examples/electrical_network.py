@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """An electrical network as M, f, A, b: Orsino's method is not only for mechanisms.
 
 A bridge of six branches, each a coil, a resistor and a capacitor in series, and a source in the

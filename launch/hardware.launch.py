@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A machine behind ros2_control: controllers, state completion, servo control, watchdog."""
 
 from pathlib import Path

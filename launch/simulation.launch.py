@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A simulated mechanism with its nodes and viewers."""
 
 from launch.actions import IncludeLaunchDescription

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What all tests share: one thread per process, patient property tests, ROS tests only with ROS."""
 
 from __future__ import annotations

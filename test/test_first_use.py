@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is typed first: commands without arguments, slips, and Python at a prompt."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names are data: whatever a file calls its parts, no writer turns it into code or another line."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The rooms of the package: imports run downwards only, and each foreign library has one home.
 
 The source is read, not run, so that imports inside functions and for type checkers count as well.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The places that describe the package say the same: manifest, build, requirements, changelog."""
 
 from __future__ import annotations
@@ -180,3 +182,17 @@ def test_entry_points_lead_to_functions(build: dict[str, Any]) -> None:
                 t for node in tree.body if isinstance(node, ast.Assign) for t in node.targets
             )
             assert function in defined | {t.id for t in assigned if isinstance(t, ast.Name)}
+
+
+def test_every_source_file_says_whose_it_is() -> None:
+    # REP-2004, 3.iv
+    suffixes = {".py", ".c", ".h", ".cpp"}
+    places = ("uk_dynamics", "test", "docs", "benchmarks", "examples", "launch", ".ci", "tools")
+    sources = [x for place in places for x in (ROOT / place).rglob("*") if x.suffix in suffixes]
+    assert len(sources) > 900
+    silent = [
+        str(x.relative_to(ROOT))
+        for x in sources
+        if (text := x.read_text(encoding="utf-8")) and "Copyright 2026" not in text[:300]
+    ]
+    assert not silent

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The surface a newcomer meets: ten lines that do it all, the names, the lazy import."""
 
 from __future__ import annotations

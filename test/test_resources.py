@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Finding files from every kind of installation, and addresses that name them."""
 
 from __future__ import annotations

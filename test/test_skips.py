@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A skip that nobody expects fails a run that asks for that; one that is listed does not."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The library and its commands in a Python where no part of ROS can be imported."""
 
 from __future__ import annotations

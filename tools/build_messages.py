@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 r"""Build Python messages of a package that is not on PyPI from its definitions.
 
 For running tests without an installation of ROS: the generators come with the wheels of rclpy.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Udwadia–Kalaba dynamics and servo control of closed-loop mechanisms.
 
 The names below are the public surface; they are imported on first use, and none of them needs ROS.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``python -m uk_dynamics`` is the command ``uk_dynamics``."""
 
 import signal

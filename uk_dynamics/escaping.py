@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names as data in other languages: text that nothing there takes for code, one helper each.
 
 Names come from files that others wrote. What no name needs (control characters, line breaks,

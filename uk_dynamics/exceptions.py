@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """All errors of the package: one root, and each carries the data it speaks of."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files that come with packages: where they are, and what a ``package://`` address means.
 
 The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand next to the code in a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How many threads the linear algebra of a process may use."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files that are whole or not there, whatever ends the program that writes them."""
 
 from __future__ import annotations

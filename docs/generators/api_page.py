@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Index of the Python names that are documented: one line each, from the docstrings.
 
 On GitHub a name leads to its source; on the site ``docs/conf.py`` makes a page of it.

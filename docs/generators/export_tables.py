@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ``docs/export.md`` says of each format, from the table that a test tries cell by cell."""
 
 from __future__ import annotations

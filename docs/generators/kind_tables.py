@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ``docs/constraints.md`` says of each kind, from the kinds themselves."""
 
 from __future__ import annotations

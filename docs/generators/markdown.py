@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Markdown as GitHub and Sphinx both read it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reference page of the nodes: parameters as they are declared, topics of docs/topics.md.
 
 The tables of topics and this page are compared with the running nodes by ``test_ros_readme.py``.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reference pages of the files that users write, from their JSON Schemas."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The ankle walks, as ROS 2 nodes.
 
 Arguments are those of simulation.launch.py, such as view:=true or rate:=200.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A linear-quadratic regulator keeps a table on two free legs upright, by moving the cart below.
 
 The machine is linearised where it stands upright, in two of its four coordinates; the other two

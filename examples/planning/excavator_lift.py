@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fastest lift of an excavator that its cylinders and its pump allow, by CasADi and IPOPT.
 
 The task ``excavator_lift`` goes along a path that was drawn by hand, as fast as the limits allow on

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the examples of this folder share: efforts of a controller, and a controller as a node."""
 
 from __future__ import annotations

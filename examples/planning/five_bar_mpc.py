@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Model predictive control of the five-bar, within a speed that its crank is not to exceed.
 
 The crank follows steps between two postures. The motor has little more than gravity takes, and the

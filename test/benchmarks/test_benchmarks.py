@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Other engines are given the same machine, and the benchmark says how right they are."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Each check finds the mechanism that has exactly its defect, and says nothing of a sound one."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References that agree at the start and contradict each other, or the machine, later."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The command line as a whole: exit statuses, help, commands of other packages."""
 
 import fcntl

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics compile``: a library in the cache, and C files that build and give the same."""
 
 import shutil

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics compile --derivatives``: C that builds, with the functions that acados calls."""
 
 import ctypes

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics describe``: the facts of mechanisms whose mobility is known from theory."""
 
 import json

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics export``: files, reports and exit status."""
 
 from __future__ import annotations

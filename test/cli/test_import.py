@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics import``: two files that load, and a list of what is not as it was."""
 
 from __future__ import annotations

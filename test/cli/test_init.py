@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics init``: the file loads as it is, closes the loops that are there, guesses aloud."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Ctrl-C in commands that take long: a quiet end, no process and no half file left behind."""
 
 from __future__ import annotations

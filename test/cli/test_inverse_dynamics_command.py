@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics inverse-dynamics``: efforts that mechanics knows, and what is refused."""
 
 import json

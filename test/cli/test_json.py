@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every command that prints a table prints the same facts as JSON, and nothing else beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Malformed mechanism and tasks files: one line of file, place and remedy, exit status 2."""
 
 from __future__ import annotations

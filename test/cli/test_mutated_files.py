@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files with mistakes that nobody thought of: one line or a result, no traceback.
 
 The same hundred in every run; what was found with thousands has tests of its own.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics reproduce``: numbers on the terminal, files that others can open."""
 
 from __future__ import annotations

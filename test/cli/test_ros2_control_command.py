@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics ros2-control``: what is written keeps the contracts that ros2_control documents."""
 
 from __future__ import annotations

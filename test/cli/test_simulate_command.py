@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics simulate``: its figures are physics, its files hold the motion."""
 
 import io

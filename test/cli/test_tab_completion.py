@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tab in a real bash: commands, options, and the names that there are."""
 
 from __future__ import annotations

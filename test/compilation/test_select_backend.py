@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which evaluator answers, by the table of select_backend; and compiling in the background."""
 
 import logging

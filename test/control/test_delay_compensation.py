@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops with a delay: states predicted to the effect of their commands, and gains for the rest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 // Runs the servo of a generated package on measurements from stdin; see test_controller_package.py.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Packages for controller_manager: their servo in C++ says what the law in Python says."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whatever tree it is: a draft of it loads, and written again it is the same machine."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed loops in Gepetto's YAML beside a URDF, with joints that the YAML turns into others."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MJCF imported: the tree moves as MuJoCo's does, its equalities close as MuJoCo's do."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Machines of ours, as SDF and as MJCF, imported again: the same accelerations."""
 
 from __future__ import annotations

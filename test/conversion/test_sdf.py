@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """SDF imported: poses and axes by its rules, every kind of joint, in the tree and in a loop."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Packages with a transmission: a four-bar linkage as a plain joint, nonlinear, with its power."""
 
 from __future__ import annotations

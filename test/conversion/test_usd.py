@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """USD imported: units, frames, mass properties, joints and drives as UsdPhysics defines them."""
 
 from __future__ import annotations

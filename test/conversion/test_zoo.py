@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Public models with closed loops: read, closed, moved; or refused for the right reason.
 
 Accelerations are compared with readings of the same file that share nothing with the package:

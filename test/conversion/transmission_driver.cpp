@@ -1,3 +1,4 @@
+// Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 // Takes motors through a generated transmission; see test_transmission_package.py.
 #include <cstdio>
 

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """By hand: derivatives by the state against differences of 50-digit solutions, at many states.
 
 ``python test/derivatives/many_states.py STATES SECONDS NAME …``: so many states of each mechanism,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Linear systems, equilibria and modes against closed forms and against the motion itself."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of the motion against differences of 50-digit solutions of the same equations.
 
 The oracle solves M, F, A, b traced from the readable code, not the formulas of the derivatives, and

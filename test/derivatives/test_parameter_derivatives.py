@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives by masses, lengths, springs, friction and gravity."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The examples beside closed forms and independent methods."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The page about expressions: its files load, its errors are what is said."""
 
 from __future__ import annotations

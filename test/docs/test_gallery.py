@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The gallery shows every mechanism that the package ships, with commands that can be typed."""
 
 import re

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Notebooks: their code runs from top to bottom, and they are stored without outputs."""
 
 from __future__ import annotations

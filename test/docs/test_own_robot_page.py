@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The page about a robot of one's own: its commands run one after the other, as typed."""
 
 from __future__ import annotations

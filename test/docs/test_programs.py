@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Programs, commands and files of the documentation: they run, print what is shown, are valid.
 
 Commands run in this process and in quick form: a tenth of a second of simulated time, and one

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the README shows is true: its code runs, its files are valid, its commands exist."""
 
 from __future__ import annotations

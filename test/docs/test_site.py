@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The documentation as a site: it is built without a warning, and says what the code says."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The page about solvers: its program runs, its file is valid, and nothing is left out."""
 
 import re

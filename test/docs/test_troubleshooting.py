@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Errors quoted in the documentation are what the code says."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Declared forces: slopes of their energy, virtual work, power, and what happens at zero length."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Calibration: pins that are not where the drawing has them, from an encoder too many."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Identification: known parameters come back, and what cannot be told is named."""
 
 from __future__ import annotations

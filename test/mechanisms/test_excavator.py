@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The excavator: forces of its cylinders by virtual work, a level cut within their limits."""
 
 from __future__ import annotations

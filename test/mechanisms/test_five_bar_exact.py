@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """De Falco's over-constrained five-bar against its exact motion, through the flat configuration.
 
 All legs stay parallel, so one angle θ above the horizontal describes it: J θ̈ = −G cos θ. There the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The flexible joint arm of the review's section 8.3: its matrices, its control, its limits."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Skate, rolling disc and differential drive against their closed forms."""
 
 from __future__ import annotations

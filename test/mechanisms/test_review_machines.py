@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Spiral particle and swarm of the review, sections 8.1 and 8.2, against closed forms."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The 3RRR manipulator of Orsino: levels against one level, and against plain algebra."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every mechanism that the package ships: loads, closes, and is what its files say it is."""
 
 from dataclasses import dataclass

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The two-mass spring system of the servo paper: (47) at every state, the motion in closed form."""
 
 import numpy as np

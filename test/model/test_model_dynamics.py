@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Dynamics and kinematics of random trees against independent computations."""
 
 import gc

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From names to arrays and back: unknown names, wrong sizes and numbers that are not finite."""
 
 import numpy as np

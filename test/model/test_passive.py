@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Passive joint forces: their signs, their energy, and what cannot be."""
 
 import numpy as np

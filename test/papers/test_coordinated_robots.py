@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The coordinated robots: the equations by their own properties, and what the recipe does."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """De Falco's study: its exact motion, its bounds, its explanation of failures, its flop counts."""
 
 from __future__ import annotations

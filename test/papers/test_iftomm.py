@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The benchmark problems: references by their own properties, against mechanisms, and the command.
 
 That simulations follow the references is what the study itself bounds; see test_studies.

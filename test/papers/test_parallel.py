@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The parallel manipulator in plain formulas, by their own properties and against the mechanism."""
 
 import numpy as np

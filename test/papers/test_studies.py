@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The study of every paper, shortened: what must hold does, figures have units, pages exist."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion as a function of CasADi beside the derivatives in NumPy, and differences."""
 
 from __future__ import annotations

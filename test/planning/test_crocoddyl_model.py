@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The action model beside crocoddyl's own differences, and a motion that its solver finds."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The planned lift of the excavator: within all limits in open loop, and faster than by hand."""
 
 from __future__ import annotations

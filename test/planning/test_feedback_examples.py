@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Predictive and linear-quadratic control of the examples, simulated by the library."""
 
 from __future__ import annotations

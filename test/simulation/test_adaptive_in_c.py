@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Error control in C: closed forms, order, SciPy on interpreted equations, and what stops it."""
 
 from __future__ import annotations

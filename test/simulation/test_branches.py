@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where the rank changes motions go on along each branch, and between them there is none."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed loops in C move as those that Python takes step by step, whatever they follow."""
 
 import logging

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References that jump: the machine does not jump after them without a word."""
 
 from __future__ import annotations

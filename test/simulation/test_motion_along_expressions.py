@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motions along expressions that have no value everywhere."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motion over time: energy and loops, sample times, control, files, and what is reported."""
 
 from __future__ import annotations

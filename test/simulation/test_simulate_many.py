@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed loops side by side are those that are simulated one at a time."""
 
 import numpy as np

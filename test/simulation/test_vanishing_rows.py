@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Appell and Hamel's constraint, ẋ² + ẏ² = ż²: a row that is zero at rest."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A robot with every joint type that URDF knows, and steps of finite differences on it."""
 
 from __future__ import annotations

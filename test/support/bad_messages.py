@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Messages that are refused, of the five-bar: what is wrong, and what is said of it."""
 
 from __future__ import annotations

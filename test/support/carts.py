@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A cart that rolls, for constraints on velocities."""
 
 from support.mechanism_builder import joint, link

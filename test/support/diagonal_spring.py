@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The rhombus with a spring in its diagonal: equilibrium and eigenvalues by hand, to 30 digits.
 
 With φ the angle of both cranks, bars of 1 m and 1 kg: T = ½ m φ̇² with m = 2 · 1/3 + 1, since the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The blocks of the documentation's pages, and what the comments above them say.
 
 A block of code is run, a file is read; what ``ros2`` starts is looked for. A comment right above a

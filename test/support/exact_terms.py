@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Traced terms with forty digits: what evaluators in doubles are measured against."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a mechanism written in another format is compared with: itself, without what is lost."""
 
 from __future__ import annotations

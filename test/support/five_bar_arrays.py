@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The over-constrained five-bar of de Falco in maximal coordinates, in plain arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanisms of ours written as SDF and MJCF, from plain numbers: what import is tested against."""
 
 from __future__ import annotations

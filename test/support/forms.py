@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every form of the fundamental equation, with every pseudoinverse where it has one."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Run a command, and a copy of it that is interrupted at each of many moments.
 
 ``python interrupted_everywhere.py REPORT IMPORTS CALLS ARGUMENTS`` runs ``uk_dynamics ARGUMENTS``.

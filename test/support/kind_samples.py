@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Random constraints of every kind, from what the kinds themselves declare."""
 
 from __future__ import annotations

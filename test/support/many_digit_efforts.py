@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The efforts of the servo law with 50 digits: least uᵀ W u of those that serve the tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The equation of motion solved with 50 digits, from the traced terms, for differences."""
 
 from __future__ import annotations

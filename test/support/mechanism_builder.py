@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanisms for tests: shipped ones, small ones as URDF and YAML text, and states of theirs."""
 
 from __future__ import annotations

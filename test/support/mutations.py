@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files with mistakes: texts of robots, mechanisms and tasks, changed in one to three places."""
 
 from __future__ import annotations

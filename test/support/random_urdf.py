@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Random trees of links and joints as URDF text, for tests against independent computations."""
 
 from dataclasses import dataclass

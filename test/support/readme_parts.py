@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The parts of the README and of the pages that tests hold against the code."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Recordings of machines whose parameters are known, from closed forms instead of simulations."""
 
 from __future__ import annotations

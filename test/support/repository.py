@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where the repository is, whatever folder a test lives in."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Skips that are expected: where tests must run, any other one is a failure.
 
 A test that is skipped proves nothing, and nobody notices. With ``--fail-on-unlisted-skip``, and

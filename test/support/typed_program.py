@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A small program of a user, as a type checker in the user's environment sees it."""
 
 from __future__ import annotations

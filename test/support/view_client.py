@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a browser says to a view, without one: viser's messages on its WebSocket."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Waiting for a condition with a deadline, instead of sleeping and hoping."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Sweeps: every point is simulated once, failures are rows, and interruptions lose nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The view in a real browser: it loads, it moves, its sliders move what they say."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What users ask of a view arrives, whatever the view itself does with its controls meanwhile."""
 
 from __future__ import annotations

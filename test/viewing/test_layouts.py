@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Layouts of PlotJuggler and Foxglove: whole, and as shipped."""
 
 from __future__ import annotations

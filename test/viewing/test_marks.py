@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is drawn over a mechanism is what its dynamics say."""
 
 from __future__ import annotations

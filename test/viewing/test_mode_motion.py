@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Modes in the view: the mechanism swings along its mode, slowed down, with closed loops."""
 
 from __future__ import annotations

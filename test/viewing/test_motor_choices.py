@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A posed machine is held, what it shows are the forces of the held machine, and off is off."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A joint or frame is led by hand; passive joints follow on the constraints."""
 
 from __future__ import annotations

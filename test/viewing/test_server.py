@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A view is served on loopback, alone at its address, and its scene has every link."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a view shows moves as the simulation does, or as it was recorded."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reachable sets with closed forms, and the files that the command writes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
 from uk_dynamics.benchmarks import controlled, device, growth, laws, simulations, slopes, speed

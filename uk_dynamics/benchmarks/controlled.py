@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whole simulations under servo control at 1 kHz: simulated time per processor time."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """JAX on a GPU: evaluations, closed-loop steps, and how near the card's memory rate they are."""
 
 from __future__ import annotations

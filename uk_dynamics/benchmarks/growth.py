@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Growth of the time of one acceleration with the number of loops, on the ladder."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law alone: efforts for a measured state, and PlaCo's for the same accelerations."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The shipped ladder with any number of cells.
 
 xacro takes time that grows with the square of what it writes: minutes for 500 cells. One cell is

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Results as tables, for a terminal and as a page of the documentation, and as a picture."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whole simulations at equal energy error: processor time of each engine."""
 
 from __future__ import annotations

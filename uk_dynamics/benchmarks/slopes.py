@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time of the derivatives of the acceleration: one state, a batch, and Pinocchio's."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time and accuracy of one constrained acceleration, engine by engine."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Medians of short calls, measured in turns so that all of them see the same machine.
 
 The clock is the processor time of this process: on a busy machine it leaves out what others take.

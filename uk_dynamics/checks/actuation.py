@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Actuation: what the motors drive, and tasks that they cannot realise."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """All checks of a mechanism, in the order of their findings."""
 
 from __future__ import annotations

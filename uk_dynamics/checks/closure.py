@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops that do not close, or only nearly, or only outside the joint limits."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints that close the same loop."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inertias that are impossible or implausible, and joints that move none."""
 
 from __future__ import annotations

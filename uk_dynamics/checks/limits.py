@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint limits, and the start of the mechanism relative to them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops that are still open, and loops whose axes are not quite parallel."""
 
 from __future__ import annotations

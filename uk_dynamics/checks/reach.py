@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References out of reach: no configuration of the machine meets them."""
 
 from __future__ import annotations

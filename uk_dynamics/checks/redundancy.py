@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Redundant rows, duplicate and contradictory constraints, and mobility 0."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References of the structure: where they lead the mechanism after the start."""
 
 from __future__ import annotations

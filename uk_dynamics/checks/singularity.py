@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Singular starts: configurations where the rank of the constraints or of the motors drops."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism under validation, with lazily computed results, and the findings about it."""
 
 from __future__ import annotations

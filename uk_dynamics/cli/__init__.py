@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The command ``uk_dynamics``: one file per sub-command, each with ``register`` and ``run``."""
 
 from uk_dynamics.cli.main import main

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Commands that other packages, or ``uk_dynamics.ros``, add to the command line."""
 
 from __future__ import annotations

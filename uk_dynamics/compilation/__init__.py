@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
 from uk_dynamics.compilation.build.library import (

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which evaluator answers: one table for the library, the commands and the nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.effect_prediction import EffectPrediction

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motor commands: the efforts a controller computed at one state, and what limits them."""
 
 from __future__ import annotations

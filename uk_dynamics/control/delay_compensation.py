@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A controller whose commands take effect late, given the states in which they do."""
 
 from __future__ import annotations

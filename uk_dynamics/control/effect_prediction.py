@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Prediction of the state in which a command takes effect.
 
 Between the instant of a measured state and the instant at which the efforts computed from it act,

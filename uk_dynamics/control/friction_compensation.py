@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Friction compensation: efforts that include the friction they cause by loading the joints."""
 
 from __future__ import annotations

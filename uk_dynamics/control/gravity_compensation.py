@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Gravity compensation: motors balance weight, springs and other static forces."""
 
 from __future__ import annotations

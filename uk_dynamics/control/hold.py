@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Hold: the machine stays where it is, as if tied to that position by damped springs."""
 
 from __future__ import annotations

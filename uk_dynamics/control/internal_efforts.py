@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motor efforts that cause internal forces and no motion: squeezing a load, preloading backlash."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse dynamics: motor efforts and loop forces of a given motion, loops and redundancy included.
 
 For trees, recursive Newton–Euler solves this. With loops, joint torques are not enough: passive

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint-space control without a tasks file: inverse dynamics of a desired acceleration.
 
 Gravity compensation and hold are such controllers. Loops, redundant motors and limits are treated

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From and to other formats: what a user has already, and what other programs read."""
 
 from uk_dynamics.conversion.controller_package import controller_package, transmission_package

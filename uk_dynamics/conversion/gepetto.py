@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed loops as the parallel-robot models of Gepetto write them: a YAML file next to a URDF.
 
 ``closed_loop`` lists pairs of frames, ``type`` says 3d or 6d for each, ``name_mot`` names the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A file of another format that closes loops, whichever it is."""
 
 from __future__ import annotations

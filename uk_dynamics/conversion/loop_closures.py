@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed loops as exporters of CAD write them: ``loop_closures.yaml`` next to a URDF.
 
 ``closures`` lists hinges between two links, ``link_a`` and ``link_b``, at a ``point`` and about an

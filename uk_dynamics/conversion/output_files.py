@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files that users edit: never written over one that is there, and how they name a URDF."""
 
 from __future__ import annotations

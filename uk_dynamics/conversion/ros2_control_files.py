@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Files for ros2_control: hardware description and controller parameters of a mechanism."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law of tasks as C files for a program of one's own, with an example."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One entry to the forms of the fundamental equation."""
 
 from __future__ import annotations

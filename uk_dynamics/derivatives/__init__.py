@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How the constrained motion changes with state, forces and time."""
 
 from uk_dynamics.derivatives.linearization import linearize, linearize_along

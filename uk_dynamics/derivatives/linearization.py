@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Linearisation of a mechanism around a motion, in coordinates that are independent there."""
 
 from __future__ import annotations

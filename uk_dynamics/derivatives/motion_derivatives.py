@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of acceleration, multipliers and constraint force, exact, redundant rows included.
 
 Differentiating M q̈ = F + τ + Aᵀλ and A q̈ = b at a solution gives the same equations again,

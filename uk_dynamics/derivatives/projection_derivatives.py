@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of the projection onto the constraints, at closed positions.
 
 The projected velocity v' is the nearest to v in the metric of M with rows ψ̇(q, v', t) = 0; with μ

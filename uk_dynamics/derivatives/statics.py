@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where a mechanism rests: statics solved by Newton's method through the loops."""
 
 from __future__ import annotations

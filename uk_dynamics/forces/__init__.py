@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""
 
 from uk_dynamics.forces.applied_forces import ConstantEffort, ConstantWrench, ExpressionEffort

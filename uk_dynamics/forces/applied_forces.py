@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Applied forces: constant efforts and wrenches, and efforts that are expressions of t, q and v."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Friction in loop joints: what a pin, ball or slide does besides holding its rows.
 
 The surfaces of the joint slide on each other with velocity (u, r ω): u the relative velocity of the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Springs and dampers: on weighted sums of joint positions, and between two frames."""
 
 from __future__ import annotations

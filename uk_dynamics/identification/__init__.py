@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parameters and geometry of machines from recordings of their motion."""
 
 from uk_dynamics.identification.calibration import (

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Geometry of loops from redundant encoders, or from a tracker: places of pins, encoder offsets."""
 
 from __future__ import annotations

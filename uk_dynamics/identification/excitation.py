@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A motion that tells parameters: Fourier series of independent joints, within the limits."""
 
 from __future__ import annotations

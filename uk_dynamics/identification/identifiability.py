@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which parameters, and which combinations of them, a motion tells."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parameters of a machine from recordings of its motion."""
 
 from __future__ import annotations

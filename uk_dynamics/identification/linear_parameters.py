@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parameters in which the equations of motion are linear: their names, values and sizes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion of a machine from its recorded encoders: noise removed, derivatives, loops closed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bodies that can exist: pseudo-inertias as a function of ten free numbers.
 
 P = U Uᵀ with U upper triangular and a positive diagonal, whose logarithms are the free numbers:

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The equations of motion of the machine, loops included, as a linear function of parameters.
 
 Along the motions that the constraints allow, v = Z y, constraint forces do no work:

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What was estimated, and how well, as plain data for a file."""
 
 from __future__ import annotations

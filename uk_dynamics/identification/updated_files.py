@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A URDF and a mechanism file with other values of their parameters."""
 
 from __future__ import annotations

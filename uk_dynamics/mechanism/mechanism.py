@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The immutable mechanism: a robot, its structural constraints, its motors."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tasks: the constraints that motors enforce, with their references."""
 
 from __future__ import annotations

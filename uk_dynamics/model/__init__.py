@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The only door to Pinocchio and URDF: masses, forces, frames, joints and limits by name."""
 
 from uk_dynamics.model.coincident_frames import (

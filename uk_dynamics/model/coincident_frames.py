@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Frames that lie on each other at a configuration: where a tree may have been cut."""
 
 from __future__ import annotations

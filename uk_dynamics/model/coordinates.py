@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names of positions and velocities, their limits, and the way from names to arrays and back."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint forces as a linear function of the inertial parameters of links."""
 
 from __future__ import annotations

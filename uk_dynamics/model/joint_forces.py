@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Forces that joints exert by themselves: damping, dry friction, springs, stops."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Directions in which the joints of a loop move, and whether they share a plane."""
 
 from __future__ import annotations

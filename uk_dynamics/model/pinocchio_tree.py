@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From a robot description to Pinocchio's tree of joints."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The robot as a tree: names, limits, configuration space; evaluation happens in a Workspace."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The papers this package implements: the study of each, redone.
 
 Every paper is a folder with ``study(*, quick=False) -> Study`` in ``study.py``, imported on

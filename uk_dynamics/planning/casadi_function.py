@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion of a mechanism as a function of CasADi."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion of a mechanism as a differential action model of crocoddyl."""
 
 from __future__ import annotations

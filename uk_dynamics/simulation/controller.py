@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The interface that a simulation requires of a controller."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Why a method with error control creeps: some motion decays faster than its steps."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Forward dynamics in one call, for interactive use."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Recording during a simulation, so that samples are saved even if it fails."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The plant of a simulation: a mechanism with its forces and its controller."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Collects samples of a running simulation into a trajectory."""
 
 from __future__ import annotations

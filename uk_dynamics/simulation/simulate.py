@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulation: integration with projection, control at a fixed period, recording."""
 
 from __future__ import annotations

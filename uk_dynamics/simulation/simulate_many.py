@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many simulations under control at once, side by side in the lanes of vectors."""
 
 from __future__ import annotations

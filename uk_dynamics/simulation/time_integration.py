@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time integration of a plant, with fixed steps or with error control."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A simulated or recorded motion, which can be saved, loaded and plotted."""
 
 from __future__ import annotations

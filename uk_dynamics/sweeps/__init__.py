@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Sweeps: many simulations of one mechanism with varied parameters, initial states and gains."""
 
 from uk_dynamics.sweeps.run import sweep

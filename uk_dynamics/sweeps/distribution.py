@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Distribution of the points to workers; a worker that dies loses no point.
 
 Points are sent in chunks. When a worker dies, Dask reports all chunks that it had: the one that

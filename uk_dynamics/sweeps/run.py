@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Running a sweep on Dask: on all local cores, or on an existing cluster."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulation of one point of a sweep, from its data to a row of numbers; run by a worker."""
 
 from __future__ import annotations

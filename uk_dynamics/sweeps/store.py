@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Results of a sweep on disk, as Parquet parts that are written atomically."""
 
 from __future__ import annotations

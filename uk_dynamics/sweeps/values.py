@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Varied values of a sweep, and their combinations."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanisms seen in a browser: posed by hand, simulated, played back, or following topics."""
 
 from uk_dynamics.viewing.live_simulation import LiveSimulation

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Views from the front, the side, above and aslant, and one that shows all of the machine."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Small plots of what happened in the last seconds."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tables of numbers as HTML; everything in them is escaped."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism posed by hand while paused and simulated while it runs."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a user asks about a machine: efforts, power, forces in the loops, tasks, mass and energy."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism in a browser: the picture, the panel, and the loop that keeps both up to date."""
 
 from __future__ import annotations

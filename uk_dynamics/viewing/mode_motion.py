@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Modes of a linearised mechanism, shown moving around its equilibrium."""
 
 from __future__ import annotations

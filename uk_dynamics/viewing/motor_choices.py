@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What may drive the motors of a simulated machine: tasks, hold, gravity compensation, nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Buttons, sliders and switches of a view; what they ask for is fetched by the view's thread.
 
 Controls change in the server's event loop only, where viser takes in what users do: another thread

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Posing a mechanism by hand: one joint or frame is led, the passive joints follow the loops."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a solver says about an instant, and the line that says what goes on."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a view shows at one instant, where it comes from, and what its buttons may ask for."""
 
 from __future__ import annotations

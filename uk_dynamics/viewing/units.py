@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Units of a view: rad and m, or degrees and mm; the choice is remembered."""
 
 from __future__ import annotations

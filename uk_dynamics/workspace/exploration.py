@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reachable configurations by random steps along the motions that the loops allow.
 
 Each step starts from where few configurations are around, ends with closed loops within the joint

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A workspace as a Parquet table and as a picture."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The cache of compiled mechanisms: found again, never trusted, shared by processes."""
 
 import hashlib

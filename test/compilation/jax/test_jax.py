@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Batches in JAX: sizes, precision, and use in programs of JAX; see also test_conformance."""
 
 from functools import cache

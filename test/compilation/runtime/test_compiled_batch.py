@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Batches: shapes, threads, and states without an answer; see also test_conformance."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Large mechanisms in C: loops over clusters give what the interpreted clusters give."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The compiled evaluator: what it keeps, what it leaves to the interpreted one, what it refuses."""
 
 import dataclasses

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Projection in C moves states where the interpreted one does; who uses what is compiled."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows taken in a fixed order: right in numbers, and only where any order gives the same."""
 
 import re

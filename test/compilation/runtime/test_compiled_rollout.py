@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Trajectories integrated in C: those of the interpreted evaluator, and true to physics."""
 
 import numpy as np

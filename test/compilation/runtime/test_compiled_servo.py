@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The compiled servo law gives what the interpreted one gives, and says what it cannot compile."""
 
 import logging

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Near a rank change efforts are as right as positions in doubles let them be, in C and NumPy."""
 
 import numpy as np

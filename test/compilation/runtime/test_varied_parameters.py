@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Numbers of a mechanism as inputs of its compiled code."""
 
 import re

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops that are closed many times over compile to short code."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Traced terms against Pinocchio and against the code they were traced from."""
 
 import math

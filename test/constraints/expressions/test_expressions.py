@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Expressions: what is read and refused, printed, differentiated and evaluated."""
 
 from __future__ import annotations

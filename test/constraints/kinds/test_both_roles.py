@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every kind of constraint in both roles, from files: A and b against finite differences."""
 
 from __future__ import annotations

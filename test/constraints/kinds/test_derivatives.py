@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A, bias and rates of every kind against finite differences, on all joint types."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints of type expression: A, b and rates against finite differences, files, errors."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kinds and references from a file: what the rows are, and what is refused with its place."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kinds of rolling, twists, centres of mass and parts of rotations, against finite differences."""
 
 from __future__ import annotations

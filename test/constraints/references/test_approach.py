@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The way to a target: smooth, within its limits, at rest at the end."""
 
 import numpy as np

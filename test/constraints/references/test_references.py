@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References: rates are derivatives of values, waypoints are met, ends are what was declared."""
 
 import numpy as np

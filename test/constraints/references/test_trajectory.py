@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Trajectories through waypoints: closed forms, what is met, how they begin and end."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Passive joints from measured ones: known poses, the branch, noise, singularities, mistakes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The momentum observer: external forces through loops, without accelerations."""
 
 from __future__ import annotations

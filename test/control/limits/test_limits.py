@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Servo control within the limits of the motors: exact, by priority, and in time."""
 
 from __future__ import annotations

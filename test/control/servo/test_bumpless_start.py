@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bumpless start: no step of efforts whatever the error, the path asked for, then tracking."""
 
 from __future__ import annotations

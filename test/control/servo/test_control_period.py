@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Efforts that are held: right in the middle of the control period, or at its start."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The desired motion: closed, on its references, some setpoints ahead of their time."""
 
 from __future__ import annotations

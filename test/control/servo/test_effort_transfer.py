@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bumpless transfer of efforts: no step, no kink, and within the limits of the motors."""
 
 from __future__ import annotations

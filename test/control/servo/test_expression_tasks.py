@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motors that follow expressions: of positions, of rates, with references of t."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Gravity compensation and hold: machines that weigh nothing, machines that stay."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Efforts that squeeze: the loops bear what was asked for, and nothing moves."""
 
 from __future__ import annotations

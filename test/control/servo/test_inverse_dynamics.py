@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse dynamics with loops: against the null-space formula, virtual work and itself."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Control periods in C, one call each, next to the same ones in Python."""
 
 from __future__ import annotations

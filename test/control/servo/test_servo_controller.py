@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law on whole mechanisms: against an independent formula, and what it says it cannot."""
 
 from __future__ import annotations

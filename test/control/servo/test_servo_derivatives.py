@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of efforts against differences of efforts with 50 digits."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The lemmas in names: which constraint is in the way, and what may still be chosen."""
 
 from __future__ import annotations

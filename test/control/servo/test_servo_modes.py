@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Modes, gains, limits and preload that change while the machine is driven."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Servo control of machines whose loop joints rub."""
 
 import numpy as np

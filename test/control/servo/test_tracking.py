@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Six machines at 5 Hz gains: exact tracking, from a wrong start, with motors that are weak.
 
 What begins wrong or is weak is controlled at 250 Hz, to save time: the sampled law errs sixteen

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The table of what formats can say, cell by cell: what it has arrives, the rest is listed."""
 
 from __future__ import annotations

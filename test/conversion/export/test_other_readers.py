@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MuJoCo itself and Pinocchio's reader of MJCF: the exported model is the machine.
 
 What is compared are mass matrix and bias forces, and the rows of MuJoCo's constraints, which span

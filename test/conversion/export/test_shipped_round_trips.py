@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every shipped mechanism in every format and back: same accelerations, losses as listed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation on random systems of every rank, for every mass factor and method."""
 
 from __future__ import annotations

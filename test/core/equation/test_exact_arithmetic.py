@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The equation against exact rational arithmetic: Gauss's principle as a linear system, solved."""
 
 from __future__ import annotations

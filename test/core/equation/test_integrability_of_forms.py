@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Integrability of Pfaffian forms: the review's examples and machines in closed form."""
 
 import numpy as np

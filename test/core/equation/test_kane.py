@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kane's equations (50) of the review, made by SymPy, against the fundamental equation.
 
 Generalized speeds, partial velocities and inertia forces know neither A nor b: a closed loop and a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Non-ideal constraint forces: what holds whatever they are, and where there are none."""
 
 import numpy as np

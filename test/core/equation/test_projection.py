@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Projection in the metric of M: least change, quadratic approach, honest failure."""
 
 from __future__ import annotations

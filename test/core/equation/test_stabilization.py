@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Baumgarte's gains: what a violated constraint does when nothing else moves it."""
 
 from __future__ import annotations

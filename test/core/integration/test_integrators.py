@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time stepping on rotations and with projection, against what is conserved or known exactly."""
 
 from __future__ import annotations

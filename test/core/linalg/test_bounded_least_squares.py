@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Least squares within bounds: against SciPy, by its geometry, and at corners."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The rank rule against plain Gram–Schmidt, and in the situations it was made for."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rotation vectors against SciPy's rotations, high-order differences and their own identities."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Orsino's recursion: any split into levels gives the motion of all constraints at once."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How efforts are shared: the Udwadia–Kalaba force and the feedback of the review's (71), (72)."""
 
 import numpy as np

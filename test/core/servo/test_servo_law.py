@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law against inverse dynamics, least squares and the equation it is meant for."""
 
 from __future__ import annotations

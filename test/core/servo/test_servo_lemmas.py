@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The lemmas of the servo paper as they stand there, on random systems of every rank."""
 
 import numpy as np

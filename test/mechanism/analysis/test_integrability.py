@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which constraints of a mechanism bind coordinates: rolling, skating, loops, driven motions."""
 
 from __future__ import annotations

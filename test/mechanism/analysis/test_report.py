@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a mechanism is said to be: mobility, redundancy, actuation, tasks within reach."""
 
 from __future__ import annotations

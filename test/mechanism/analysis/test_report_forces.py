@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is said of forces, of friction, and of why motors cannot serve a task."""
 
 from __future__ import annotations

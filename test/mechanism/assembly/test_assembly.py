@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closing loops: from guesses, with held joints, within limits, and what is said when it fails."""
 
 from __future__ import annotations

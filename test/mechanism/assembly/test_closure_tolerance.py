@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One tolerance for closed loops: in the file, on the command line, and scaled with the machine."""
 
 from __future__ import annotations

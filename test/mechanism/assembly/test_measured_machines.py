@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Machines with redundant rows whose lengths and axes were measured, and are off a little."""
 
 from __future__ import annotations

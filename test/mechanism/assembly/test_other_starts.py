@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where the first search ends in a dead end: other starts, and reasons that are right."""
 
 from __future__ import annotations

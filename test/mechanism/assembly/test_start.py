@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motions start with velocities that agree with the constraints."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Starting where the references are: inverse kinematics through the loops, rates included."""
 
 from __future__ import annotations

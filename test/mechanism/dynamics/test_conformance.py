@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One suite for every evaluator: the equation of motion, its forces, and the rank rule.
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints said to do no work do none: the power of their forces vanishes."""
 
 import numpy as np

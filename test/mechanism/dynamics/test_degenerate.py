@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows that repeat or contradict each other, and masses that are very different or zero."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constrained dynamics of whole mechanisms: the equation, its forces, and its degenerate cases."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Force elements of a mechanism file: energy, equilibria, closed forms, and mistakes in files."""
 
 import re

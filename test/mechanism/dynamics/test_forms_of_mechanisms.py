@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The forms of the equation chosen in mechanism files: every shipped machine moves the same."""
 
 from __future__ import annotations

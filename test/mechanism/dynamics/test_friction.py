@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Friction of loop joints: closed forms, power, energy balance, and where it cannot be known."""
 
 import json

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Levels of the mechanism file: the same motion as at once; compliance: a spring as it is meant."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Large trees with local loops: articulated bodies give what dense matrices give."""
 
 from __future__ import annotations

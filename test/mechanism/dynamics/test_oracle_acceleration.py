@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """q̈ of every shipped mechanism against the KKT least squares and Pinocchio's constraint solver.
 
 Each at 1,000 random states on the constraints; some of them have redundant rows. Pinocchio knows

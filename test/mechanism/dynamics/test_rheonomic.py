@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Structural constraints with a reference change in time and drive the machine."""
 
 from __future__ import annotations

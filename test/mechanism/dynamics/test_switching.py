@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints switched on and off: motion as if built so, impact by least change, refusals."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanism and tasks files: what is written in them is what the specification says."""
 
 import dataclasses

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Force envelopes against linear programming, statics and the motion that follows."""
 
 from __future__ import annotations

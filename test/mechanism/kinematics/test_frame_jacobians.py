@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Jacobians, independent coordinates and transmissions against the motion itself."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse and forward kinematics: round trips, branches with closed forms, what is out of reach."""
 
 from __future__ import annotations

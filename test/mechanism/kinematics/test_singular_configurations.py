@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Singular configurations with closed forms, and measures near them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Limits that a motor has from the URDF of the joint that it drives."""
 
 import numpy as np

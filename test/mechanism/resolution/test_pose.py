@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where links are, in the world and seen from each other."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What people read of rows is in m, rad, N and N·m, whatever length the file declares."""
 
 from __future__ import annotations

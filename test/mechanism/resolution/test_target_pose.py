@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A pose becomes the reference at which a frame task has no error there."""
 
 import numpy as np

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The Lie bracket of the velocity coordinates, against moving there and back."""
 
 import numpy as np

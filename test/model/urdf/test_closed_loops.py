@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops in a robot description: every notation closes the same four-bar, and bad ones say why."""
 
 from __future__ import annotations

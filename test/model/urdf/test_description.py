@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is read from a URDF: limits, friction, warnings, other files."""
 
 import numpy as np

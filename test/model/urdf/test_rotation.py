@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rotations as roll, pitch and yaw."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every malformed robot description gives one line that names file, place and remedy."""
 
 import pytest

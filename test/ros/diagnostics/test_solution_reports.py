@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What diagnostics say of a solution that cannot be trusted in full."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """uk_dynamics topic and lifecycle: what runs, without ros2cli."""
 
 from __future__ import annotations

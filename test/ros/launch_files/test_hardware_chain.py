@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The topics between ros2_control and the nodes, with small peers that do as it documents.
 
 The peers are made from the files that ``uk_dynamics ros2-control`` writes, and hear of the machine

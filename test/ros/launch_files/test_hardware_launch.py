@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """hardware.launch.py: arguments described, nodes in order, motors driven only when all is ready."""
 
 from __future__ import annotations

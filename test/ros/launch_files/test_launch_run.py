@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The launch files, run: everything starts, drives, and ends in order when it is interrupted.
 
 ros2_control is played by peers that stand in an ament prefix of their own; launch and the nodes are

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The launch file: every argument described, the right nodes with the right parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whatever stops, the effort at the drives is zero soon, and stays so; see docs/command_path.md.
 
 The controllers behave as those of ros2_control: deactivated at once when asked, and the interface

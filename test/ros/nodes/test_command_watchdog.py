@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """When the controller's process dies or freezes, its last command is taken back."""
 
 from __future__ import annotations

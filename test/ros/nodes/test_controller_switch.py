@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """command_watchdog deactivates the controller of the motors, where controller_manager_msgs is."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """forward_dynamics: accelerations, forces and wrenches of states that come from elsewhere."""
 
 from __future__ import annotations

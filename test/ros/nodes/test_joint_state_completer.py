@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """joint_state_completer: complete states from partial, late, broken and several measurements."""
 
 from __future__ import annotations

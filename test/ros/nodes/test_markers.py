@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """markers: what RViz is told to draw is where the machine is and what bears it."""
 
 from __future__ import annotations

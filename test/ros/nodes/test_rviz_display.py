@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The shipped display of RViz shows what the nodes publish."""
 
 from __future__ import annotations

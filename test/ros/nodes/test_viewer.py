@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """viewer: it shows what is on the topics, and its buttons reach the simulator."""
 
 from __future__ import annotations

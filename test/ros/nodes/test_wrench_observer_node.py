@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """wrench_observer: external forces over DDS, and honesty where there is no wrench."""
 
 from __future__ import annotations

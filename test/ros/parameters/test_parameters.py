@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parameters: declared from one table, checked at the start and whenever they are set."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The commands of ``ros2 run``: all there, and quiet when they are interrupted while they load."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tables of topics, services and parameters in the documentation against the running nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """However a process is told to end: the motors it drives hear zero before it is gone."""
 
 from __future__ import annotations

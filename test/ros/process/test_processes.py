@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Nodes as a user starts them: processes that talk over DDS and end when they are told to."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fixtures that tests with nodes rely on."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Pace, regularity and time origins of the nodes, with clocks that are told the time."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The lease of servo_controller and the take-over of command_watchdog, without ROS.
 
 Both are put between queues, processes that stop at any instant, and a controller that keeps its

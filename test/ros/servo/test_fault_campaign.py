@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Faults of every kind in a machine of five processes: the stated reaction, in the stated time.
 
 ``benchmarks/faults.py`` injects a hundred; here is one of each kind that needs whole processes or

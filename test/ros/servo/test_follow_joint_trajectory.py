@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The action FollowJointTrajectory, of nodes in processes of their own.
 
 control_msgs is not on PyPI: tools/build_messages.py makes it for a run of these tests without

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """servo_controller follows what is sent to it, and says why it does not."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Gains, limits, preload and mode as parameters of a servo_controller that drives."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The delay of a loop, by efforts that come back and by stamps, and what is said of gains."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every fault, in every output mode: the reaction of the table, the cause named, then silence."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """servo_controller: its life cycle, and what it commands in each part of it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Latencies, missed periods and the garbage collector of servo_controller."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which states are doubtful after those before them, without any messages."""
 
 from __future__ import annotations

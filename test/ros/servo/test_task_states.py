@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What servo_controller publishes of its tasks row by row, and what recordings make of it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Machines follow their tasks to a millionth, by nodes in lockstep at 1 kHz and 5 Hz gains.
 
 With as many motors as rows, and with more. All six are in test_control_tracking.py, computed

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints switched over ROS: services of the simulator, and nodes that follow."""
 
 from __future__ import annotations

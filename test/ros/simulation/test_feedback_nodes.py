@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Feedback laws of the examples as nodes: a simulator in lockstep, over DDS."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulator and controller exchange one state and one command per step, over DDS."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One step of the machine for each update of a controller_manager that sleeps on /clock."""
 
 from __future__ import annotations

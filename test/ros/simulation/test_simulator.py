@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The simulator: moves when and as told, whatever is sent to it."""
 
 from __future__ import annotations

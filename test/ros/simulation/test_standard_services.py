@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The services of simulation_interfaces, over DDS and with the real messages.
 
 The package is not on PyPI: tools/build_messages.py makes it for a run without an installation of

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Structure that moves: live references and the time of a machine, the same for all nodes."""
 
 from __future__ import annotations

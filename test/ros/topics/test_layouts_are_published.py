@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every topic and field that the layouts name is there when the nodes run."""
 
 from __future__ import annotations

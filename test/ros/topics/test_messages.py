@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Messages to arrays: usable ones arrive by name, the others are named and change nothing."""
 
 from __future__ import annotations

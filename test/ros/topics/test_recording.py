@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Topics are recorded as they are on the wire, and come back onto their topics."""
 
 from __future__ import annotations

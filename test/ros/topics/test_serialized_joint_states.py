@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint states read from and written to the wire, compared with what rclpy makes of them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Recordings that grow while a simulation runs: whatever ends it, they hold what was."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Recordings in MCAP: read back, read by others, and readable up to where they were cut."""
 
 from __future__ import annotations

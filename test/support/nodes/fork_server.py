@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A Python process that has imported much and forks others from itself, each to run a module.
 
 Run by :class:`forked_process.ForkServer`: ``python fork_server.py SOCKET MODULE...`` imports the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Python processes without the time that imports take: forked from a server that has done them.
 
 A node imports for 1.5 s of processor time before it does anything, and the tests start hundreds.

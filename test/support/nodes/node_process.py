@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Nodes as processes of their own: started with parameters, stopped by a signal, output kept."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What tests hear on topics: messages in the order they came, diagnostics as values by name."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Fixtures for tests with nodes.
 
 Every test process has a DDS domain of its own, so that runs in parallel never hear each other, and

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A servo_controller on the bench: a machine that stands still, a manager, ears."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The real command_watchdog, asking the stand-in of controller_manager.
 
 controller_manager_msgs is in no package that pip installs; all but the types of a service and a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A stand-in for controller_manager and its spawner, in this process or as processes.
 
 ``python peer_controller_manager.py ros2_control_node ...`` takes the arguments of its namesake, as

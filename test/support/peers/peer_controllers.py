@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Stand-ins for controllers of ros2_control, written from their documentation."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A stand-in for joint_trajectory_controller with effort commands.
 
 Times and interpolation follow its version 4.42.1 (trajectory.cpp, update()); 6.9.0 differs where

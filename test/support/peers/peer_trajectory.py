@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How joint_trajectory_controller 4.42.1 samples a trajectory (its trajectory.cpp), without ROS."""
 
 from __future__ import annotations

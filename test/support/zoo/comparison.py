@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The package's reading of a model of the zoo, beside an independent one."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanisms in maximal coordinates: free bodies, every joint a set of rows.
 
 The opposite of the package's way (a tree of joints, loops cut), in NumPy alone: no Pinocchio, no

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The zoo: public models with closed loops, next to the repository and not part of it."""
 
 from __future__ import annotations

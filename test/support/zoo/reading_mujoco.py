@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MJCF read by MuJoCo: its mass matrix, its bias forces, its rows; solved here, not by MuJoCo."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """SDF read for free bodies; no code of the package."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """USD read for free bodies by usd-core alone; in m, kg, z up, mass properties given."""
 
 from __future__ import annotations

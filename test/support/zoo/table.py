@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The table of docs/zoo.md: ``PYTHONPATH=test python -m support.zoo.table``, half an hour."""
 
 from __future__ import annotations

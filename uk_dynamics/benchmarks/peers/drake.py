@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Drake with the same bodies and joints, loops closed by its ball and weld constraints.
 
 Drake has such constraints in discrete time only: its SAP solver finds velocities after a step, and

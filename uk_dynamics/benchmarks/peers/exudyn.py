@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Exudyn with the same bodies and joints as a kinematic tree, loops closed by its joints.
 
 It gives accelerations only where an implicit solver starts, right to 1e-13 to 2e-8.

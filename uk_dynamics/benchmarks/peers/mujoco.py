@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MuJoCo with the same bodies and joints, loops closed by equality constraints."""
 
 from __future__ import annotations

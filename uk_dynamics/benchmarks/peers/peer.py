@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The interface of other engines, and checks that they simulate the same mechanism."""
 
 from __future__ import annotations

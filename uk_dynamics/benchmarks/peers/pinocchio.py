@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Pinocchio's own constrained dynamics: by sparse Cholesky factors, and by articulated bodies."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """PlaCo's dynamics solver on the same mechanism, in a process of its own.
 
 PlaCo brings another Pinocchio, which cannot be in the same process as ours. The environment

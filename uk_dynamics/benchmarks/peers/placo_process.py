@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """PlaCo's dynamics solver in a process of its own: this file is run by a Python that has placo.
 
 It imports nothing of uk_dynamics. The first line of the input describes the mechanism, and each

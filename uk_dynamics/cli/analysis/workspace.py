@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics workspace``: where a frame gets to, and with what force."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics benchmark``: speed and accuracy compared with other engines."""
 
 from __future__ import annotations

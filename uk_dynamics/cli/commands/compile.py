@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics compile``: a mechanism in C, for this package or for other programs."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics completion``: shell completion of commands, options and names.
 
 The program itself answers the shell, through argcomplete: with the names of available mechanisms,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics describe``: mobility, redundant rows and actuation of a mechanism."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics layouts``: layouts for PlotJuggler and Foxglove."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics reproduce``: reproduce the studies of the papers this package implements."""
 
 from __future__ import annotations

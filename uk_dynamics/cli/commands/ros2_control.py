@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics ros2-control``: files for ros2_control."""
 
 from __future__ import annotations

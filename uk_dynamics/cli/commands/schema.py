@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics schema``: the JSON Schema of a file, for editors."""
 
 from __future__ import annotations

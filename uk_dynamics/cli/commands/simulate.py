@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics simulate``: simulate a mechanism, freely or under control."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics sweep``: many simulations with varied parameters."""
 
 from __future__ import annotations

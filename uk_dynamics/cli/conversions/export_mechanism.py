@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics export``: mechanisms as SDF, MJCF, URDF with loops, or Gepetto's YAML."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics import``: mechanisms from SDF, MJCF, USD, and YAML files of closed loops."""
 
 from __future__ import annotations

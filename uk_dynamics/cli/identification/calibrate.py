@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics calibrate``: places of pins and encoder offsets from redundant measurements."""
 
 from __future__ import annotations

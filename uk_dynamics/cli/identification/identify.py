@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics identify``: masses, friction, springs and motor constants from recordings."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Arguments that commands share."""
 
 from uk_dynamics.cli.options.arguments import (

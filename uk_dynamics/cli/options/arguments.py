@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Arguments that several commands share, and checks of their values."""
 
 from __future__ import annotations

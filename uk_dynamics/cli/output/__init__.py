@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What commands print and write."""
 
 from uk_dynamics.cli.output.simulation_summary import summarize

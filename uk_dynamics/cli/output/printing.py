@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Results as tables of labels and values and as JSON; progress as a bar on a terminal."""
 
 from __future__ import annotations

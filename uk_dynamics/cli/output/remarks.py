@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a conversion lost or changed, as rows of a table and as JSON."""
 
 from __future__ import annotations

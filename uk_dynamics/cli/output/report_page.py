@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The report of a recording as an HTML page: a summary, and curves."""
 
 from __future__ import annotations

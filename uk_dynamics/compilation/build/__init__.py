@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Compiler and cache."""
 
 from uk_dynamics.compilation.build.c_header import write as write_c_files

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Compiling in a process of its own, so that no evaluation waits for it.
 
 The compiling process reads a pipe from the process that wants the libraries. When that one ends,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What exported C files share: names with that of the mechanism, headers, files."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Compiled mechanisms in the user's cache directory, found again by what they were made from.
 
 An entry is a library and the digest of its bytes; one that does not match is compiled again,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which compiled libraries stay in the cache: those used lately, within a size.
 
 When an entry is made, those unused for long are removed, then the least recently used until the

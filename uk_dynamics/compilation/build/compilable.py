@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parts of mechanisms and tasks that cannot be compiled, by name."""
 
 from __future__ import annotations

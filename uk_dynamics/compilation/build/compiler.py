@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The C compiler of this machine, and what it makes of a source."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The derivatives of the acceleration as C files, with the functions that planners call."""
 
 from __future__ import annotations

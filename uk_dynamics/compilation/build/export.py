@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as C files for other programs: sources, headers, and examples that build."""
 
 from __future__ import annotations

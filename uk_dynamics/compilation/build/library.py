@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The compiled libraries of a mechanism: for single states, for batches, for the law of tasks.
 
 What writes their source is imported when there is one to write: what is in the cache is there

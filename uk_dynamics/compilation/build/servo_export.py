@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law of tasks, and the joint-state estimation, as C for other programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A motion with error control; see adaptive.h. Stages and errors are those of Hairer, Norsett and
  * Wanner, Solving Ordinary Differential Equations I, II.5 and II.10; the positions of a step are
  * increments from its start, as in core/integration/adaptive.py. */

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* How a motion goes with error control: Dormand and Prince's method of order 8, whose steps end on
  * the constraints, with its interpolant of order 7. Its way goes on in the next call where one ends
  * between two instants. */

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Many states: loaded into lanes, evaluated together, stored again. */
 
 #define UK_SINGULAR 1

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Least squares within bounds, where only some motions are allowed: a primal active set, step by
  * step as core/linalg/bounded_least_squares.py has it. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What admit.c says of other mechanisms: coordinates of the admissible motions are those of each
  * cluster that its rows leave, in the metric of its articulated inertia. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Acceleration, forces, projection and trajectories of a mechanism that tables describe. */
 
 #define UK_SINGULAR 1

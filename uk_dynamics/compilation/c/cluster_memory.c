@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Evaluation and projection of a mechanism in clusters, as evaluate.c and projection.c have them for
  * others: between the memory, whose sizes are constants, and the tables, whose address is in it. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Motion of a tree of one-freedom joints, cluster by cluster from the root outward.
  *
  * Nothing here is particular to a mechanism: tables describe it. Vectors have world axes; those of a

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What Python calls where its headers are there; see python.c. What the functions are bound to is
  * an array that holds the address of the tables. */
 

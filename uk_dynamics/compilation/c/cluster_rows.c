@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Rows of a cluster: from the frames of its pairs, by functions that are traced for each kind of
  * row, and the rank rule on them. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Articulated bodies of clusters: from the leaves inward, from the root outward; see
  * core/tree/articulated_bodies.py.
  *

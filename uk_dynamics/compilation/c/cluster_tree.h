@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A mechanism as tables, and the memory of its evaluation. Joints stand cluster by cluster, clusters
  * from the root outward; rows stand cluster by cluster. Body number `joints` is the world.
  * runtime/cluster_tables.py fills the tables in the order of the fields. */

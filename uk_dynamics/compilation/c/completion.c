@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* All joints from the measured ones: Newton corrections onto loops and measurements, which stay on
  * their assembly branch, then velocities, as control/estimation and core/servo/loop_factors.py have
  * it. What is not there: directions that are singular here are a failure, not left where they are. */

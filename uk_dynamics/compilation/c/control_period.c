@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The steps of a control period; see control_period.h. */
 
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */

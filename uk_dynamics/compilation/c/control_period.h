@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* One period of servo control, from a measured state to efforts within the limits; see
  * control/servo/servo_controller.py, whose steps these are. Nothing is allocated and nothing shared:
  * one memory and one table of references per controller. What is set there once: active, weights,

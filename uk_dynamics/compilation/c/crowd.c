@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The steps of closed loops in lanes, and what surrounds their laws; see crowd.h. */
 
 #if !UK_LAW_IN_LANES

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Many motions at fixed steps, each under a law of its own, side by side in lanes; arrays are the
  * caller's. Settings, references, starts and parameters may differ; instants are common. With
  * UK_LAW_IN_LANES the laws are uk_control of the same tasks, else any: asked one after the other. */

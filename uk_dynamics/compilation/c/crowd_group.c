@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Closed loops in lanes; see crowd.h. The steps are those of motion.c. */
 
 /* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The closed form of a servo law in lanes, with what surrounds it in control_period.c. What motions
  * remember is in lanes too; it goes to the memory of a motion, and comes back, where a period is left
  * to the law of that motion alone. */

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Derivatives of the acceleration. What the equations change by while it and the multipliers are held, r
  * and s, they answer with
  *

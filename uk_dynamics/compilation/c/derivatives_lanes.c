@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What derivatives.c does at regular states, one state per lane. Slopes stand one behind the other as the
  * tables list them, row by row, and so do C by velocity and z = C s; K is stored by velocity. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Derivatives at many states; arrays are the caller's. Strides count doubles from one state to the
  * next; 0: all have the same. */
 typedef struct {

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* How the state in the memory goes on; see control/effect_prediction.py. */
 
 /* For h seconds under efforts of the motors, (UK_NU), by the classical Runge-Kutta method; null: at

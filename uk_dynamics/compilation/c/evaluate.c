@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Constrained acceleration of the terms in the memory, rows pivoted; as uk_answer. */
 static inline int uk_answer_pivoted(uk_memory *m, const int forces) {
   (void)forces;

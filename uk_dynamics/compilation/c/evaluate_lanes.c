@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* As uk_configure and the rest of evaluate.c have it. */
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
   if (uk_lanes_is_kept(m, kept)) return;

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Efforts whose only effect are forces in the loops; see control/internal_efforts.py. */
 
 /* At the rows in m->A. `named`, (UK_M): rows of constraints that forces are given for; `added`:

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Gravity compensation and hold; see control/joint_space_controller.py, whose steps these are, and
  * core/servo/motion_efforts.py. */
 

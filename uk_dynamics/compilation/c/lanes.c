@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Vectors of doubles, one state per lane: what the terms and the solver need of them. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* States into lanes and back. */
 
 /* Vectors of n entries of states that stand one after the other; where there are fewer states than

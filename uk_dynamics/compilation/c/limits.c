@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Effort, power and rate limits of the motors as one interval each; see
  * control/limits/motor_limits.py. */
 

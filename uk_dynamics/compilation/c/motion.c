@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Fixed steps under a law of control, many periods in a call; see motion.h. */
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is

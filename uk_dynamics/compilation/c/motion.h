@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A motion at fixed steps under a law of control; arrays are the caller's. */
 typedef struct {
   long long stops, flags;    /* instants, the first of which is the start; flags of the law */

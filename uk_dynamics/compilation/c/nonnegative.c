@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Non-negative least squares, Lawson and Hanson's active set. */
 
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */

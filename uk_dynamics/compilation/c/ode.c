@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The motion as x' = f(x, u), x = (q, v), and its derivatives, for functions with CasADi's interface: arg and
  * res are arrays, null where an argument is zero or a result is not wanted, matrices column by column.
  * Each returns 0, or as uk_answer.

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What Python calls where its headers are there: arrays in, a fresh array out, nothing between. The
  * memory is a NumPy array, to which these functions are bound. */
 

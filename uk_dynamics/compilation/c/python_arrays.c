@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Arrays of Python as they come, where its headers are there. */
 
 #ifdef UK_PYTHON

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What rows follow over time, from a table of numbers that compilation/runtime/reference_table.py
  * writes: how many entries, then each with its kind, number of rows, first row, length, and data. A
  * table belongs to one caller: expressions keep their values in it. */

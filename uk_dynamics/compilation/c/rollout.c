@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Trajectories of many states, with projection of positions and velocities after every step. */
 
 #define UK_UNPROJECTABLE 3

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Trajectories of many states at fixed steps; arrays are the caller's. */
 typedef struct {
   long long count, steps, every;       /* trajectories; steps of each; steps from sample to sample */

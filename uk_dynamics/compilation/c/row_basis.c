@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Which rows of a small matrix are independent, and what they span: as RowBasis of the interpreted
  * evaluator, with the same scales, preferences and tolerance. Reflections as in solve.c. */
 

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Elimination of scaled rows with their rank, and multipliers: rows of W, (UK_M, UK_NV), are reduced by
  * Householder reflections, the row with the largest residual norm first; one whose norm is at most
  * the tolerance depends on the others. Sizes are constants of a mechanism or fields of a

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What single evaluations leave in the memory, up to the rates of the rows, for many states. */
 
 #include <stddef.h>

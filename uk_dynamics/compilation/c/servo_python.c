@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What Python calls of a servo law, as in python.c. */
 
 #ifdef UK_PYTHON

@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The fundamental equation with the terms above: mass factor of the tree, elimination of rows with
  * their rank, acceleration and forces. UK_* sizes and tables stand above; all memory is the caller's.
  *

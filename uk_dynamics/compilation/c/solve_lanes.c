@@ -1,3 +1,4 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What solve.c does, for several states at once: every lane takes rows in an order of its own and
  * has a rank of its own. Its independent rows stand first; `independent` says which are. */
 

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The derivatives of the two equations of motion at a state, as numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Symbols to C: statements of straight-line code, every operation once."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Text of C: files that are not generated, constants and tables."""
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ _C = Path(__file__).resolve().parent.parent / "c"
 
 
 def part(name: str) -> str:
-    """A file of C that is not generated."""
-    return (_C / name).read_text(encoding="utf-8")
+    """A file of C that is not generated, without its copyright statement."""
+    _, _, text = (_C / name).read_text(encoding="utf-8").partition("\n")
+    return text
 
 
 def defines(values: Mapping[str, float]) -> list[str]:

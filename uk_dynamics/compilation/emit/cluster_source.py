@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """C source for trees of clusters: tables describe the mechanism, only types of rows are generated.
 
 Its length does not depend on the size of a mechanism, and one library serves all mechanisms whose

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The whole C source of closed loops in lanes: a mechanism, and perhaps the law of its tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The whole C source of the derivatives of the motion at many states, one in each lane."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The whole C source of the derivatives of the motion, for one state."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The whole C source of a mechanism: sizes, tables, its terms, and what solves them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What C knows of a mechanism: the memory as one list of fields, for Python too, and tables."""
 
 from __future__ import annotations

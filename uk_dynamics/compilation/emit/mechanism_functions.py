@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a mechanism is at a state, and its solution where that is regular, as functions of C."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """C of what motors do, can and are asked for, whatever law asks: of tasks, or of joint space."""
 
 from __future__ import annotations

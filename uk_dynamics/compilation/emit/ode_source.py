@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion as functions with CasADi's interface of external functions; acados takes them too."""
 
 from __future__ import annotations

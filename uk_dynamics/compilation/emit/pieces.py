@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Straight-line code as functions of limited length.
 
 Compilers take most of their time for the registers of long functions, more than in proportion to

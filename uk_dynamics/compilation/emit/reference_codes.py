@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Numbers by which tables of references tell C what they hold; see ``references.c``."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The whole C source of a servo law: its mechanism, its task rows, and the closed form."""
 
 from __future__ import annotations

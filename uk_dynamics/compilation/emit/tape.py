@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Symbols as a tape for devices that run one instruction on many states at a time.
 
 Straight-line code of some thousand operations takes such compilers minutes, a loop over

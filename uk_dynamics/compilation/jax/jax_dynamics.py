@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Batches on whatever device JAX has, a GPU above all."""
 
 from __future__ import annotations

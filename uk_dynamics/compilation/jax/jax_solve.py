@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation at one state in JAX, with the rank rule of the other evaluators.
 
 Rows are whitened by the factor of M, scaled to unit norm and orthogonalised by Gram–Schmidt, the

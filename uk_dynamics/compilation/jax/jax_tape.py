@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Running a tape in JAX, on many states at once."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The compiled evaluator."""
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl

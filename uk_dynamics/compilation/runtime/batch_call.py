@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inputs of many states and the arrays for their results: structures of C.
 
 Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories`` in rollout.h.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many states of a mechanism whose evaluation is loops over its clusters."""
 
 from __future__ import annotations

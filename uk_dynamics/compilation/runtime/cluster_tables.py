@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as tables for the C of clusters, whose structures are in c/cluster_tree.h."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many states at once in C: SIMD across states, and threads where there are many."""
 
 from __future__ import annotations

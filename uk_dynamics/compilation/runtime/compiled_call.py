@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The compiled function for single states, called as quickly as this Python can."""
 
 from __future__ import annotations

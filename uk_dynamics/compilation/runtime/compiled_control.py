@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The control periods of a servo law in C: settings, memory and references on the Python side."""
 
 from __future__ import annotations

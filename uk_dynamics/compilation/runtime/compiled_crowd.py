@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many closed loops side by side in the lanes of vectors, in C."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The ``Dynamics`` of a mechanism in C."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Laws of control in C that are in the library of the mechanism: see joint_space.c and others."""
 
 from __future__ import annotations

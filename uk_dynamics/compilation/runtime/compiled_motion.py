@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The motion of one state, at fixed steps or with error control, and its control, in C."""
 
 from __future__ import annotations

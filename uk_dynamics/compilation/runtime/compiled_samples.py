@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many states of one motion, evaluated in C one after the other."""
 
 from __future__ import annotations

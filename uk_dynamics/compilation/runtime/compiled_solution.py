@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The results of C as a solution; all but the acceleration is extracted when first read.
 
 The structural rows on the Python side of the memory, and the factorisation where C keeps none.

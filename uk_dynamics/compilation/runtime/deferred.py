@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """An interpreted evaluator until its compiled one is ready."""
 
 from __future__ import annotations

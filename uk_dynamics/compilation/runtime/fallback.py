@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A ``Dynamics`` that leaves to another evaluator what it does not answer itself."""
 
 from __future__ import annotations

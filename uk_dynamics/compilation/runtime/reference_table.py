@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References as a table of numbers that C reads; see ``references.c``."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How the two equations of constrained motion change with the state, at a given solution.
 
 With the acceleration x and the multipliers λ held,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of symbols, as symbols, with the zeros of the structure left out.
 
 A tangent is the derivative of a scalar along each direction that it depends on, by the direction's

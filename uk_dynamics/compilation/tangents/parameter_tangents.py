@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How the two equations of constrained motion change with parameters, at a given solution."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which derivatives of the acceleration vanish whatever the state."""
 
 from __future__ import annotations

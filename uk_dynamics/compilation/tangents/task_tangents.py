@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How task rows change with the state and with what they follow, at a given acceleration."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse dynamics of a kinematic tree and its derivatives, on symbols.
 
 All is in world axes at the world's origin, linear part first. Displacing the joints along the

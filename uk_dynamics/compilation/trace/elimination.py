@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows eliminated by columns that are fixed beforehand, traced."""
 
 from __future__ import annotations

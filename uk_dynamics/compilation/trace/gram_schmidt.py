@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows orthogonalised by modified Gram–Schmidt, traced."""
 
 from __future__ import annotations

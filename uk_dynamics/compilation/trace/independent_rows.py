@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Independent rows in a fixed order, traced; subclasses orthogonalise them.
 
 Rows u are covectors in the metric D⁻¹, and so are the applied force g and the constraint force f:

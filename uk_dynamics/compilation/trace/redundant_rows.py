@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Multipliers of rows of which some depend on others, traced."""
 
 from __future__ import annotations

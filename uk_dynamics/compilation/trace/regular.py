@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation where the rank is beyond doubt, traced: zeros of the machine vanish.
 
 Where a state is regular by a safe margin, the order in which rows are orthogonalised does not

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a row of each type is, traced over two frames: C code that no mechanism is written into."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The numbers that tell rows of one type apart, where C has one function for all of them."""
 
 from __future__ import annotations

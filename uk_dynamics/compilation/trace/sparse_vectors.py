@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Sparse vectors of symbols: what is zero by the structure of a mechanism is never computed.
 
 A vector has no entry where it is zero by structure; a scalar is a symbol or a constant float.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Symbols evaluated in Python: on floats, on arrays of many states, or on any other numbers."""
 
 from __future__ import annotations

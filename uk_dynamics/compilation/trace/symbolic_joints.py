@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What joints do, on symbols: how they place bodies, and the motions that they allow."""
 
 from __future__ import annotations

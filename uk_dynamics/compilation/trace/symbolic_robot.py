@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A robot some of whose numbers are symbols: parameters that stay inputs of compiled code."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Recursions over a kinematic tree on symbols: placements, Jacobians, mass matrix, bias forces.
 
 Composite rigid bodies and Newton–Euler in body frames (Featherstone, *Rigid Body Dynamics

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Scalars that remember how they were computed, so that array code written once becomes C.
 
 NumPy arrays of dtype object hold them; its operators and ufuncs call the methods below. Constants

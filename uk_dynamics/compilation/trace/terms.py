@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a mechanism and its tasks are made of at a state, traced: M, F, A, bias … as symbols."""
 
 from __future__ import annotations

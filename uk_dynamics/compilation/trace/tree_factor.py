@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The mass factor of a tree, traced."""
 
 from __future__ import annotations

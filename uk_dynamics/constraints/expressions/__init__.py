@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Text to functions: a typed expression tree, its parser, its derivatives and its back-ends.
 
 Text is read by a whitelist over Python's own grammar into a tree (:mod:`.parser`, :mod:`.nodes`),

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Building expression trees: simplified a little, and equal trees are one object.
 
 Simplification folds constants, flattens sums and products, collects like terms and integer powers

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Expressions of a robot's state, ready to be evaluated: all of them in one call."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Symbolic derivatives, of bounded size, and what they make of an expression: a row of A."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Back-ends: evaluation in any algebra, and one flat Python function with shared parts.
 
 The function is written from the tree, never from a user's text: its source holds numbers, local

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The functions that an expression may call, and what they are in floating point.
 
 Constraints and references are differentiated twice, so only smooth functions may stand in them: a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Indices: subscripts, sums and their conditions; families over ``for_each`` and ``where``."""
 
 from __future__ import annotations

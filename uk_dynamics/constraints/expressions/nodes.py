@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Nodes of the expression tree, and how to walk it.
 
 Nodes are made by :mod:`uk_dynamics.constraints.expressions.algebra` only, which gives equal trees

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From a user's text to a tree, by a whitelist over Python's grammar.
 
 Nothing of the text is ever run: every node of its syntax tree that is not on the list here is

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From text to Python's syntax tree, past checks of its characters, length and depth.
 
 What looks like ASCII and is not, and what no formula needs, does not reach Python's parser at all.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The kinds of constraints and tasks: one file per kind, found in the sub-folders by ``registry``.
 
 A file declares everything that is particular to its kind; see :class:`~.kind.Kind`.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Keys that several kinds have: what they mean, as JSON Schema, and how they are read."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a kind of constraint declares; everything that lists or uses kinds is derived from it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """All kinds, found in the sub-folders of this one: nothing lists them by hand."""
 
 from __future__ import annotations

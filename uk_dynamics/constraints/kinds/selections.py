@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Selections of rows that several kinds share; directions are given in the parent frame.
 
 The child frame is meant to coincide with the parent frame but for the motion that a kind allows.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the rows of a constraint follow over time."""
 
 from uk_dynamics.constraints.references.approach_reference import Pace, approach

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From a present state of motion smoothly to a place of rest, no faster than allowed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Polynomials of time, and those between two states of motion: cubic with rates, or quintic.
 
 Coefficients come lowest power first, in the time since the beginning.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The references of all rows of a constraint set at one instant."""
 
 from __future__ import annotations

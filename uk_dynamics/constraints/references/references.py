@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References of tasks: t → value, rate and acceleration of each row."""
 
 from __future__ import annotations

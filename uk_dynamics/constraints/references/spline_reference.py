@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References through waypoints: splines, twice continuously differentiable between their ends."""
 
 from __future__ import annotations

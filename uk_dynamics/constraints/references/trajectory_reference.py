@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References through timed waypoints that come with or without rates, as trajectories are sent."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """All constraints of one role (structure or tasks) evaluated at once."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What rows are at a state, and what a family of rows answers that two frames do not determine."""
 
 from __future__ import annotations

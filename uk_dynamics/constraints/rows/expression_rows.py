@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows that a user wrote as expressions, all of them evaluated by one generated function."""
 
 from __future__ import annotations

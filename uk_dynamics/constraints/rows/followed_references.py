@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What references change about the rows that follow them."""
 
 from __future__ import annotations

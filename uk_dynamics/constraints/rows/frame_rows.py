@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows selected from the relative motion of frame pairs, family by family, all vectorised.
 
 Each family turns frames into wrenches (f, n), (m, 6), and residuals (m,), and twists into the

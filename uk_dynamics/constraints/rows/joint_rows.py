@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows that are weighted sums of joint positions: constant A, no bias."""
 
 from __future__ import annotations

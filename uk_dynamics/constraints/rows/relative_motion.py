@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The one primitive of all frame-based kinds: how a child frame moves relative to a parent frame.
 
 Spatial vectors are taken at the world's origin, linear part first. With V the spatial velocity and

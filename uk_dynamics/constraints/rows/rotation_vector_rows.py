@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows of some components of a rotation vector, the others being free: ψ = cᵀ log(E).
 
 Three angular rows together may use the angular velocity as their rate, since all three vanish at

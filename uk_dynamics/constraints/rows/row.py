@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a row of A is: a small record that knows which arrays evaluate it with others of its type.
 
 The layout asks only the records, so a kind may define a type of row of its own.

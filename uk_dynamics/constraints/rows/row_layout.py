@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Where each row stands: families are evaluated one after the other, then put in declared order."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows of large trees: A is sparse, since a loop involves only the joints along it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Small vector algebra over stacks, for floats and for arrays of symbols alike.
 
 Everything here is matrix products with constant tensors: cheaper than ``numpy.cross`` on the few

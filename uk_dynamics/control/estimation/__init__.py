@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """States, independent joints and external forces from measurements, through the loops."""
 
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The measured joints of a mechanism: their indices, accuracy, and measurements as arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The estimate of a joint state from the measured joints, and how far it can be trusted."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Numerical continuation along the loops, from a closed configuration to the measured one."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint-state estimation: passive positions and velocities from measured joints and the loops."""
 
 from __future__ import annotations

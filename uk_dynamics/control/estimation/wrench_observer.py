@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """External forces from the momentum of a machine with loops, without accelerations.
 
 Along the motions v = Z y that the constraints allow, constraint forces do no work, and the momentum

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Efforts within limits: least task residual by priority, then least distance from preferred ones.
 
 The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Limits of the motors: effort, power and rate combined to one interval of the effort each.
 
 Where the three contradict each other, effort comes before power and power before rate: a motor that

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The accelerations that motors can cause within their effort limits."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo controller."""
 
 from uk_dynamics.control.servo.delay_margin import largest_frequency

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bumpless start: the initial tracking error decays along a smooth path."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whole control periods of a servo controller in C.
 
 The steps are those of :class:`ServoController`; ``compilation/c/control_period.c`` has them too.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The largest feedback frequency that the delay of a loop allows.
 
 A task follows ë + 2ζω ė + ω² e = 0 if its commands act at once. Let them act after a delay T that

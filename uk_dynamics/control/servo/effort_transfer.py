@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bumpless transfer: a change of the control law causes no step of the efforts."""
 
 from __future__ import annotations

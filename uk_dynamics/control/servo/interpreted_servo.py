@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law of some tasks in NumPy and LAPACK."""
 
 from __future__ import annotations

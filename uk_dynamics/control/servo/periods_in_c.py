@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Control periods of tasks in C, one call each, for loops that live in Python.
 
 A simulation leaves many periods to one call (:meth:`ServoModes.compiled`); a node has a state at a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Prediction of the state in the middle of the coming control period.
 
 Efforts are held for a period, but they are exact at one instant only. If that is the start of the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The evaluator of a servo law, by the table of :func:`select_backend`."""
 
 from __future__ import annotations

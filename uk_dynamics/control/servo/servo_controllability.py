@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Servo-controllability: the lemmas of the servo paper for a mechanism and its tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Servo control: motor efforts that make a mechanism with closed loops follow its tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivatives of the servo law's efforts with respect to the state and to what tasks follow.
 
 The efforts are those of least (u − s)ᵀ W (u − s) with which the structure follows the tasks (servo

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
 
 from __future__ import annotations

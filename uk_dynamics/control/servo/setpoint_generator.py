@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Setpoints for drives with their own position or velocity loop: the desired motion, integrated."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Feedback gains of the tasks; they can be changed while tasks are tracked."""
 
 from __future__ import annotations

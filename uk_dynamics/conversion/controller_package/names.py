@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names and numbers of a mechanism in generated text."""
 
 from __future__ import annotations

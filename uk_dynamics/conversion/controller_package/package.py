@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A ROS package with a controller of ros2_control, made for one mechanism and its tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What generated packages share: templates, and the loops as tables of C."""
 
 from __future__ import annotations

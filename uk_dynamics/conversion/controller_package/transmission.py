@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A ROS package with the loops of a mechanism as a transmission of ros2_control."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism file to begin with, from a robot description: every guess is marked as one."""
 
 from __future__ import annotations

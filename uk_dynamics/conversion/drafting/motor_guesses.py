@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Probable motors, inferred from a robot description."""
 
 from __future__ import annotations

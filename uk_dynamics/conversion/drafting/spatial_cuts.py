@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Spatial cuts as ball joints, hinges or welds, chosen by the mobility that each leaves."""
 
 from __future__ import annotations

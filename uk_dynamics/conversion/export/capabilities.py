@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What each format can say, in its words; the page on export shows this table, a test tries it."""
 
 from __future__ import annotations

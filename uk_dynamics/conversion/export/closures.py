@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The constraints of a mechanism, each as a kind that a format has, or as a remark.
 
 A planar loop needs two rows of a pin, which no other format has: a whole pin, ball joint or weld

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops as the YAML next to a URDF that Gepetto's tools for parallel robots read."""
 
 from __future__ import annotations

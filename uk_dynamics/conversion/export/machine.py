@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as all writers need it: what its two files say, put together."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as a model of MuJoCo: its tree of bodies, drawn where the loops are closed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ties the bodies of a MuJoCo model: equality constraints, springs and motors."""
 
 from __future__ import annotations

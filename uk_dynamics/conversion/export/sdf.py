@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism as a model of SDF: a graph of links and joints, drawn where the loops are closed.
 
 SDF counts joint positions from where a model is drawn, and closes loops by giving a link a second

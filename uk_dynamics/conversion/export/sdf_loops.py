@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What closes the loops of an SDF model: joints to a second parent, mimic joints, gearboxes."""
 
 from __future__ import annotations

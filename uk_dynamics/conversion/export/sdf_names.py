@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names in an SDF model: links, joints and frames share one space, and some are its own."""
 
 from __future__ import annotations

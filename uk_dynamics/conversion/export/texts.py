@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How writers write: numbers with all their digits, and what was lost in a comment on top."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The URDF of a mechanism as it is, with what the mechanism file says of joints and motors."""
 
 from __future__ import annotations

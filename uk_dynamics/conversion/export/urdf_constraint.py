@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops as ``<constraint>`` of a URDF, as proposed for it (ros/urdfdom pull request 264)."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops as ``<loop>`` and ``<coupling>`` of URDF+ (Chignoli et al., 2024, arXiv:2411.19753)."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A machine given as a graph of links and joints becomes a tree with loop closures."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A joint of a machine that is a graph of links and joints."""
 
 from __future__ import annotations

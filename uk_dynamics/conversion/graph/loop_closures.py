@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joints of a graph as joints of a URDF, or as constraints where they close a loop."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which joints of a machine with loops become the tree, and which close the loops."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Actuators of MuJoCo as motors; their servo laws are not carried over."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Equality constraints of MuJoCo as constraints of ours, which are rigid."""
 
 from __future__ import annotations

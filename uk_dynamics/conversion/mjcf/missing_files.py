@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MJCF models without their meshes, textures or height fields: dynamics rarely needs them."""
 
 from __future__ import annotations

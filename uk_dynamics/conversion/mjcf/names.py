@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Names of what is in a MuJoCo model; what has none is called after what it belongs to."""
 
 from __future__ import annotations

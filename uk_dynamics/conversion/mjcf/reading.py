@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MJCF: MuJoCo itself reads and compiles the file; the result of its compiler is used."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parts of a MuJoCo model without a counterpart, each with the reason."""
 
 from __future__ import annotations

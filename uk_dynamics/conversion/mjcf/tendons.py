@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tendons of MuJoCo: weighted sums of joints, and lines between two points, as springs."""
 
 from __future__ import annotations

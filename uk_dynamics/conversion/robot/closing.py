@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops of an imported machine that its file closes only roughly, or only outside its limits.
 
 Simulators close loops by forces, which need neither exact numbers nor limits that allow it; here a

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A robot taken from another format, on its way to a URDF and a mechanism file."""
 
 from __future__ import annotations

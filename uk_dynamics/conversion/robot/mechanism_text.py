@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The two files of an imported robot."""
 
 from __future__ import annotations

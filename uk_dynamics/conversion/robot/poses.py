@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is fixed in a link, seen from another frame of it; frames as a file declares them."""
 
 from __future__ import annotations

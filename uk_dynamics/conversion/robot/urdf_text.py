@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Writing a URDF; numbers keep all their digits."""
 
 from __future__ import annotations

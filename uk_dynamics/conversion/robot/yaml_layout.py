@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Writing mechanism files that people read: flow style, a comment where one is needed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Drake's own elements that close loops in SDF: welds, balls, and bushings in place of joints."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Poses and frames of an SDF model: ``relative_to``, ``attached_to`` and ``expressed_in``."""
 
 from __future__ import annotations

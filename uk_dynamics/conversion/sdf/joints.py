@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joints of an SDF model, in the frame of the model."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Links of an SDF model: bodies and their shapes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """SDF: a graph of links and joints; joints that close a loop become constraints.
 
 Own parsing: the bindings of sdformat are not on PyPI, and the Python readers that are there take

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rigid bodies of USD: mass properties as UsdPhysics defines them, and shapes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """USD with UsdPhysics: rigid bodies and joints; joints that close a loop become constraints."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A USD stage in the package's units: m, kg, rad, z up; what its prims are called."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation of constrained motion; stabilisation, projection, non-ideal forces."""
 
 from uk_dynamics.core.equation import projection

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The null-space form of the fundamental equation for trees with local loops, in linear time.
 
 It is the form of :mod:`uk_dynamics.core.equation.nullspace` with the same rank rule: a sparse A

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation, whatever its form: factor M and A once, solve for any F and b."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which Pfaffian constraints can be integrated: the theorem of Frobenius, in numbers.
 
 Lemma 1 of the review says it for one form in three coordinates. In general m forms ω_k (the rows of

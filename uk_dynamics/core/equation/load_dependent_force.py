@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Non-ideal constraint forces that grow with the load of the rows they come from.
 
 The servo paper's (12) takes the force c as given. Dry friction is not: with the load n_j that joint

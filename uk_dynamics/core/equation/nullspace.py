@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The null-space form of the fundamental equation, which needs no inverse of M.
 
 With an orthonormal basis Q₁ of the rows of A and Z of everything orthogonal to them,

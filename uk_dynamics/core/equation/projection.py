@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Moving positions and velocities onto the constraints, by the least change in the metric of M."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The solution of the fundamental equation: acceleration at once, forces when asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Baumgarte's stabilisation: drift off a constraint decays as a damped oscillation would.
 
 A position-level row ψ(q, t) = 0 is replaced by ψ̈ + 2ζω ψ̇ + ω² ψ = 0, a velocity-level row

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The Udwadia–Kalaba form of the fundamental equation, for positive definite M.
 
 With M = L Lᵀ, B = A L⁻ᵀ and an orthonormal basis Q₁ of the rows of B,

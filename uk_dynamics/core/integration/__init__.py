@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Fixed-step and adaptive integration of the constrained motion."""
 
 from uk_dynamics.core.integration.adaptive import (

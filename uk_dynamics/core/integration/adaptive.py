@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time stepping with error control: SciPy's one-step methods in a chart that moves along.
 
 After each accepted step the state is projected, and the chart, q = q₀ ⊕ ξ, moves to it.

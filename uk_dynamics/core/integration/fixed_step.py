@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Time stepping on configuration manifolds: q lives on the manifold, v in its tangent space.
 
 A step works in a chart around its start, q = q₀ ⊕ ξ, where ξ̇ depends on the chart and v; on a

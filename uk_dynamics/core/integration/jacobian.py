@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Derivative of the equations of motion, which implicit methods need and stiffness shows in."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rank rule, row basis, mass factors, rotations, bounded least squares."""
 
 from uk_dynamics.core.linalg import rank_rule

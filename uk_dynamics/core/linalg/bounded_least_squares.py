@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Least squares within bounds, where only some motions are allowed: a primal active set.
 
 There are few motors, and most of those at a limit stay there from one command to the next, so that

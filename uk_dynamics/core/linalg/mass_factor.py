@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Factors M = L Lᵀ of the mass matrix; any of them stands for M^{1/2} in the fundamental equation.
 
 ``whiten`` (L⁻¹) takes generalized forces to forces per root mass, ``unwhiten`` (L⁻ᵀ) takes

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The rank rule: which rows of A are independent, which hold anyway, and which contradict.
 
 Every evaluator follows it (interpreted, C, batches in C, JAX); the constants stand here alone. The

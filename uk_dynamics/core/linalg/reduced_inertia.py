@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The inertia ZᵀMZ of the motions that constraints leave: without it a motion is not determined."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Functions of the angle in the exponential of rotations and in its Jacobians, accurate at zero.
 
 Each has a closed form, which loses its digits towards zero, and a power series in θ², which is used

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rotations as rotation vectors: exponential, logarithm, left Jacobian and its rate.
 
 All functions take any number of leading dimensions; ``log`` and the inverse and the rate of the

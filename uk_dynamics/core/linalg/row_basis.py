@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which rows are independent by the rank rule: pivoted QR of scaled rows (LAPACK dgeqp3).
 
 The rule itself is in ``rank_rule``. Column pivoting finds the row with the

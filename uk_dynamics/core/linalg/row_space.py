@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a form of the fundamental equation must know about the rows of A."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Choices between values, for arrays of floats and for arrays of symbols (dtype object) alike.
 
 A symbol has no truth value: a comparison of two gives a condition, and both answers are kept.

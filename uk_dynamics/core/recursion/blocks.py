@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which coordinates are coupled: modules that share no constraint are computed apart."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation level by level: Orsino's recursion behind the common interface.
 
 For positive definite M. Rows may have clearances: they follow A q̈ + Rλ = b instead of A q̈ = b,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The recursion as the paper prints it; the package itself solves with :class:`Recursion`.
 
 Three ways lead from an operator onto ker A_r to one onto ker A_{r+1}, A_{r+1} = [A_r; Ã_{r+1}]; all

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The recursive Udwadia–Kalaba equation: levels of constraints, each enforced on the one below.
 
 A recursion is immutable: enforcing a level gives a new one, and the old one is still the model

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One step of the recursive Udwadia–Kalaba equation for one block: its gain and what is left.
 
     a_{r+1} = a_r + K (b̃ − H̃ a_r)                                             (4.14)

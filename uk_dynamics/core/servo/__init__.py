@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo.control_constants import (

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constants of a control period; the generated C has them from here."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The lemmas of the servo paper: consistency, controllability, and everything left arbitrary.
 
 All of them concern the solutions of K x = r:

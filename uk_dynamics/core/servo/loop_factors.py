@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What unmeasured coordinates do when measured ones move: A δ = r with part of δ measured.
 
 The columns of A split into measured ones A_m and others A_u of full column rank. With A_u = Q R the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse dynamics of a constrained machine: efforts that cause a given acceleration.
 
 The constraint forces balance every other component, so only the admissible motions count, N = KᵀK

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The closed-form servo law, in the dynamics that the structure has constrained already.
 
 Motors act within q̈ = a_s + N S u, with a_s the motion of the structure at u = 0 and N what it

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Articulated bodies and clusters: large mechanisms in linear time."""
 
 from uk_dynamics.core.tree.articulated_bodies import factor_inertia

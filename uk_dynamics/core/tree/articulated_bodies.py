@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Articulated-body elimination over clusters: from the leaves inward, from the root outward.
 
 Joint velocities of a cluster are v = Z y; the columns of Z are motions that its own rows admit.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The rank rule on the rows of clusters, for all clusters of one size at once.
 
 The rows of different clusters have no joint in common, so pivoted Gram–Schmidt on all rows together

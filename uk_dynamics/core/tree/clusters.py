@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Clusters: the joints of a tree that loops bind together, each cluster on one body of another.
 
 Rows that close a loop involve the joints on both paths to the last common body. Joints that share a

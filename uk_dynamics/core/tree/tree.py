@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Sums along the paths and over the subtrees of a kinematic tree, each in one pass over arrays."""
 
 from __future__ import annotations

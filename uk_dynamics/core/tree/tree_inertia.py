@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The mass matrix of a tree as what it is made of: motions of joints, inertias of bodies."""
 
 from __future__ import annotations

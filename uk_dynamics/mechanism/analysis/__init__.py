@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reports on a mechanism: rank, mobility, integrability."""
 
 from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium

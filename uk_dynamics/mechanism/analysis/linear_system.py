@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A motion linearised in independent coordinates, and its modes."""
 
 from __future__ import annotations

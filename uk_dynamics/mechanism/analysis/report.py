@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a mechanism is: its freedoms, its redundant rows, what its motors can do."""
 
 from __future__ import annotations

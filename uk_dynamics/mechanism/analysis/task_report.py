@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What motors can do for tasks at one configuration, and why not more."""
 
 from __future__ import annotations

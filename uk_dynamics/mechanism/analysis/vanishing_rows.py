@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows that are zero in one state and not around it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Configurations that close the loops."""
 
 from uk_dynamics.mechanism.assembly.assembly import (

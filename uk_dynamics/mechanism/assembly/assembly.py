@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closing the loops: from a guess to a configuration on all constraints, and on tasks with them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The search for a configuration on constraints, from a guess.
 
 Levenberg–Marquardt steps whose damping falls with the violation (Fan and Yuan, 2005). That keeps

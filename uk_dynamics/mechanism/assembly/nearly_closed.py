@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What to do about loops that close but for a little: rounded numbers, measured machines."""
 
 from __future__ import annotations

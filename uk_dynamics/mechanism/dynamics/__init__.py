@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
 from uk_dynamics.mechanism.dynamics.batch import (

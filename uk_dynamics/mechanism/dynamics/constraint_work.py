@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whether the structural constraints of a mechanism can do work."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The protocol every evaluator of a mechanism fulfils, and the names of the evaluators."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, from Pinocchio and its rows."""
 
 from __future__ import annotations

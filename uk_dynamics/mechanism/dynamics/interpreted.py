@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Evaluation of a mechanism through Pinocchio's terms and LAPACK."""
 
 from __future__ import annotations

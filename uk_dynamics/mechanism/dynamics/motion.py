@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What moves one state through many control periods in a call, whatever it is written in."""
 
 from __future__ import annotations

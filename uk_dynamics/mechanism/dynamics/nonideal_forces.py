@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Non-ideal constraint forces of a mechanism: friction of its loop joints, and a user's own."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Many trajectories of one mechanism at fixed steps: checked inputs, and one after the other."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a recording holds of many states of one motion."""
 
 from __future__ import annotations

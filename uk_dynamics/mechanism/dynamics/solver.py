@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The fundamental equation as a mechanism file asks for it, with errors that name joints."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Moving a state onto the constraints of a mechanism, in the metric of M."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Projection of the end of a time step, judged by its size against the step."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Switching constraints while the machine moves: a gripper closes, a foot lands.
 
 Switching on is plastic: velocities jump to the nearest ones, in the metric of M, that the

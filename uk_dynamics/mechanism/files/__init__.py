@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanism and tasks files: YAML, schema, specifications."""
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Families of constraints: one entry with ``for_each`` stands for one constraint per value."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Finding the file that a user names: a path, a package:// URI, or the name of a shipped file."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Force elements as a mechanism file declares them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Frames as a file declares them: a link and a pose in it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References as a file declares them: the desired value of each row over time."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Checking the data of a file against its JSON Schema, with errors in the user's words."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How the equation of motion is solved: the section ``solver`` of a mechanism file."""
 
 from __future__ import annotations

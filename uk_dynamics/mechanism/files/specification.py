@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanism and tasks files: checked, frozen, and free of any robotics library."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Words that errors about files share: where a value stands, and how it is shown."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reading a YAML file strictly: every oddity is a one-line error with its place, never a surprise.
 
 Files are read by the rules of YAML 1.2: ``1e-4`` is a number, ``no``, ``off`` and dates are plain

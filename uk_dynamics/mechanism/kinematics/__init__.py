@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kinematics through loops: Jacobians, transmission, singularities, inverse and forward."""
 
 from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Inverse and forward kinematics: configurations with a frame at a pose, or motors at positions.
 
 Both are tasks in the sense of the package, led to their references through closed configurations

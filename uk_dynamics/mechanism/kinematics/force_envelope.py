@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What forces at a frame the motors can hold within their effort limits: polytope and ellipsoid.
 
 In statics virtual work vanishes in all motions Z that the loops allow:

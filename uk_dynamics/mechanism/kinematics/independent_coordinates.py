@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Coordinates that determine all others at a configuration, and maps from and to them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kinematics through the loops, as methods of a mechanism."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the loops leave of the motion at a configuration: bases of velocities, and their bias.
 
 Metres and radians are compared by the machine's size: velocities of sliding coordinates count in

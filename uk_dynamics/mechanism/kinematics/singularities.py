@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How far a configuration is from singular ones, and of which kind they are.
 
 Three maps can lose rank (Gosselin and Angeles 1990; Zlatanov, Fenton and Benhabib 1994):

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Transmission ratios from motors to joints and frames, and of forces the other way."""
 
 from __future__ import annotations

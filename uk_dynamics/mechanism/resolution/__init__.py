@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From names in a file to frames, joints and motors of the robot."""
 
 from uk_dynamics.mechanism.resolution.actuators import Actuators

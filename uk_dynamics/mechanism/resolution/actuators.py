@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motors: which generalized forces they make."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How the motors of a mechanism share their work: weights and preload by motor."""
 
 from __future__ import annotations

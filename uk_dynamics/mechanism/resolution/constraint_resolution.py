@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Constraints and tasks of a file, their frames and joints looked up in a robot by name."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops that the robot description closes itself, as constraints of the mechanism."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From declared forces to forces on a robot: joints and frames are looked up by name."""
 
 from __future__ import annotations

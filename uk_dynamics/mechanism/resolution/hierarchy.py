@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which rows make which level, which of them are compliant, and which can be switched off."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Large mechanisms whose loops are local: where A is sparse and M need not be written out."""
 
 from __future__ import annotations

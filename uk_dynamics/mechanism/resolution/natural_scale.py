@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """How large a row can be: the measure against which a vanishing row is zero."""
 
 from __future__ import annotations

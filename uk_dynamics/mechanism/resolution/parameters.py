@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Numbers of a mechanism that can be varied: names, units, values, and where each of them is.
 
 One table for all who vary, estimate or differentiate: a compiled library keeps the named ones as

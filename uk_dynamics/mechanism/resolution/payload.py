@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A body that is fixed on a link: new inertial parameters of what it is fixed on."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the names in a mechanism file stand for, resolved against a robot."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The robot of a mechanism: its URDF in its surroundings, with the frames that a file attaches."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Plain values that change from step to step: state, inputs, and what they give."""
 
 from __future__ import annotations

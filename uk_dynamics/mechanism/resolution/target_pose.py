@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A pose as the reference of a frame task."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Forces and torques on links, given by name, as generalized forces."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Evaluation of the tree at a state: mass matrix, bias, Jacobians, frames."""
 
 from uk_dynamics.model.kinematics.bodies import Body, BodyFrame

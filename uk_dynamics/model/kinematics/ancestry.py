@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which velocities move which frames, kept as a tree instead of a matrix."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The tree as plain numbers: bodies, joints, frames, for evaluators that do not use Pinocchio."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Velocities of free bodies do not commute: the Lie bracket of the joint coordinates.
 
 The velocity coordinates of one-dof joints are derivatives of coordinates; their bracket is zero.

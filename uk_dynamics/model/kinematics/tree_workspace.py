@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Evaluation of a large tree: nothing in it grows faster than the number of joints.
 
 Pinocchio's memory grows with the third power of nv: at 1,500 velocities it asks for 100 GB.

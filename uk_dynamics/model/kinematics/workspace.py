@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Evaluation of a robot model at one state: mass matrix, bias, Jacobians, frames."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From URDF text to a checked description of links and joints."""
 
 from uk_dynamics.model.urdf.actuation_tags import ActuationTag, actuation_tags

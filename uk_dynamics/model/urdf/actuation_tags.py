@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Which joints a robot description says are driven: ``<ros2_control>`` and ``<transmission>``."""
 
 from __future__ import annotations

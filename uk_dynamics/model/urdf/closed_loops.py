@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Loops that a robot description closes itself, next to its tree of joints.
 
 URDF has no element of its own for them, so there are several:

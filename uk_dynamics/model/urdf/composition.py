@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One description made of others: ``<include uri="..." prefix="left_"/>`` inside ``<robot>``.
 
 URDF has no way to use a finished robot twice. This element takes the links, joints and loops of

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a robot description says about dynamics: links, joints and their numbers."""
 
 from __future__ import annotations

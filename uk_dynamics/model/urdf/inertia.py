@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Whether numbers can be the inertia of a body."""
 
 from __future__ import annotations

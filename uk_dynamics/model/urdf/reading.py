@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Reading URDF: every link and joint checked, every mistake named with its place and remedy."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rotations in the two notations of the files: roll-pitch-yaw and quaternion."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One ``<link>`` or ``<joint>`` against the URDF schema.
 
 The numbers are checked here, since urdf-parser-py takes ``nan`` and says of the rest only that

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """From what the user names (file, ``package://`` address, xacro, text) to URDF text."""
 
 from __future__ import annotations

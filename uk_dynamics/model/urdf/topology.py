@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Links and joints must form one tree; loops are closed elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the links of a robot look like: the ``<visual>`` elements of its URDF."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parsing of untrusted XML: no entities, limited depth, errors that name the place."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What redoing the study of de Falco, Pennestrì and Vita shows; numbers of the full study."""
 
 FINDINGS = (

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tables 1 to 6 of de Falco, Pennestrì and Vita: formulas, and operations that arrays count."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tables 7 to 12 of de Falco, Pennestrì and Vita as printed."""
 
 from __future__ import annotations

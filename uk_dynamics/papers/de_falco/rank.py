@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Why simulations of the five-bar fail: drift and the rank; Greville's recursion near flat."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulations of the five-bar that may go wrong: bounded by a budget, measured at every step."""
 
 from __future__ import annotations

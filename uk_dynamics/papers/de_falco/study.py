@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """De Falco, Pennestrì, Vita: five pseudoinverses on an over-constrained five-bar."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Bricard's mechanism, reduced to its one freedom.
 
 With a the angle of the first hinge, those of the five are (a, b, a, −b, −a), where

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Figures of the benchmark problems: motions with their references, errors over time."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """N parallelograms in a row: the mechanism for any N, and its motion in closed form."""
 
 from __future__ import annotations

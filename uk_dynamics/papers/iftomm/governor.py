@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The flyball governor in minimal coordinates: both arms at one angle.
 
 Angular momentum about the shaft is constant, so angle of the arms and height of the slider are all

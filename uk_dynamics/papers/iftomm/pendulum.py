@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Closed form of a pendulum, by Jacobi's elliptic functions."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The problems of the library: what moves, how long, by which steps, compared with what."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What others have published for the problems: processor times, and drifts of the energy.
 
 The library is that of the IFToMM Technical Committee for Multibody Dynamics

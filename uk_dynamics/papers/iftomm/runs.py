@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulations of the problems, measured: errors, drifts, processor time."""
 
 from __future__ import annotations

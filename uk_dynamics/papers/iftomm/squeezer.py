@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Andrews' squeezing mechanism, reduced to its one freedom in absolute angles and complex numbers.
 
 Points of the plane are sums of bars, z = Σ c_k exp(i φ_k), with the data of E. Hairer and

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The five benchmark problems with rigid bodies: errors and times next to published ones."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Accuracy of the forms of the recursion over the condition number of the constraints."""
 
 from __future__ import annotations

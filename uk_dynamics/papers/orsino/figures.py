@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Figures of the 3RRR study: machine, motion, torques, compliance, accuracy."""
 
 from __future__ import annotations

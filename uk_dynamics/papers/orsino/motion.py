@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The 3RRR manipulator on the motion of Orsino's paper: in one level, in three, and with slack."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Orsino's recursive modular modelling: the 3RRR manipulator in levels, slack, digits kept."""
 
 from __future__ import annotations

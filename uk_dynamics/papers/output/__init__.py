@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Tables, figures and pages of a study."""
 
 from uk_dynamics.papers.output.files import text, write_page, write_results

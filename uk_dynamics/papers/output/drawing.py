@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the figures of all studies share: colours, lines with their labels, published ranges."""
 
 from __future__ import annotations

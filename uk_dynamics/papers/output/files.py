@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A study as text for a terminal, and as files: pictures, CSV tables, a page in Markdown."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the study of a paper consists of: tables, figures, findings, bounds; and its progress."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The 2-DOF parallel manipulator in plain formulas: three planar arms whose tips meet at O.
 
 Nothing of the package is used here: what the mechanism ``parallel_2dof`` gives is compared with

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The parallel manipulator as the package moves it, and as torques found beforehand move it."""
 
 from __future__ import annotations

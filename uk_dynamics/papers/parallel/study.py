@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Udwadia–Kalaba dynamics of a redundantly actuated parallel manipulator: direct and inverse."""
 
 from __future__ import annotations

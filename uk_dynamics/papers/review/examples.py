@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Examples 2 to 4 of the review: which constraints can be integrated."""
 
 from __future__ import annotations

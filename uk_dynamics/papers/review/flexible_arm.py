@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Section 8.3 of the review: a flexible joint manipulator under constraint-following control."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Motions as a paper integrates them: the equation alone, without projection onto constraints."""
 
 from __future__ import annotations

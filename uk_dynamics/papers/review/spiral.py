@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Section 8.1 of the review: a particle on a logarithmic spiral."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The review of the Udwadia–Kalaba equation: its examples."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Section 8.2 of the review: robots that swarm."""
 
 from __future__ import annotations

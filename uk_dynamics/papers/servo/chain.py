@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo paper's own equations of its two coordinated robots, (A2)-(A4), (60)-(70).
 
 Both robots and the load are one chain of five links from the left pedestal, whose end is hinged to

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Section V of the servo paper: two robots hold one load, six motors, three freedoms."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Figures of the coordinated robots: torques, motion, opening of the loop."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo paper's recipe, to the letter: the loop's force is found without motors, then kept.
 
 Step 1 of its procedure computes Q^c from the loop alone, (14), step 4 puts it into a, and step 5

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The two coordinated robots as the package moves them, in the coordinates of the paper."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Liu et al., constraint-following servo control: both of its examples."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Section IV of the servo paper: two masses, one spring, one motor."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``uk_dynamics demo``: a mechanism under servo control, its nodes on ROS 2."""
 
 from __future__ import annotations

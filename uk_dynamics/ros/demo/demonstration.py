@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A mechanism under servo control, with nodes in separate processes, and its evaluation."""
 
 from __future__ import annotations

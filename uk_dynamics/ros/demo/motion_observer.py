@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Records, evaluates and shows the motion of a mechanism from its topics."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Publishes recorded messages with their original timing."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Diagnostics that several nodes share: rate and dynamics."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a node reports about itself on /diagnostics, once per second."""
 
 from __future__ import annotations

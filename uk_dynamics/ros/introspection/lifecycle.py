@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ``lifecycle`` does: nodes with a lifecycle, their states and transitions."""
 
 from __future__ import annotations

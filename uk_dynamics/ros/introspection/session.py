@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A node that looks at others, for as long as a command takes."""
 
 from __future__ import annotations

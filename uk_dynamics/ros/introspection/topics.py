@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ``topic`` does: the topics there are, their messages and their rates."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """``python -m uk_dynamics.ros.nodes NODE``: a node without ``ros2 run``."""
 
 import sys

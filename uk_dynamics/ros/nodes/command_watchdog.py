@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The command_watchdog node: commands zero efforts when the controller's process has ended."""
 
 from __future__ import annotations

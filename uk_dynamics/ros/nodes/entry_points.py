@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What ``ros2 run`` starts: interruptible before anything large is loaded.
 
 The modules of a node take a second or more to load, longer where many nodes start at once. Python

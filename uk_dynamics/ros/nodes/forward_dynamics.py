@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The forward_dynamics node: accelerations and constraint forces at every measured state."""
 
 from __future__ import annotations

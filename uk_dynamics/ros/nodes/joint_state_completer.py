@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The joint_state_completer node: states of all joints from the measured ones."""
 
 from __future__ import annotations

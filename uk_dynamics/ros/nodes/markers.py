@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The markers node: loop frames, loop-closure errors, forces and targets for RViz."""
 
 from __future__ import annotations

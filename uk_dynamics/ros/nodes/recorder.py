@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The recorder node: the topics of the nodes, as serialized, in an MCAP file."""
 
 from __future__ import annotations

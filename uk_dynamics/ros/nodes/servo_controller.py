@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo_controller node: motor efforts with which a mechanism follows its tasks."""
 
 from __future__ import annotations

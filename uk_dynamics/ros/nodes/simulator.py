@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The simulator node: a mechanism that moves under the commanded efforts."""
 
 from __future__ import annotations

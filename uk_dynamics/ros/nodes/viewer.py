@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The viewer node: a real or simulated mechanism in the browser."""
 
 from __future__ import annotations

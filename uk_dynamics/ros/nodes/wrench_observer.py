@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The wrench_observer node: forces on a machine that neither its motors nor its model explain."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Parameters of a node: declared once, checked whenever they are set."""
 
 from __future__ import annotations

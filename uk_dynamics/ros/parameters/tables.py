@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The parameters of the nodes: those of ``parameters.yaml``, and those of tasks and motors."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Helpers of launch files: arguments, installed packages, views, order of the shutdown."""
 
 from __future__ import annotations

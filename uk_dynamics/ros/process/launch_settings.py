@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Launch arguments for the processes of a control loop: transport of messages, priority."""
 
 from __future__ import annotations

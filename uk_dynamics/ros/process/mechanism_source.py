@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Mechanism, evaluator and servo laws of a node, from its parameters; the URDF also from ROS."""
 
 from __future__ import annotations

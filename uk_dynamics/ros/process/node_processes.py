@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Nodes of this package as processes, in a DDS domain of their own."""
 
 from __future__ import annotations

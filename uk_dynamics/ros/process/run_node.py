@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Start a node, spin it, and end it in order, however often it is asked to end."""
 
 from __future__ import annotations

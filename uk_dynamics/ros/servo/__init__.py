@@ -1,1 +1,3 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The servo controller behind its node."""

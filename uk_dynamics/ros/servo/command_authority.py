@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Who may command the motors, as servo_controller knows it: a lease that command_watchdog renews.
 
 The rules of both sides, and why they hold, are in ``docs/command_path.md``.

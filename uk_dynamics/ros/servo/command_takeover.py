@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Who may command the motors, as command_watchdog knows it: when it takes over, and how it ends.
 
 Plain Python without messages or timers. ``docs/command_path.md`` holds the diagram of the phases.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Faults of servo_controller and the reactions to them: the table, and what carries it out."""
 
 from __future__ import annotations

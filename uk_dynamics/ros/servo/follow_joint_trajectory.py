@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The action FollowJointTrajectory of joint_trajectory_controller, for live joint tasks.
 
 It needs ``control_msgs``; without that package there is no action, and the log says so once.

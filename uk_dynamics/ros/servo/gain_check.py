@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Warns of gains that the delay of the loop does not allow."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint trajectories that come over ROS, for tasks with a live reference."""
 
 from __future__ import annotations

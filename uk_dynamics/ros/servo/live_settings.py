@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Settings of a servo controller that change while it is active, as parameters of its node."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Measures the delay of the loop: from the stamp of a state to the effect of its command."""
 
 from __future__ import annotations

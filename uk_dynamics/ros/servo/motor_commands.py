@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Commands to the motors: efforts by motor, efforts by joint, or points of a trajectory."""
 
 from __future__ import annotations

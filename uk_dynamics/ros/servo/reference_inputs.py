@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """All inputs of the live tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Answers each state of a mechanism with commands to its motors."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Timing of a servo loop: response times, regularity of states, quiet garbage collection."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Checks whether a state can follow the one before it, whatever time has passed in between."""
 
 from __future__ import annotations

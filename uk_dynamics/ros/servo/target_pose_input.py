@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Target poses that come over ROS, for frame tasks with a live reference."""
 
 from __future__ import annotations

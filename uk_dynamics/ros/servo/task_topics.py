@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The topics that carry the references of the tasks and the tracking errors."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Services that switch the constraints of a simulated mechanism."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Simulated time for a controller_manager: one step of the machine for each state it reads."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """When the steps of a simulation are due: by real time, or in lockstep with commands."""
 
 from __future__ import annotations

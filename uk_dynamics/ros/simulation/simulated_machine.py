@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A simulated mechanism: fixed steps, each projected onto the constraints."""
 
 from __future__ import annotations

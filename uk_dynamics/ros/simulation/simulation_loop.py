@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The simulation loop: takes commands, steps the machine, publishes states and solutions."""
 
 from __future__ import annotations

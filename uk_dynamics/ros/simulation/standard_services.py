@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The standard services of simulators, of ``simulation_interfaces``, beside the simulator's own.
 
 Without that package there are none.

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Clocks and stamps: stamps in whole nanoseconds, durations by the steady clock.
 
 The motion of a mechanism is timed by the stamps of its states. Timers and watchdogs use the steady

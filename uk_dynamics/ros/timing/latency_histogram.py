@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Durations of all answers, in a histogram of fixed size."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Regularity of events, by the clock and by their stamps."""
 
 from __future__ import annotations

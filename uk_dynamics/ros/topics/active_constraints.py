@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The message that lists the active switchable constraints.
 
 A latched JointState: ``name`` lists the rows of the active switchable constraints, ``position`` the

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Forces and torques in the cut joints, from the multipliers of their rows."""
 
 from __future__ import annotations

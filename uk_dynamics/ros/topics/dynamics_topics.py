@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The topics that carry the dynamics of a mechanism: motion, forces and states of constraints."""
 
 from __future__ import annotations

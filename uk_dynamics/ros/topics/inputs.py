@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What the nodes listen to: the state and the structure of a mechanism, and its motor efforts.
 
 The structure is what other nodes publish: which switchable constraints are active, the references

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint measurements from several sources, merged joint by joint."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """References that come over ROS, and the time at which the tasks follow them."""
 
 from __future__ import annotations

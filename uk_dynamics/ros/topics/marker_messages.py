@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Markers of a mechanism: loop frames, loop-closure errors, forces, targets."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Messages to arrays and arrays to messages, by name.
 
 Outgoing messages are made once; their fields are written in place. A reader of incoming messages

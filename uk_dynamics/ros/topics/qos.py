@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """QoS profiles of all topics."""
 
 from __future__ import annotations

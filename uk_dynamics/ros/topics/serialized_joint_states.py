@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Joint states as they are on the wire: read and written without a Python message in between.
 
 rclpy makes a message of every sample and a sample of every message, name by name, which takes

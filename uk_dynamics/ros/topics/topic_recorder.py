@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Records the topics of running nodes as MCAP, as they are serialized."""
 
 from __future__ import annotations

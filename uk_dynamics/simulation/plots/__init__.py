@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Plots of a trajectory."""
 
 from uk_dynamics.simulation.plots.curves import COLOURS, LINE_STYLES

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Draws panels of curves; legends and remarks stand next to the curves, never on them."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Plots of a motion as a picture file or in a window."""
 
 from __future__ import annotations

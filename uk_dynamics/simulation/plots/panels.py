@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a plot of a motion shows: panels of curves, and lines of text for what would be flat."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Trajectories and their files: MCAP, npz, csv."""
 
 from uk_dynamics.simulation.recording.machine_data import MachineData

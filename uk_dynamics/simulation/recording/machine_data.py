@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a recording says about its machine: units and limits of coordinates, motors, tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Definitions of the recorded ROS 2 messages, so that ROS need not be installed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Contents of a recording: topics of the nodes, and metadata at its start and end."""
 
 from __future__ import annotations

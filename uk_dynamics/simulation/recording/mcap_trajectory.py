@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Trajectories as MCAP files with the messages that the nodes would have published."""
 
 from __future__ import annotations

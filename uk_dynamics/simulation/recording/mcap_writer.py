@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """MCAP files with ROS 2 messages: written safely against crashes, read even if truncated."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Samples of a motion over time, with the names of their columns."""
 
 from __future__ import annotations

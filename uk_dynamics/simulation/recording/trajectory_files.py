@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Trajectories as files: all in ``.npz`` and ``.mcap``, a column per coordinate in ``.csv``."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What layouts of plotting programs show: curves of the topics that the nodes publish."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Layouts for Foxglove: the machine with its forces, tabs of plots, buttons of the simulator."""
 
 from __future__ import annotations

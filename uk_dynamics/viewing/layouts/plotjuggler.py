@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Layouts for PlotJuggler: tabs of plots that stand one below the other."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Shapes, arrows and marks of a mechanism."""
 
 from uk_dynamics.viewing.scene.marks import Marker, Marks

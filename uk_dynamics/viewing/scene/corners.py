@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The corners of what links look like, so that a camera can see all of it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The links of a mechanism in a scene: their shapes, or thin lines where they have none."""
 
 from __future__ import annotations

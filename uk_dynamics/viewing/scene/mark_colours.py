@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Colours of marks that a machine itself does not have."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What is drawn over a mechanism: closure errors, forces in its joints, targets of tasks."""
 
 from __future__ import annotations

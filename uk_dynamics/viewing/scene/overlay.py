@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Marks of a mechanism in a scene: loop frames, closure errors, forces, targets of tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The size of a scene, and the length of its arrows."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Every form with every pseudoinverse: one motion, one force, one projection, one servo law."""
 
 from __future__ import annotations

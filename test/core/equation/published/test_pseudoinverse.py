@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Five pseudoinverse algorithms against what defines a pseudoinverse: Moore and Penrose."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What holds between two frames, or of one frame, without being a joint."""
 
 from uk_dynamics.constraints.kinds.frames.distance import Distance

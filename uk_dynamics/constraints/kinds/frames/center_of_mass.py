@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows that hold a centre of mass: ψ = eᵀ (c − p), e and p fixed in the parent frame."""
 
 from __future__ import annotations

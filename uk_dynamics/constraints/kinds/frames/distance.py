@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A rod with a ball joint at each end: two points keep their distance."""
 
 from __future__ import annotations

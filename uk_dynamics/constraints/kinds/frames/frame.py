@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A pose: origin and rotation vector of one frame in another, or some of their components."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Velocity and angular velocity of one frame seen from another, or some of their components."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Rows of a wheel, disc or blade that touches a plane: it rolls, does not slide, stays on it.
 
 With n the normal of the plane (fixed in the parent) and a the axle (fixed in the child), the wheel

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The pose of two moving links with respect to each other, such as of two hands."""
 
 from __future__ import annotations

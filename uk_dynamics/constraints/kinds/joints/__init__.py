@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What holds between the coordinates of joints."""
 
 from uk_dynamics.constraints.kinds.joints.expression import Expression

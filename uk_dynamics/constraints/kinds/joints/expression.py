@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """What a user writes: expressions in joint coordinates, their rates and t that are zero."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """One joint coordinate that is held, or follows a reference."""
 
 from __future__ import annotations

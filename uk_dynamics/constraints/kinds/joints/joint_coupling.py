@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A gear, a mimic joint or a differential: a weighted sum of joint coordinates is held."""
 
 from __future__ import annotations

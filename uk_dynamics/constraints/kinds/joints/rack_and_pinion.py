@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A rack and pinion: a joint that turns drives one that slides.
 
 Both bodies are carried by joints of the tree, as in a steering gear or a linear drive, so that two

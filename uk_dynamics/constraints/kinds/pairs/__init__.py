@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Kinematic pairs: how two bodies are joined."""
 
 from uk_dynamics.constraints.kinds.pairs.cylindrical import Cylindrical

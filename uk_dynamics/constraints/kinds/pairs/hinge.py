@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A revolute joint: a common axis, and no sliding along it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A flat slide: a plane of one body stays on a plane of the other."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A slider: a common axis, and no turning about it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A screw: a common axis, and one turn about it slides the child by the pitch.
 
 With n the axis, d·n how far the child's origin is along it and φ the child's turn about it,

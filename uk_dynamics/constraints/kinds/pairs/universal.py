@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A universal (Cardan) joint: the two arms of a cross stay perpendicular."""
 
 from __future__ import annotations

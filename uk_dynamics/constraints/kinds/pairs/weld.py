@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """A rigid joint: two frames coincide."""
 
 from __future__ import annotations

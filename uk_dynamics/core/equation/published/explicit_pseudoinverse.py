@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """De Falco's (41) and (43): explicit pseudoinverses, also for singular M.
 
 With G = A⁺ and the projector E = I − G A on the motions that constraints leave,

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Pseudoinverse column by column as least-squares solutions, by modified Gram–Schmidt.
 
 Q of modified Gram–Schmidt is orthogonal only to rounding times the condition number. Solutions stay

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Pseudoinverse by Greville's recursion over the rows, de Falco (22)."""
 
 from __future__ import annotations

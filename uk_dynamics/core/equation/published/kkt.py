@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """The equations of motion with Lagrange's multipliers, de Falco (23), solved as one system.
 
     [ M  Aᵀ ] [ q̈ ]   [ F ]

@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """Pseudoinverses by orthogonal factors, de Falco (16)–(21): SVD, Varga's two QR, Householder."""
 
 from __future__ import annotations

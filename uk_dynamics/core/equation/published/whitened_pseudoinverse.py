@@ -1,3 +1,5 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
 """De Falco's (31) and (35): an explicit pseudoinverse of rows whitened by the mass factor.
 
 With M = L Lᵀ and D = A L⁻ᵀ, whose rows are brought to unit length by S first,
