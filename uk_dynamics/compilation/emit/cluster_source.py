@@ -25,6 +25,7 @@ from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import control_period, servo_declarations
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace_tasks
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import projection
@@ -64,6 +65,8 @@ def cluster_servo_source(tasks: Tasks) -> str:
     """The servo law of tasks whose mechanism is in clusters; task rows alone are written out."""
     mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     state = ("q", "v", "followed", *parameters(mechanism))
+    # the memory has the zeros, of which there are as many as the mechanism has joints
+    terms = [(place, x) for place, x in places(A=rows.A, bias=rows.bias) if not is_zero(x)]
     errors = places(residual=rows.residual, rate=rows.rate)
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     return "\n".join(
@@ -71,7 +74,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
             *_between(mechanism, servo_declarations(tasks)),
             *motors(mechanism),
             table("double", "uk_residual_unit", mechanism.constraints.reference_scale),
-            function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+            function("uk_task_terms", state, ("A", "bias"), terms),
             function("uk_task_errors", state, ("residual", "rate"), errors),
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),

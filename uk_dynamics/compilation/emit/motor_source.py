@@ -39,9 +39,9 @@ def motors(mechanism: ResolvedMechanism) -> list[str]:
 
 def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
     """Which efforts serve up to so many rows, and which of them are within limits."""
-    most = max(
-        rows + 2 * len(mechanism.actuators), mechanism.model.nv, len(mechanism.constraints)
-    )  # rows of a basis
+    most = rows + 2 * len(mechanism.actuators)  # rows of a basis
+    if mechanism.local is None:
+        most = max(most, mechanism.model.nv, len(mechanism.constraints))
     return [
         f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
         *defines({"MET": MET} | SEARCH_CONSTANTS),
