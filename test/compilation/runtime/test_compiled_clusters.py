@@ -92,6 +92,16 @@ def test_trajectories(method, project):
     near(alone.q, interpreted.project(State(0.0, q[0], v[0])).q, relative=1e-13)
 
 
+def test_values_given_at_run_time_are_those_of_the_tables():
+    machine = loop_ladder(25)
+    heavy = machine.with_parameters({"links.left_rail_1.mass": 7.0})
+    assert heavy.local is not None, "large enough for clusters"
+    state = swinging(heavy, 0)
+    expected = InterpretedDynamics(heavy).evaluate(state).qdd
+    assert np.abs(expected - InterpretedDynamics(machine).evaluate(state).qdd).max() > 0.1
+    near(CompiledDynamics(heavy).evaluate(state).qdd, expected, relative=1e-11)
+
+
 TASKS = """
 schema: 1
 tasks:

@@ -9,6 +9,7 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _METHODS = ("auto", "udwadia_kalaba")
+_ON_STACK = 250_000  # numbers, 2 MB: bases of a servo law
 
 
 def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
@@ -62,6 +63,13 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     ]
     if tasks.spec.distribution != "effort":
         found.insert(0, f"allocation.distribution: {tasks.spec.distribution}")
+    mechanism = tasks.mechanism
+    if mechanism.local is not None:
+        if mechanism.varied is not None:
+            found.append("values of with_parameters, with loops over clusters")
+        nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
+        if (rows + 2 * motors) * nv > _ON_STACK:
+            found.append(f"{motors} motors and {rows} task rows on {nv} velocities")
     return tuple(found)
 
 

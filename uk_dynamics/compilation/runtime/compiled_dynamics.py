@@ -73,6 +73,8 @@ class CompiledDynamics(Fallback):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
+        if mechanism.local is not None:
+            mechanism = mechanism.settled()  # values are in tables, the code has none
         library = library_of(mechanism)
         super().__init__(fallback or InterpretedDynamics(mechanism))
         self._mechanism = mechanism
