@@ -110,7 +110,8 @@ def test_large_mechanisms_with_local_loops_share_a_library(tmp_path):
         dynamics = select_backend(machine, Selection(unready="wait"))
         assert isinstance(dynamics, CompiledDynamics)
         dynamics.load()
-    assert len(list(tmp_path.rglob("*.so"))) == 1
+    # what moves them has their sizes, what evaluates them does not
+    assert len([x for x in tmp_path.rglob("*.so") if ".motion-" not in x.name]) == 1
     with pytest.raises(CompilationError, match="90 velocities"):
         select_backend(machine, "jax")
 
