@@ -35,9 +35,9 @@ PERIOD = 4.0  # s, of the motion
 PICTURES = 30
 SETTLED = 4.0  # s before the first picture
 SIZE = (1100, 520)  # of the page
-CLIP = {"x": 0, "y": 0, "width": 740, "height": 500}  # without the panel
+CLIP = {"x": 60, "y": 30, "width": 640, "height": 432}  # without the panel
 SHOWN = (640, 432)
-CAMERA, LOOKED_AT = (1.45, -0.4, 0.95), (0.2, 0.05, 0.42)  # m
+CAMERA, LOOKED_AT = (1.3, -0.36, 0.88), (0.2, 0.05, 0.42)  # m
 QUALITY = 60
 OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 PATIENCE = 120_000.0  # ms; graphics in software on a busy computer
