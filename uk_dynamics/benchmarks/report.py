@@ -68,7 +68,7 @@ def tables(report: Report) -> list[Table]:
     if report.slopes:
         header = ["mechanism", "engine", "time of one state", f"relative to {SLOPES}"]
         header += ["error of ∂q̈/∂τ", ""]
-        found.append(("Derivatives of q̈ by q, v, τ", header, _slope_rows(report.slopes)))
+        found.append(("Derivatives of q̈ by q, v, τ", header, _timed(report.slopes, SLOPES)))
     if report.device:
         header = ["mechanism", "device", "evaluations a second", "without transfers"]
         header += ["closed-loop steps a second", "share of the memory rate", "error of q̈"]
@@ -83,24 +83,19 @@ def tables(report: Report) -> list[Table]:
 
 
 def _speed_rows(rows: Sequence[Measured], ours: str) -> list[list[str]]:
+    return [[*shown, error or note] for *shown, error, note in _timed(rows, ours)]
+
+
+def _timed(rows: Sequence[Measured | Differentiated], ours: str) -> list[list[str]]:
+    """Mechanism, engine, time, ratio to ours, error and note of each."""
     own = {row.mechanism: row.seconds for row in rows if row.engine == ours}
     shown = []
     for row in rows:
         measure = own.get(row.mechanism)
         ratio = f"{row.seconds / measure:.2f}" if row.seconds and measure else ""
         error = "" if row.error is None else f"{row.error:.1e}"
-        shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error or row.note])
-    return shown
-
-
-def _slope_rows(rows: Sequence[Differentiated]) -> list[list[str]]:
-    own = {row.mechanism: row.seconds for row in rows if row.engine == SLOPES}
-    shown = []
-    for row in rows:
-        measure = own.get(row.mechanism)
-        ratio = f"{row.seconds / measure:.2f}" if row.seconds and measure else ""
-        error = "" if row.error is None else f"{row.error:.1e}"
-        shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error, row.note])
+        note = row.note
+        shown.append([row.mechanism, row.engine, duration(row.seconds), ratio, error, note])
     return shown
 
 

@@ -11,6 +11,7 @@ from uk_dynamics.identification.calibration import (
     facts,
     read_tracker,
 )
+from uk_dynamics.identification.estimate import Estimate
 from uk_dynamics.identification.excitation import Excitation, excitation
 from uk_dynamics.identification.identifiability import (
     BaseParameter,
@@ -18,7 +19,7 @@ from uk_dynamics.identification.identifiability import (
     identifiability,
     random_motions,
 )
-from uk_dynamics.identification.identification import Estimate, Fit, Identification, fit, identify
+from uk_dynamics.identification.identification import Fit, Identification, fit, identify
 from uk_dynamics.identification.linear_parameters import (
     DEFAULT,
     LinearParameter,

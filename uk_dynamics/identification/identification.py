@@ -15,6 +15,7 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification.estimate import GENEROUS, Estimate, Labels
 from uk_dynamics.identification.identifiability import (
     Identifiability,
     identifiability,
@@ -26,50 +27,22 @@ from uk_dynamics.identification.linear_parameters import (
     linear_parameters,
 )
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
-from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
+from uk_dynamics.identification.possible_values import possible_values
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, link_values
 from uk_dynamics.model import (
-    PARAMETERS_OF_A_LINK,
     body_of_parameters,
-    parameters_of,
-    pseudo_inertia,
 )
 from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
-_TOLD_ALONE = 0.1  # of its size, or of itself: standard deviation of a parameter that is told
-_IDENTIFIED = 0.1  # of its body, or of itself: that of an identified one
-_NEGLIGIBLE = 0.01  # of all efforts: what the deviation of a parameter may do unnoticed
 _EXPLAINED = 0.2  # of the held-out efforts: left by estimates that are still trusted
 _ROUNDS = 4  # of weights from what is left
 _HELD_OUT = 0.2  # of a recording
-_NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
 _ROUNDING = 1e-9
 _TAPER = 0.1  # of a recording, at its ends
 _BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
-_GENEROUS = 3.0  # times all efforts: largest effect that is expected of a parameter
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A parameter after identification.
-
-    Attributes:
-        parameter: With the value of the files.
-        value: Estimated.
-        deviation: Standard deviation; what the data do not tell counts with the parameter's size.
-        status: ``identified``: to a tenth of itself or of its body, or to a hundredth of the
-            efforts; ``uncertain``: told less well, or held-out efforts are not predicted;
-            ``combined``: only in sums with others; ``not told``: these recordings tell little;
-            ``no effect``: no motion would tell.
-    """
-
-    parameter: LinearParameter
-    value: float
-    deviation: float
-    status: str
 
 
 @dataclass(frozen=True)
@@ -290,7 +263,7 @@ def fit(
         estimate = sizes * (along @ ((along.T @ (W.T @ right_side)) / information[told]))
     assert estimate is not None
     files = np.array([parameter.value for parameter in parameters])
-    values = _physical(parameters, files + estimate, sizes, along, information[told])
+    values = possible_values(parameters, files + estimate, sizes, along, information[told])
     known = (along / information[told]) @ along.T
     untold = directions[:, ~told] @ directions[:, ~told].T
     untold[np.abs(untold) < _ROUNDING] = 0.0
@@ -299,7 +272,7 @@ def fit(
     random = regressor.equations(random_motions(regressor, around), first.joints)
     limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
     held_out_fit = _fit(checked, values - files)
-    labels = _Labels(parameters, values, sizes, limits, trusted=_trusted(held_out_fit))
+    labels = Labels(parameters, values, sizes, limits, trusted=_trusted(held_out_fit))
     return Identification(
         mechanism=regressor.mechanism,
         estimates=labels.estimates(np.sqrt(covariance.diagonal())),
@@ -362,7 +335,7 @@ def _fit(equations: Sequence[Equations], change: Array) -> Fit:
 def _sizes(effects: Array, total: Array, parameters: Sequence[LinearParameter]) -> Array:
     """What counts as large for each parameter, (p,)."""
     norms = np.linalg.norm(effects, axis=0)
-    likely = _GENEROUS * np.linalg.norm(total) / np.where(norms > 0.0, norms, np.inf)
+    likely = GENEROUS * np.linalg.norm(total) / np.where(norms > 0.0, norms, np.inf)
     given = np.array([parameter.size for parameter in parameters])
     values = np.array([abs(parameter.value) for parameter in parameters])
     sizes: Array = np.where(given > 0.0, given, np.where(likely > 0.0, likely, values))
@@ -371,122 +344,3 @@ def _sizes(effects: Array, total: Array, parameters: Sequence[LinearParameter]) 
 
 def _trusted(held_out: Fit) -> bool:
     return held_out.relative <= _EXPLAINED
-
-
-class _Labels:
-    """How well parameters are known, in a word."""
-
-    def __init__(
-        self,
-        parameters: Sequence[LinearParameter],
-        values: Array,
-        sizes: Array,
-        limits: Identifiability,
-        *,
-        trusted: bool,
-    ) -> None:
-        self._parameters, self._values, self._trusted = parameters, values, trusted
-        self._expected = np.maximum(sizes, np.abs(values))
-        self._without_effect = set(limits.without_effect)
-        self._alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
-        given = np.array([parameter.size > 0.0 for parameter in parameters])
-        # other sizes are those at which a parameter alone would make _GENEROUS times all efforts
-        self._unnoticed = np.where(given, 0.0, _NEGLIGIBLE / _GENEROUS * sizes)
-        self._own = np.abs(values)
-        for body in _bodies(parameters):
-            mass, extent = abs(values[body[0]]), _second_moment(values[body])
-            units = [mass, *[np.sqrt(mass * extent)] * 3, *[extent] * 6]
-            self._own[body] = np.maximum(self._own[body], units)
-
-    def estimates(self, deviations: Array) -> tuple[Estimate, ...]:
-        """All of them, with the standard deviations (p,)."""
-        return tuple(
-            Estimate(parameter, float(self._values[p]), float(x), self._status(p, float(x)))
-            for p, (parameter, x) in enumerate(zip(self._parameters, deviations, strict=True))
-        )
-
-    def _status(self, p: int, deviation: float) -> str:
-        name = self._parameters[p].name
-        if name in self._without_effect:
-            return "no effect"
-        if deviation > _TOLD_ALONE * self._expected[p]:
-            return "not told" if name in self._alone else "combined"
-        known = deviation <= max(_IDENTIFIED * self._own[p], self._unnoticed[p])
-        return "identified" if known and self._trusted else "uncertain"
-
-
-def _second_moment(ten: Array) -> float:
-    """Of the mass of a body about the origin of its link, in kg m²."""
-    return abs(float(np.trace(pseudo_inertia(ten)[:3, :3])))
-
-
-def _physical(
-    parameters: Sequence[LinearParameter],
-    values: Array,
-    sizes: Array,
-    along: Array,
-    information: Array,
-) -> Array:
-    """The values that explain the data best among those that a machine can have, (p,)."""
-    bodies = _bodies(parameters)
-    rest = np.setdiff1d(np.arange(len(parameters)), [p for body in bodies for p in body])
-    positive = np.array([not parameters[p].signed for p in rest], dtype=bool)
-    lengths = [float(sizes[body[1]] / sizes[body[0]]) for body in bodies]
-    exists = all(
-        np.linalg.eigvalsh(_relative(values[body], sizes[body[0]], length))[0] > 0.0
-        for body, length in zip(bodies, lengths, strict=True)
-    )
-    if exists and (values[rest][positive] >= 0.0).all():
-        return values
-    files = np.array([parameter.value for parameter in parameters])
-    starts = [
-        free_numbers(
-            possible(
-                pseudo_inertia(files[body] if files[body[0]] > 0.0 else values[body]),
-                float(sizes[body[0]]),
-                length,
-            ),
-            length,
-        )
-        for body, length in zip(bodies, lengths, strict=True)
-    ]
-    scale = np.where(sizes[rest] > 0.0, sizes[rest], 1.0)
-    begin = np.concatenate(
-        [*starts, np.where(positive, np.maximum(values[rest], 0.0), values[rest]) / scale]
-    )
-    roots = np.sqrt(information)
-
-    def made(x: Array) -> Array:
-        found = values.copy()
-        for n, (body, length) in enumerate(zip(bodies, lengths, strict=True)):
-            found[body] = parameters_of(from_free_numbers(x[10 * n : 10 * n + 10], length))
-        found[rest] = x[10 * len(bodies) :] * scale
-        return found
-
-    def misfit(x: Array) -> Array:
-        off = roots * (along.T @ ((made(x) - values) / sizes))
-        return np.concatenate([off, _NEAR_FILES * (x - begin)])
-
-    lower = np.full(len(begin), -np.inf)
-    lower[10 * len(bodies) :][positive] = 0.0
-    begin[10 * len(bodies) :][positive] = np.maximum(begin[10 * len(bodies) :][positive], 1e-6)
-    found = scipy.optimize.least_squares(
-        misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
-    )
-    return made(found.x)
-
-
-def _relative(ten: Array, mass: float, length: float) -> Array:
-    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
-    found: Array = pseudo_inertia(ten) / np.outer(unit, unit)
-    return found
-
-
-def _bodies(parameters: Sequence[LinearParameter]) -> list[list[int]]:
-    """Places of the ten parameters of each link that is estimated as a whole."""
-    groups: dict[str, list[int]] = {}
-    for p, parameter in enumerate(parameters):
-        if parameter.kind == "link":
-            owner = parameter.name[: -len(parameter.part)]
-            groups.setdefault(owner, []).append(p)
-    return [places for places in groups.values() if len(places) == len(PARAMETERS_OF_A_LINK)]

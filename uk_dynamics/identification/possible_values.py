@@ -1,0 +1,89 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""The nearest values that a machine can have: bodies that exist, no negative friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.optimize
+
+from uk_dynamics.identification.linear_parameters import LinearParameter
+from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of, pseudo_inertia
+
+_NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
+
+
+def possible_values(
+    parameters: Sequence[LinearParameter],
+    values: Array,
+    sizes: Array,
+    along: Array,
+    information: Array,
+) -> Array:
+    """The values that explain the data best among those that a machine can have, (p,)."""
+    bodies = whole_links(parameters)
+    rest = np.setdiff1d(np.arange(len(parameters)), [p for body in bodies for p in body])
+    positive = np.array([not parameters[p].signed for p in rest], dtype=bool)
+    lengths = [float(sizes[body[1]] / sizes[body[0]]) for body in bodies]
+    exists = all(
+        np.linalg.eigvalsh(_relative(values[body], sizes[body[0]], length))[0] > 0.0
+        for body, length in zip(bodies, lengths, strict=True)
+    )
+    if exists and (values[rest][positive] >= 0.0).all():
+        return values
+    files = np.array([parameter.value for parameter in parameters])
+    starts = [
+        free_numbers(
+            possible(
+                pseudo_inertia(files[body] if files[body[0]] > 0.0 else values[body]),
+                float(sizes[body[0]]),
+                length,
+            ),
+            length,
+        )
+        for body, length in zip(bodies, lengths, strict=True)
+    ]
+    scale = np.where(sizes[rest] > 0.0, sizes[rest], 1.0)
+    begin = np.concatenate(
+        [*starts, np.where(positive, np.maximum(values[rest], 0.0), values[rest]) / scale]
+    )
+    roots = np.sqrt(information)
+
+    def made(x: Array) -> Array:
+        found = values.copy()
+        for n, (body, length) in enumerate(zip(bodies, lengths, strict=True)):
+            found[body] = parameters_of(from_free_numbers(x[10 * n : 10 * n + 10], length))
+        found[rest] = x[10 * len(bodies) :] * scale
+        return found
+
+    def misfit(x: Array) -> Array:
+        off = roots * (along.T @ ((made(x) - values) / sizes))
+        return np.concatenate([off, _NEAR_FILES * (x - begin)])
+
+    lower = np.full(len(begin), -np.inf)
+    lower[10 * len(bodies) :][positive] = 0.0
+    begin[10 * len(bodies) :][positive] = np.maximum(begin[10 * len(bodies) :][positive], 1e-6)
+    found = scipy.optimize.least_squares(
+        misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
+    )
+    return made(found.x)
+
+
+def _relative(ten: Array, mass: float, length: float) -> Array:
+    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
+    found: Array = pseudo_inertia(ten) / np.outer(unit, unit)
+    return found
+
+
+def whole_links(parameters: Sequence[LinearParameter]) -> list[list[int]]:
+    """Places of the ten parameters of each link that is estimated as a whole."""
+    groups: dict[str, list[int]] = {}
+    for p, parameter in enumerate(parameters):
+        if parameter.kind == "link":
+            owner = parameter.name[: -len(parameter.part)]
+            groups.setdefault(owner, []).append(p)
+    return [places for places in groups.values() if len(places) == len(PARAMETERS_OF_A_LINK)]
