@@ -219,3 +219,18 @@ def test_steps_along_a_motion_lead_from_deviation_to_deviation() -> None:
     assert np.abs(expected - deviation).max() > 1e-5
     with pytest.raises(InputError, match="efforts: expected efforts for 101 states, found 1"):
         linearize_along(mechanism, states, np.zeros((1, 1)))
+
+
+def test_samples_of_a_motion_share_coordinates_and_have_efforts_of_their_own() -> None:
+    crank = shipped("slider_crank")
+    states, efforts = [crank.start(crank=angle) for angle in (2.2, 0.6)], [[0.5], [1.0]]
+    alone = [
+        linearize(crank, state, crank.inputs(efforts=np.array(effort)), coordinates=["crank"])
+        for state, effort in zip(states, efforts, strict=True)
+    ]
+    assert linearize(crank, states[1]).states == ("rod", "rod.rate"), "which is better there"
+    found = linearize_along(crank, states, np.array(efforts))
+    for one, expected in zip(found, alone, strict=True):
+        assert one.states == ("crank", "crank.rate")
+        # the same numbers by the same steps
+        assert pytest.approx(expected.A, abs=1e-12) == one.A

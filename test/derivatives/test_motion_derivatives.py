@@ -140,9 +140,9 @@ def test_compiled_derivatives_are_the_same(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["five_bar", "differential_drive"])
+@pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "differential_drive"])
 def test_a_batch_has_the_derivatives_of_its_states(name: str) -> None:
-    """Redundant rows; of rows of wheels, which all states but regular ones are taken for."""
+    """Redundant rows; rows that turn along the motion, unlike a parallelogram's; rows of wheels."""
     mechanism = shipped(name)
     found = [at_random(mechanism, seed)[:2] for seed in range(11)]
     q, v = (np.array([getattr(state, x) for state, _ in found]) for x in "qv")

@@ -52,6 +52,13 @@ def test_redundant_rows_along_the_constraints() -> None:
     assert np.allclose(A @ P, 0.0, rtol=0.0, atol=1e-10)
 
 
+def test_none_where_redundant_rows_part() -> None:
+    """Flat, the parallelogram loses a row: its redundant ones do not follow each other there."""
+    mechanism = shipped("five_bar")
+    flat = State(0.0, np.zeros(4), np.array([1.0, -0.5, 0.3, 0.2]))
+    assert not projection_derivatives(MotionDerivatives(mechanism, "interpreted"), flat).exist
+
+
 def test_open_loops_are_refused() -> None:
     mechanism = shipped("five_bar")
     derivatives = MotionDerivatives(mechanism, "interpreted")
