@@ -95,7 +95,7 @@ def nodes(given):
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])
     file = Path(launch_config.log_dir) / name.lstrip("_")
     updates = int(number(given, "updates", 1.0, whole=True))
-    # with the first one, whoever deactivates it leaves no effort at the drives
+    # with the first one, no effort stays at the drives when another program deactivates it
     types = (ZEROING_CONTROLLER, CONTROLLER_TYPES[EFFORT_CONTROLLER])
     effort_type = next(kind for kind in types if installed(kind.partition("/")[0]))
     file.write_text(controllers(mechanism, rate, given["namespace"], updates, effort_type))
