@@ -155,20 +155,17 @@ class FaultBench:
         self.relay.fault = healthy
         self.relay.join()
         self._settle()
-        if self.active:
-            self._wait_for_the_watchdog()
-            return
         for attempt in range(3):
-            self.trigger("simulator/reset")
-            self.trigger("joint_state_completer/reset")
             if not self.active:
+                self.trigger("simulator/reset")
+                self.trigger("joint_state_completer/reset")
                 request = ChangeState.Request(
                     transition=Transition(id=Transition.TRANSITION_ACTIVATE)
                 )
                 self._call(self._change, request)
             try:
-                self.until(lambda: self.active, "the heartbeat")
-                self.until(lambda: self._driven_alone() or not self.active, "commands")
+                self.until(lambda: self.active, "the heartbeat", _START)
+                self.until(lambda: self._driven_alone() or not self.active, "commands", _START)
             except TimeoutError:
                 if attempt == 2:
                     raise

@@ -260,7 +260,7 @@ def _after_the_freeze(bench: FaultBench) -> str:
         bench.until(lambda: not bench.active, "the end of the control")
         bench.until(lambda: bench.cause.startswith("pause"), "pause")
     except TimeoutError as error:
-        return str(error)
+        return f"{error}; {bench.cause or 'no problem is told'}"
     driven = bench.efforts_since(woken)
     # one may have been on its way through DDS when the process was frozen
     return f"{driven} commands after the freeze" if driven > 1 else ""

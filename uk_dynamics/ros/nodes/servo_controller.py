@@ -45,7 +45,7 @@ class ServoControllerNode(LifecycleNode):
         self._problems = MessageProblems(self.get_logger())
         self._authority = CommandAuthority(
             required=self._settings["watchdog"] == REQUIRED,
-            on_loss=lambda reason: self._on_fault(Fault.WATCHDOG_LOST, reason),
+            on_loss=self._on_loss,
         )
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
@@ -187,6 +187,12 @@ class ServoControllerNode(LifecycleNode):
         if waited and self.active and self.loop is not None and self._authority.held:
             self.get_logger().info("command_watchdog is there: driving")
             self.loop.start()
+
+    def _on_loss(self, reason: str) -> None:
+        if self.active and self.loop is not None and (pause := self.loop.pause()):
+            self._on_fault(Fault.PAUSE, pause)  # the watchdog has only done its duty
+        else:
+            self._on_fault(Fault.WATCHDOG_LOST, reason)
 
     def _on_fault(self, fault: Fault, reason: str) -> None:
         if not self.active or self.loop is None:

@@ -86,9 +86,13 @@ class SafeStop:
         self._ramp = EffortRamp(node, send, at_the_end)
 
     def react(self, fault: Fault, reason: str, efforts: Array | None) -> None:
-        """Stop for a fault; ``efforts`` are the last ones, (motors,), None before the first."""
-        self.reason = f"{fault.name.lower()}: {reason}"
-        self._node.get_logger().error(self.reason)
+        """Stop for a fault; ``efforts`` are the last ones, (motors,), None before the first.
+
+        A second fault during the ramp of a first one follows it in the reason.
+        """
+        told = f"{fault.name.lower()}: {reason}"
+        self._node.get_logger().error(told)
+        self.reason = f"{self.reason}; then {told}" if self._ramp.active else told
         self._ramp.stop()
         reaction = REACTIONS[fault][self._settings["command_mode"]]
         duration = self._settings["ramp_time"]

@@ -176,6 +176,11 @@ class ServoLoop:
         elif self._subscribed.fed and self._subscribed.age > self._settings["listener_timeout"]:
             self._end(Fault.NO_LISTENER, f"no subscriber of {self.commands.topic} any more")
 
+    def pause(self) -> str:
+        """What there is to say of a pause of this process that has just ended; or nothing."""
+        doubt = self._guard.silence() if self.running else None
+        return doubt.reason if doubt and doubt.fault is Fault.PAUSE else ""
+
     def destroy(self) -> None:
         """Unsubscribe, and destroy the publishers."""
         self.running = False
