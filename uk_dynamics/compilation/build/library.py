@@ -61,7 +61,7 @@ def motion_library_of(mechanism: ResolvedMechanism) -> Path:
 
         return cluster_source.cluster_motion_source(mechanism.as_filed())
 
-    return _library(mechanism, source, ".motion", "-O2")
+    return _library(mechanism, source, ".motion")
 
 
 def batch_library_of(mechanism: ResolvedMechanism) -> Path:

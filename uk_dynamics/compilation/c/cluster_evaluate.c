@@ -5,14 +5,37 @@
 #define UK_NOT_FINITE 2
 #define UK_UNPROJECTABLE 3
 
+enum { UK_PLACED = 1, UK_FACTORED };
+
+/* Bodies and rows at the state in the memory; a step begins where the one before it was projected
+ * to, and bodies that are placed there stay. */
 static void uk_update(uk_tree *t, int moving) {
+  const size_t size = sizeof(double) * t->joints;
+  const int stay = *t->ready && !memcmp(t->placed, t->q, size);
   for (int k = 0; k < t->clusters; ++k) {
-    uk_forward(t, k, moving);
+    if (!stay) uk_place_cluster(t, k);
+    if (moving) uk_move_cluster(t, k);
     if (t->cluster[k].rows) uk_fill_rows(t, k, moving);
   }
+  if (stay) return;
+  memcpy(t->placed, t->q, size);
+  *t->ready = UK_PLACED;
 }
 
-static void uk_begin_inward(uk_tree *t) { t->extremes[0] = INFINITY, t->extremes[1] = 0.0; }
+/* Whether there are factors already; else all is ready for them, from the last cluster inward. */
+static int uk_begin_inward(uk_tree *t, double rank_tolerance) {
+  if (*t->ready == UK_FACTORED) {
+    if (t->ready[1] == rank_tolerance) return 1;
+    for (int k = 0; k < t->clusters; ++k) uk_place_cluster(t, k);
+  }
+  t->extremes[0] = INFINITY, t->extremes[1] = 0.0;
+  *t->ready = 0.0;
+  return 0;
+}
+
+static void uk_end_inward(uk_tree *t, double rank_tolerance) {
+  t->ready[0] = UK_FACTORED, t->ready[1] = rank_tolerance;
+}
 
 /* Whether coordinates are so different in their inertia that the interpreted evaluator decides. */
 static int uk_massless(const uk_tree *t) {
@@ -22,7 +45,7 @@ static int uk_massless(const uk_tree *t) {
 /* 0, or why there is no answer. */
 static int uk_answer_tree(uk_tree *t, int forces) {
   uk_update(t, 1);
-  uk_begin_inward(t);
+  const int known = uk_begin_inward(t, t->rank_tolerance);
   for (int k = t->clusters - 1; k >= 0; --k) {
     const uk_cluster *c = t->cluster + k;
     for (int j = c->first; j < c->first + c->joints; ++j) {
@@ -30,10 +53,11 @@ static int uk_answer_tree(uk_tree *t, int forces) {
       t->joint_force[j] = t->tau[i];
       if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[i], t->v[i]);
     }
-    if (uk_factor(t, k)) return UK_SINGULAR;
+    if (!known && uk_factor(t, k)) return UK_SINGULAR;
     if (c->rows) uk_particular(t, k, t->b);
     uk_load_cluster(t, k, t->joint_force);
   }
+  uk_end_inward(t, t->rank_tolerance);
   if (uk_massless(t)) return UK_SINGULAR;
   double sum = 0.0, square = 0.0;
   *t->status = UK_OK, *t->rank = 0.0;
@@ -62,15 +86,18 @@ static int uk_answer_tree(uk_tree *t, int forces) {
   return isfinite(sum + square) ? 0 : UK_NOT_FINITE;
 }
 
-/* Factors, once after each update; 1 where there are none. */
+/* Factors after an update; 1 where there are none. */
 static int uk_linearize(uk_tree *t, double rank_tolerance) {
-  const double usual = t->rank_tolerance;
-  t->rank_tolerance = rank_tolerance;
-  uk_begin_inward(t);
-  int failed = 0;
-  for (int k = t->clusters - 1; k >= 0 && !failed; --k) failed = uk_factor(t, k);
-  t->rank_tolerance = usual;
-  return failed || uk_massless(t);
+  if (!uk_begin_inward(t, rank_tolerance)) {
+    const double usual = t->rank_tolerance;
+    t->rank_tolerance = rank_tolerance;
+    int failed = 0;
+    for (int k = t->clusters - 1; k >= 0 && !failed; --k) failed = uk_factor(t, k);
+    t->rank_tolerance = usual;
+    if (failed) return 1;
+    uk_end_inward(t, rank_tolerance);
+  }
+  return uk_massless(t);
 }
 
 /* The x of least x^T M x whose rows are `wanted`, joint by joint. */

@@ -2,7 +2,7 @@
 /* Evaluation and projection of a mechanism in clusters, as evaluate.c and projection.c have them for
  * others: between the memory, whose sizes are constants, and the tables, whose address is in it. */
 
-typedef struct { /* nothing is kept from one configuration to the next */
+typedef struct { /* what is kept from one configuration to the next is with the tables */
   int known;
 } uk_kept;
 

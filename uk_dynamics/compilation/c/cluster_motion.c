@@ -107,9 +107,8 @@ static inline void uk_start(uk_body *b) {
   memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
-/* Placements, motions and inertias of the bodies of a cluster; with `moving` velocities, what they
- * accelerate by themselves, and the forces for that, which are zero otherwise. */
-static void uk_forward(const uk_tree *t, int k, int moving) {
+/* Placements and inertias of the bodies of a cluster. */
+static void uk_place_cluster(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   uk_ground *g = t->ground + k;
   const uk_placed *base = t->motion + c->base;
@@ -118,9 +117,8 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
     const uk_link *link = t->link + j;
     uk_placed *b = t->motion + j;
     uk_body *body = t->body + j;
-    const int on_base = link->parent == c->base;
     const uk_placed *parent = t->motion + link->parent; /* of its rotation */
-    const double q = t->q[link->velocity], v = t->v[link->velocity];
+    const double q = t->q[link->velocity];
     double local[9], arm[3];
     if (link->turns) {
       double s, c;
@@ -141,12 +139,8 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
       for (int i = 0; i < 3; ++i) g->arm[i] = base->o[i] + arm[i];
       for (int i = 0; i < 3; ++i) g->base.o[i] = base->o[i] - g->arm[i];
       memcpy(g->base.R, base->R, sizeof base->R);
-      if (moving) {
-        uk_move_motion(base->V, g->arm, g->base.V);
-        uk_move_motion(base->G, g->arm, g->base.G);
-      }
     }
-    if (on_base) parent = &g->base;
+    if (link->parent == c->base) parent = &g->base;
     for (int i = 0; i < 3; ++i) b->o[i] = parent->o[i] + arm[i];
     double axis[3];
     uk_turn(b->R, fixed->axis, axis);
@@ -157,19 +151,32 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
       memcpy(body->S, axis, sizeof axis);
       body->S[3] = body->S[4] = body->S[5] = 0.0;
     }
-    uk_rigid(fixed, b, body->composite);
+    uk_rigid(fixed, b, body->rigid);
+    memcpy(body->composite, body->rigid, sizeof body->rigid);
     uk_start(body);
-    if (!moving) {
-      memset(body->P, 0, sizeof body->P);
-      continue;
-    }
+  }
+}
+
+/* Motions of the bodies of a cluster that is placed: velocities, what they accelerate by themselves,
+ * and the forces for that. */
+static void uk_move_cluster(const uk_tree *t, int k) {
+  const uk_cluster *c = t->cluster + k;
+  uk_ground *g = t->ground + k;
+  uk_move_motion(t->motion[c->base].V, g->arm, g->base.V);
+  uk_move_motion(t->motion[c->base].G, g->arm, g->base.G);
+  for (int j = c->first; j < c->first + c->joints; ++j) {
+    const uk_link *link = t->link + j;
+    const uk_placed *parent = link->parent == c->base ? &g->base : t->motion + link->parent;
+    uk_placed *b = t->motion + j;
+    uk_body *body = t->body + j;
+    const double v = t->v[link->velocity];
     double own[6], turning[6] = {0.0};
     for (int i = 0; i < 6; ++i) own[i] = body->S[i] * v;
     uk_add_cross(parent->V + 3, own, turning);
     uk_add_cross(parent->V, own + 3, turning);
     uk_add_cross(parent->V + 3, own + 3, turning + 3);
     for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
-    uk_bias(body->composite, b, body->P);
+    uk_bias(body->rigid, b, body->P);
   }
 }
 

@@ -48,8 +48,9 @@ typedef struct { /* a body and its joint, seen from the point of its cluster */
   double S[6];             /* motion of the joint */
   double a[6];             /* acceleration of the body by those of the joints */
   double P[6];             /* force at zero joint acceleration, of what it carries too */
+  double rigid[10];        /* its own mass, first moment, inertia */
   double U[6];             /* force on the base for an acceleration of its joint */
-  double composite[10];    /* mass, first moment, inertia with all that it carries */
+  double composite[10];    /* the same with all that it carries */
   double articulated[21];  /* inertia with what it carries free to yield */
 } uk_body;
 
@@ -81,8 +82,10 @@ typedef struct {
   uk_body *body;
   uk_ground *ground;
   double *extremes;                /* smallest and largest diagonal entry of M */
+  double *ready;                   /* what is known at `placed`: UK_PLACED or UK_FACTORED; with which
+                                      rank tolerance */
   double *scale, *joint_force, *joint_qdd, *joint_ideal, *particular, *whitened, *unbalanced, *size;
-  double *best, *start_q, *start_v, *sum_q, *sum_v;
+  double *best, *start_q, *start_v, *sum_q, *sum_v, *placed;
   double *Y;                       /* (6) of each joint */
   double *H, *Z, *L;               /* squares of clusters */
   double *A, *W;                   /* entries of rows */
@@ -120,14 +123,15 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
   double **const forces[] = {&t->multipliers, &t->determined, NULL};
   double **const of_joints[] = {
       &t->scale, &t->joint_force, &t->joint_qdd, &t->joint_ideal, &t->particular, &t->whitened,
-      &t->unbalanced, &t->size, &t->best, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
+      &t->unbalanced, &t->size, &t->best, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v,
+      &t->placed, NULL};
   double **const of_rows[] = {
       &t->residual, &t->rate, &t->b, &t->row_violation, &t->row_multipliers, &t->row_determined,
       &t->order, &t->square, &t->reference, &t->beta, &t->R, &t->inverse_scale, NULL};
   double **const squared[] = {&t->H, &t->Z, &t->L, NULL}, **const entered[] = {&t->A, &t->W, NULL};
   double **const active[] = {&t->active, NULL}, **const found[] = {&t->status, &t->rank, NULL};
   double **const qdd[] = {&t->qdd, NULL}, **const ideal[] = {&t->ideal_force, NULL};
-  double **const extremes[] = {&t->extremes, NULL}, **const Y[] = {&t->Y, NULL};
+  double **const two[] = {&t->extremes, &t->ready, NULL}, **const Y[] = {&t->Y, NULL};
   double **const kernel[] = {&t->kernel, NULL};
   double **const little[] = {&t->scratch, &t->coordinates, NULL};
   double *motion = NULL, *body = NULL, *ground = NULL;
@@ -141,7 +145,7 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
                {motions, (n + 1) * (long long)(sizeof(uk_placed) / sizeof(double))},
                {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
                {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
-               {extremes, 2}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
+               {two, 2}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
                {of_rows, wide}, {kernel, most * most}, {little, largest > most ? largest : most}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     for (double **const *place = parts[i].places; *place; ++place) {
