@@ -10,7 +10,7 @@ enum { UK_PLACED = 1, UK_FACTORED };
 /* Bodies and rows at the state in the memory; a step begins where the one before it was projected
  * to, and bodies that are placed there stay. */
 static void uk_update(uk_tree *t, int moving) {
-  const size_t size = sizeof(double) * t->joints;
+  const size_t size = sizeof(double) * t->positions;
   const int stay = *t->ready && !memcmp(t->placed, t->q, size);
   for (int k = 0; k < t->clusters; ++k) {
     if (!stay) uk_place_cluster(t, k);
@@ -51,7 +51,7 @@ static int uk_answer_tree(uk_tree *t, int forces) {
     for (int j = c->first; j < c->first + c->joints; ++j) {
       const int i = t->link[j].velocity;
       t->joint_force[j] = t->tau[i];
-      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[i], t->v[i]);
+      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[t->link[j].position], t->v[i]);
     }
     if (!known && uk_factor(t, k)) return UK_SINGULAR;
     if (c->rows) uk_particular(t, k, t->b);
@@ -119,7 +119,8 @@ static double uk_open(uk_tree *t) {
   return largest;
 }
 
-/* Positions, then velocities in the memory, onto the constraints: as project_position and
+/* Positions, one of each joint, then velocities in the memory, onto the constraints: as
+ * project_position and
  * project_velocity of core/equation/projection.py. 0, or why not. */
 static int uk_project_tree(uk_tree *t) {
   double smallest = uk_open(t), size = smallest, tolerance;
@@ -171,7 +172,7 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
   const long long n = t->joints, m = t->rows;
   *t->stabilize = c->stabilize;
   for (long long k = 0; k < c->count; ++k) {
-    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->q, c->q + k * t->positions, sizeof(double) * t->positions);
     memcpy(t->v, c->v + k * n, sizeof(double) * n);
     if (c->tau) memcpy(t->tau, c->tau + k * n, sizeof(double) * n);
     else memset(t->tau, 0, sizeof(double) * n);

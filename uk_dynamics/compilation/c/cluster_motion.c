@@ -107,6 +107,17 @@ static inline void uk_start(uk_body *b) {
   memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
+/* Place of a floating root in the world. */
+static void uk_float(const double *q, const uk_joint *fixed, double *R, double *o) {
+  const double x = q[3], y = q[4], z = q[5], w = q[6];
+  const double turned[9] = {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+                            2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+                            2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)};
+  uk_product(fixed->rotation, turned, R);
+  uk_turn(fixed->rotation, q, o);
+  for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
+}
+
 /* Placements and inertias of the bodies of a cluster. */
 static void uk_place_cluster(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
@@ -118,9 +129,14 @@ static void uk_place_cluster(const uk_tree *t, int k) {
     uk_placed *b = t->motion + j;
     uk_body *body = t->body + j;
     const uk_placed *parent = t->motion + link->parent; /* of its rotation */
-    const double q = t->q[link->velocity];
+    const double q = t->q[link->position];
     double local[9], arm[3];
-    if (link->turns) {
+    if (link->floats == 1) {
+      uk_float(t->q + link->position, fixed, b->R, arm);
+    } else if (link->floats) {
+      memcpy(b->R, parent->R, sizeof b->R);
+      memset(arm, 0, sizeof arm);
+    } else if (link->turns) {
       double s, c;
       uk_sincos(q, &s, &c);
       for (int i = 0; i < 3; ++i) {
@@ -172,9 +188,11 @@ static void uk_move_cluster(const uk_tree *t, int k) {
     const double v = t->v[link->velocity];
     double own[6], turning[6] = {0.0};
     for (int i = 0; i < 6; ++i) own[i] = body->S[i] * v;
-    uk_add_cross(parent->V + 3, own, turning);
-    uk_add_cross(parent->V, own + 3, turning);
-    uk_add_cross(parent->V + 3, own + 3, turning + 3);
+    if (!link->floats) { /* of a body that moves freely these cancel */
+      uk_add_cross(parent->V + 3, own, turning);
+      uk_add_cross(parent->V, own + 3, turning);
+      uk_add_cross(parent->V + 3, own + 3, turning + 3);
+    }
     for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
     uk_bias(body->rigid, b, body->P);
   }

@@ -11,7 +11,7 @@ static uk_tree *uk_tree_of(PyObject *self) {
 }
 
 static int uk_inputs(uk_tree *t, PyObject *q, PyObject *v, PyObject *tau) {
-  if (!uk_copy(q, t->q, t->joints) || !uk_copy(v, t->v, t->joints)) return 0;
+  if (!uk_copy(q, t->q, t->positions) || !uk_copy(v, t->v, t->joints)) return 0;
   if (tau != Py_None) return uk_copy(tau, t->tau, t->joints);
   memset(t->tau, 0, sizeof(double) * t->joints);
   return 1;

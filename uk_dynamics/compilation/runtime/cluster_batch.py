@@ -23,10 +23,10 @@ class ClusterBatch(CompiledBatch):
 
     worth = 16  # states; a large mechanism takes as long for one as others for a hundred
 
-    def __init__(self, path: Path, tables: ClusterTables, rows: int) -> None:
+    def __init__(self, path: Path, tables: ClusterTables, rows: int, *, rolls: bool) -> None:
         self._library, self._tables = ctypes.CDLL(str(path)), tables
         self._idle: list[ClusterMemory] = []
-        self.width, self.rolls = 1, True
+        self.width, self.rolls = 1, rolls
         self._rows = rows
         self._function: Callable[[Any], int] = self._called(
             self._library.uk_cluster_batch, BatchCall
