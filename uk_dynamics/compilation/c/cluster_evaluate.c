@@ -119,13 +119,24 @@ static double uk_open(uk_tree *t) {
   return largest;
 }
 
-/* Positions, one of each joint, then velocities in the memory, onto the constraints: as
- * project_position and
+/* Positions change by what the joints have in place of accelerations. */
+static void uk_shift(uk_tree *t) {
+  double root[6];
+  int first = -1;
+  for (int j = 0; j < t->joints; ++j) {
+    const uk_link *link = t->link + j;
+    if (link->floats) root[link->velocity] = t->joint_qdd[j], first = link->position;
+    else t->q[link->position] += t->joint_qdd[j];
+  }
+  if (first >= 0) uk_float_on(root, t->q + first);
+}
+
+/* Positions, then velocities in the memory, onto the constraints: as project_position and
  * project_velocity of core/equation/projection.py. 0, or why not. */
 static int uk_project_tree(uk_tree *t) {
   double smallest = uk_open(t), size = smallest, tolerance;
   int ready = 1; /* whether everything is up to date at the best positions */
-  memcpy(t->best, t->q, sizeof(double) * t->joints);
+  memcpy(t->best, t->q, sizeof(double) * t->positions);
   for (int step = 0; step < UK_NEWTON_STEPS && smallest > UK_ROUNDING; ++step) {
     tolerance = size / t->length;
     tolerance = tolerance > UK_LOOSEST ? UK_LOOSEST : tolerance;
@@ -137,12 +148,12 @@ static int uk_project_tree(uk_tree *t) {
     }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct_tree(t, t->b);
-    for (int j = 0; j < t->joints; ++j) t->q[t->link[j].velocity] += t->joint_qdd[j];
+    uk_shift(t);
     size = uk_open(t);
     ready = size < smallest;
     if (ready) {
       const int stalled = size > 0.5 * smallest && size <= UK_REACHED;
-      memcpy(t->best, t->q, sizeof(double) * t->joints);
+      memcpy(t->best, t->q, sizeof(double) * t->positions);
       smallest = size;
       if (stalled) break;
     } else if (smallest <= UK_REACHED || !(size <= UK_DIVERGING * smallest)) {
@@ -151,7 +162,7 @@ static int uk_project_tree(uk_tree *t) {
   }
   if (!(smallest <= UK_REACHED)) return UK_UNPROJECTABLE;
   if (!ready) {
-    memcpy(t->q, t->best, sizeof(double) * t->joints);
+    memcpy(t->q, t->best, sizeof(double) * t->positions);
     uk_open(t);
   }
   tolerance = smallest / t->length;
@@ -187,7 +198,7 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
   return 0;
 }
 
-/* One step from the state in the memory; 0, or why not. */
+/* One step from the state in the memory, whose joints have one freedom; 0, or why not. */
 static int uk_step(uk_tree *t, double h, int euler) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   const int n = t->joints;
@@ -219,10 +230,10 @@ static int uk_step(uk_tree *t, double h, int euler) {
 /* Trajectories one after the other, as uk_rollout of rollout.c: `stopped` has the number of the step
  * that fails, from 1 for the start, `reason` why; what follows stays as it was. 0. */
 UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
-  const long long n = t->joints, samples = c->steps / c->every + 1;
+  const long long n = t->joints, nq = t->positions, samples = c->steps / c->every + 1;
   *t->stabilize = c->stabilize;
   for (long long k = 0; k < c->count; ++k) {
-    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->q, c->q + k * nq, sizeof(double) * nq);
     memcpy(t->v, c->v + k * n, sizeof(double) * n);
     memset(t->tau, 0, sizeof(double) * n);
     c->stopped[k] = c->reason[k] = 0.0;
@@ -239,7 +250,7 @@ UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
         break;
       }
       if (step % c->every) continue;
-      uk_put(c->q_out, t->q, n, k * samples + step / c->every);
+      uk_put(c->q_out, t->q, nq, k * samples + step / c->every);
       uk_put(c->v_out, t->v, n, k * samples + step / c->every);
     }
   }

@@ -52,7 +52,8 @@ static int uk_project(uk_memory *m) {
   const int failed = uk_project_tree(t);
   if (failed) return failed;
   double sum = 0.0;
-  for (int i = 0; i < UK_NV; ++i) sum += t->q[i] + t->v[i];
+  for (int i = 0; i < UK_NQ; ++i) sum += t->q[i];
+  for (int i = 0; i < UK_NV; ++i) sum += t->v[i];
   memcpy(m->q, t->q, sizeof m->q);
   memcpy(m->v, t->v, sizeof m->v);
   return isfinite(sum) ? 0 : UK_NOT_FINITE;

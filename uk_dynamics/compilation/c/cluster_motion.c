@@ -107,15 +107,46 @@ static inline void uk_start(uk_body *b) {
   memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
+/* Rotation of a quaternion x y z w. */
+static void uk_rotation(const double *q, double *R) {
+  const double x = q[0], y = q[1], z = q[2], w = q[3];
+  R[0] = 1.0 - 2.0 * (y * y + z * z), R[1] = 2.0 * (x * y - w * z), R[2] = 2.0 * (x * z + w * y);
+  R[3] = 2.0 * (x * y + w * z), R[4] = 1.0 - 2.0 * (x * x + z * z), R[5] = 2.0 * (y * z - w * x);
+  R[6] = 2.0 * (x * z - w * y), R[7] = 2.0 * (y * z + w * x), R[8] = 1.0 - 2.0 * (x * x + y * y);
+}
+
 /* Place of a floating root in the world. */
 static void uk_float(const double *q, const uk_joint *fixed, double *R, double *o) {
-  const double x = q[3], y = q[4], z = q[5], w = q[6];
-  const double turned[9] = {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
-                            2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
-                            2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)};
+  double turned[9];
+  uk_rotation(q + 3, turned);
   uk_product(fixed->rotation, turned, R);
   uk_turn(fixed->rotation, q, o);
   for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
+}
+
+/* The place q of a floating root, x y z qx qy qz qw, after a unit of time at the constant velocity w in
+ * the moving frame. */
+static void uk_float_on(const double *w, double *q) {
+  const double square = uk_dot3(w + 3, w + 3), angle = sqrt(square);
+  const int little = angle < 1e-3; /* what is left out of the series is below rounding */
+  const double s = little ? 0.5 - square / 48.0 : sin(0.5 * angle) / angle;
+  const double a = little ? 0.5 - square / 24.0 : (1.0 - cos(angle)) / square;
+  const double b = little ? 1.0 / 6.0 - square / 120.0 : (angle - sin(angle)) / (angle * square);
+  double R[9], once[3], twice[3], way[3], moved[3];
+  uk_cross(w + 3, w, once);
+  uk_cross(w + 3, once, twice);
+  for (int i = 0; i < 3; ++i) way[i] = w[i] + a * once[i] + b * twice[i];
+  uk_rotation(q + 3, R);
+  uk_turn(R, way, moved);
+  for (int i = 0; i < 3; ++i) q[i] += moved[i];
+  const double *u = q + 3, c = cos(0.5 * angle);
+  double v[3], turned[4];
+  for (int i = 0; i < 3; ++i) v[i] = s * w[3 + i];
+  uk_cross(u, v, turned);
+  for (int i = 0; i < 3; ++i) turned[i] += u[3] * v[i] + c * u[i];
+  turned[3] = u[3] * c - uk_dot3(u, v);
+  const double size = sqrt(uk_dot3(turned, turned) + turned[3] * turned[3]);
+  for (int i = 0; i < 4; ++i) q[3 + i] = turned[i] / size;
 }
 
 /* Placements and inertias of the bodies of a cluster. */

@@ -122,13 +122,13 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     if (c->rows > most) most = c->rows;
   }
   double **const one[] = {&t->t, &t->stabilize, NULL};
-  double **const placed[] = {&t->placed, NULL}, **const q[] = {&t->q, NULL};
+  double **const placed[] = {&t->placed, &t->best, NULL}, **const q[] = {&t->q, NULL};
   double **const inputs[] = {&t->v, &t->tau, NULL};
   double **const answers[] = {&t->violation, &t->offends, NULL};
   double **const forces[] = {&t->multipliers, &t->determined, NULL};
   double **const of_joints[] = {
       &t->scale, &t->joint_force, &t->joint_qdd, &t->joint_ideal, &t->particular, &t->whitened,
-      &t->unbalanced, &t->size, &t->best, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
+      &t->unbalanced, &t->size, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
   double **const of_rows[] = {
       &t->residual, &t->rate, &t->b, &t->row_violation, &t->row_multipliers, &t->row_determined,
       &t->order, &t->square, &t->reference, &t->beta, &t->R, &t->inverse_scale, NULL};

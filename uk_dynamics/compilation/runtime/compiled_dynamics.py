@@ -179,9 +179,8 @@ class CompiledDynamics(Fallback):
     def _projection(self) -> CompiledMotion | ClusterProjection | None:
         if self._clusters is None:
             return self.motion()
-        if self._batch is None or not self._batch.rolls:
-            return None
-        return ClusterProjection(self._batch, self._mechanism.model.nv)
+        model = self._mechanism.model
+        return None if self._batch is None else ClusterProjection(self._batch, model.nq, model.nv)
 
     @cached_property
     def _samples(self) -> CompiledSamples:
