@@ -217,7 +217,8 @@ def controller_factory(
     the mechanism, and is interpreted where it cannot be compiled.
     """
     from uk_dynamics import DelayCompensation, GravityCompensation, Hold, ServoController
-    from uk_dynamics.compilation import Selection
+    from uk_dynamics.compilation import Selection, announce
+    from uk_dynamics.compilation.build import CompilationError
 
     if mode and tasks is not None:
         raise InputError("--control gravity and --control hold exclude --tasks")
@@ -228,9 +229,12 @@ def controller_factory(
             return kind(mechanism, control_period=period)
         if tasks is None:
             return None
-        known = backend if backend in ("cached", "interpreted") else "auto"
-        evaluator = Selection(known, unready="wait")
-        return ServoController(mechanism, tasks, control_period=period, backend=evaluator)
+        known = Selection(backend, unready="wait")
+        try:
+            return ServoController(mechanism, tasks, control_period=period, backend=known)
+        except CompilationError as error:
+            announce(f"the law of tasks is interpreted: {error}")
+        return ServoController(mechanism, tasks, control_period=period, backend="interpreted")
 
     def made() -> Controller | None:
         plain = controller()
