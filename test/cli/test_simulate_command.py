@@ -11,6 +11,9 @@ import pytest
 
 from uk_dynamics.cli.commands import simulate as cli_simulate
 from uk_dynamics.cli.main import main
+from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.build.library import is_cached
+from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.simulation.time_integration import METHODS
 
 
@@ -197,3 +200,14 @@ def test_motors_may_hold_the_machine_without_tasks(mode, capsys, tmp_path):
 def test_modes_without_tasks_have_none(capsys):
     found = refused(capsys, "five_bar", "--control", "hold", "--tasks", "five_bar_sweep")
     assert "exclude --tasks" in found
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+def test_compiled_is_the_law_of_tasks_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    mechanism = Mechanism.from_file("two_mass_spring")
+    tasks = Tasks.from_file("two_mass_spring_stretch", mechanism)
+    asked = ["simulate", "two_mass_spring", "--tasks", "two_mass_spring_stretch"]
+    assert main([*asked, "--duration", "0.01", "--backend", "compiled"]) == 0
+    assert is_cached(mechanism)
+    assert is_cached(tasks)

@@ -18,7 +18,7 @@ from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.kinematics.ancestry import Ancestry
-from uk_dynamics.model.kinematics.bodies import Body, BodyFrame, bodies_of, frames_of
+from uk_dynamics.model.kinematics.bodies import Body, BodyFrame, bodies_of, by_freedom, frames_of
 from uk_dynamics.model.kinematics.lie_bracket import structure_constants
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
@@ -151,19 +151,20 @@ class RobotModel:
 
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
-        if self.nv > _LARGEST_DENSE and self.has_simple_joints:
+        if self.nv > _LARGEST_DENSE and self.has_single_freedoms:
             return self.tree_workspace()
         return Workspace(self.pinocchio)
 
     def tree_workspace(self, clusters: Clusters | None = None) -> TreeWorkspace:
-        """Memory that grows linearly with the joints, all of which must have one freedom.
+        """Memory that grows linearly with the joints; see :attr:`has_single_freedoms`.
 
         Args:
             clusters: Which joints loops couple; None: each is a cluster of its own.
         """
         return TreeWorkspace(
-            self.bodies,
+            self.freedoms,
             self.body_frames,
+            self.ancestry.carriers,
             armature=self.armature,
             gravity=self.gravity,
             clusters=clusters,
@@ -175,6 +176,11 @@ class RobotModel:
         return bodies_of(self.pinocchio, self.description)
 
     @cached_property
+    def freedoms(self) -> tuple[Body, ...]:
+        """One body for each velocity; see :attr:`has_single_freedoms`."""
+        return by_freedom(self.bodies)
+
+    @cached_property
     def body_frames(self) -> tuple[BodyFrame, ...]:
         """The frames by the body that carries them, in the order of ``frame_names``."""
         return frames_of(self.pinocchio)
@@ -183,6 +189,12 @@ class RobotModel:
     def has_simple_joints(self) -> bool:
         """Whether every joint has one freedom."""
         return len(self.joint_names) == self.nv
+
+    @property
+    def has_single_freedoms(self) -> bool:
+        """Whether every joint but a floating root has one freedom."""
+        first = 6 if self.bodies and self.bodies[0].kind == "floating" else 0
+        return len(self.joint_names) == self.nv - first
 
     def neutral(self) -> Array:
         """The zero configuration, (nq,): joints at 0, quaternions at identity."""

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 from support.mechanism_builder import clustered, joint, link, mechanism, near
 from support.random_urdf import urdf
 
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
+from uk_dynamics.benchmarks.loop_ladder import urdf as ladder_urdf
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
@@ -165,3 +168,70 @@ def test_what_is_not_compiled_is_named():
         loop_ladder(2, **{rows: f"{rows}\n    reference: {{type: constant, value: [0, 0]}}"})
     )
     assert obstacles(machine) == ("constraints.pin_1.reference", "constraints.pin_2.reference")
+
+
+def hexapod(cells: int) -> Mechanism:
+    """A floating body on six legs, each a ladder of parallelograms: 6 + 18 velocities a cell."""
+    robot = ET.fromstring('<robot name="hexapod"/>')
+    body = ET.SubElement(robot, "link", name="body")
+    inertial = ET.SubElement(body, "inertial")
+    ET.SubElement(inertial, "origin", xyz="0.03 -0.02 0.1")
+    ET.SubElement(inertial, "mass", value="7.0")
+    ET.SubElement(
+        inertial, "inertia", ixx="0.3", iyy="0.5", izz="0.7", ixy="0.02", ixz="-0.01", iyz="0.03"
+    )
+    pins = []
+    for leg in range(6):
+        for part in ET.fromstring(ladder_urdf(cells)):
+            for element in part.iter():
+                for key in ("name", "link"):
+                    if element.get(key) and (element is part or element.tag in ("parent", "child")):
+                        element.set(key, f"{element.get(key)}_of_{leg}")
+            robot.append(part)
+        hip = ET.SubElement(robot, "joint", name=f"hip_{leg}", type="fixed")
+        ET.SubElement(hip, "parent", link="body")
+        ET.SubElement(hip, "child", link=f"rung_0_of_{leg}")
+        ET.SubElement(hip, "origin", xyz=f"{0.4 * (leg // 2 - 1)} {leg % 2} 0", rpy=f"0 0 {leg}")
+        pins += [
+            f"  pin_{cell}_of_{leg}:\n    type: frame\n    axes: [x, z]\n"
+            f"    parent: {{link: rung_{cell}_of_{leg}, xyz: [0.3, 0, 0]}}\n"
+            f"    child: {{link: right_rail_{cell}_of_{leg}, xyz: [0.2, 0, 0]}}\n"
+            for cell in range(1, cells + 1)
+        ]
+    text = f"schema: 1\nmodel: {{root: floating}}\nconstraints:\n{''.join(pins)}"
+    return Mechanism.from_spec(
+        MechanismSpec.from_text(text), robot_description=ET.tostring(robot, encoding="unicode")
+    )
+
+
+def test_a_floating_hexapod_with_closed_legs():
+    cells = 4
+    machine = hexapod(cells)
+    assert machine.local is not None, "large enough for clusters"
+    dense = hexapod(cells)
+    dense.local = None
+    model = machine.model
+    rng = np.random.default_rng(5)
+    motion = rng.uniform(-1.0, 1.0, (3, model.nv))
+    for joint_name in model.joint_names:
+        if joint_name.startswith("left_"):
+            left, right, level = (
+                model.velocity_index(joint_name.replace("left", part))
+                for part in ("left", "right", "level")
+            )
+            motion[:, right], motion[:, level] = motion[:, left], -motion[:, left]
+    q, v, tau = model.integrate(model.neutral(), motion[0]), motion[1], motion[2]
+    state, inputs = State(0.0, q, v), Inputs(tau=tau)
+    expected = InterpretedDynamics(dense).evaluate(state, inputs)
+    clusters = InterpretedDynamics(machine)
+    compiled = CompiledDynamics(machine, clusters)
+    for found in (clusters.evaluate(state, inputs), compiled.evaluate(state, inputs)):
+        assert found.rank == expected.rank == 12 * cells
+        assert found.status is expected.status
+        for name in ("qdd", "constraint_force", "multipliers"):
+            near(getattr(found, name), getattr(expected, name), relative=1e-10)
+    batch = compiled.evaluate_batch(np.array([q, q]), np.array([v, 0.5 * v]), np.array([tau, tau]))
+    near(batch.qdd[0], expected.qdd, relative=1e-10)
+    near(clusters.energy(state).total, InterpretedDynamics(dense).energy(state).total)
+    ahead = State(0.0, model.integrate(q, 1e-3 * rng.standard_normal(model.nv)), v)
+    near(compiled.project(ahead).v, InterpretedDynamics(dense).project(ahead).v, relative=1e-9)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.mechanism_builder import clustered
 
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.core.tree.tree import Tree
-from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.local_structure import local_structure
@@ -206,3 +208,10 @@ def test_a_large_ladder_is_simulated_like_any_other_machine():
     # Rounding of positions up to 22 m from the origin, and RK4 at 2.5 ms on 100 J.
     assert np.abs(trajectory.residual).max() <= 1e-12
     assert np.abs(energy - energy[0]).max() <= 1e-5
+
+
+def test_loops_that_do_not_close_are_named():
+    state = State(0.0, np.array([0.0, 0.0, 0.0, 1.3, -1.9, 0.5]), np.zeros(6))
+    for mechanism in (clustered(loop_ladder(2)), loop_ladder(2)):
+        with pytest.raises(SimulationError, match=r"pin_2\.z and pin_2\.x contradict each other"):
+            InterpretedDynamics(mechanism).project(state)

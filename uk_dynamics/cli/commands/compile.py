@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
@@ -78,9 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.compilation import derivative_batch_library_of, derivative_library_of
     from uk_dynamics.compilation.build import (
         batch_library_of,
-        end_compilers,
         library_of,
         servo_library_of,
+        side_by_side,
     )
 
     libraries: dict[str, Callable[[], Path]] = {
@@ -100,20 +100,11 @@ def run(arguments: argparse.Namespace) -> int:
         return compiled(), time.monotonic() - begin
 
     found = []
-    with progress_bar(len(libraries), "library") as bar, ThreadPoolExecutor(2) as pool:
-        # the compilers are separate processes
-        made = [pool.submit(timed, compiled) for compiled in libraries.values()]
-        try:
-            for part, answer in zip(libraries, made, strict=True):
-                library, seconds = answer.result()
-                found.append({"for": part, "seconds": seconds, "library": library})
-                bar.update()
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            while not all(answer.done() for answer in made):
-                end_compilers()
-                wait(made, timeout=0.05)
-            raise
+    with progress_bar(len(libraries), "library") as bar:
+        made = side_by_side(partial(timed, compiled) for compiled in libraries.values())
+        for part, (library, seconds) in zip(libraries, made, strict=True):
+            found.append({"for": part, "seconds": seconds, "library": library})
+            bar.update()
     if arguments.json:
         print(json_text({"mechanism": mechanism.name, "libraries": found}))
         return 0

@@ -6,15 +6,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.arguments import add_control, controller_factory
 from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+
+if TYPE_CHECKING:
+    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism.dynamics import Backend
+    from uk_dynamics.simulation import Controller
 
 # Copied from uk_dynamics.simulation, which would take long to import for --help.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
@@ -109,9 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
     common.check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = common.load_mechanism(arguments)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    controller = controller_factory(
-        mechanism, tasks, arguments.control, arguments.control_period, arguments.delay
-    )()
+    controller = _compiled_beside(
+        mechanism,
+        arguments.backend,
+        controller_factory(
+            *(mechanism, tasks, arguments.control, arguments.control_period, arguments.delay),
+            arguments.backend,
+        ),
+    )
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
@@ -143,6 +154,22 @@ def run(arguments: argparse.Namespace) -> int:
     summary = summarize(trajectory, conservative=undisturbed)
     print(json_text(summary) if arguments.json else summary_table(summary))
     return 0
+
+
+def _compiled_beside(
+    mechanism: Mechanism, backend: Backend, controller: Callable[[], Controller | None]
+) -> Controller | None:
+    """The controller; where both have to be compiled, the mechanism is at the same time."""
+    if backend not in ("auto", "compiled"):
+        return controller()
+    from uk_dynamics.compilation import Selection, select_backend
+    from uk_dynamics.compilation.build import side_by_side
+
+    def ready() -> None:
+        select_backend(mechanism, Selection(backend, unready="wait"))
+
+    found, _ = side_by_side((controller, ready))
+    return found
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, float]:

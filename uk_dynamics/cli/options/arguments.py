@@ -209,12 +209,16 @@ def controller_factory(
     mode: str | None,
     period: float | None,
     delay: float | None = None,
+    backend: str = "cached",
 ) -> Callable[[], Controller | None]:
     """Factory of the controller, None for zero efforts; period in s, None: continuous control.
 
-    A controller knows of the ``delay`` of its loop, in s.
+    A controller knows of the ``delay`` of its loop, in s. The law of tasks has the ``backend`` of
+    the mechanism, and is interpreted where it cannot be compiled.
     """
     from uk_dynamics import DelayCompensation, GravityCompensation, Hold, ServoController
+    from uk_dynamics.compilation import Selection, announce
+    from uk_dynamics.compilation.build import CompilationError
 
     if mode and tasks is not None:
         raise InputError("--control gravity and --control hold exclude --tasks")
@@ -223,7 +227,14 @@ def controller_factory(
         if mode:
             kind = Hold if mode == "hold" else GravityCompensation
             return kind(mechanism, control_period=period)
-        return None if tasks is None else ServoController(mechanism, tasks, control_period=period)
+        if tasks is None:
+            return None
+        known = Selection(backend, unready="wait")
+        try:
+            return ServoController(mechanism, tasks, control_period=period, backend=known)
+        except CompilationError as error:
+            announce(f"the law of tasks is interpreted: {error}")
+        return ServoController(mechanism, tasks, control_period=period, backend="interpreted")
 
     def made() -> Controller | None:
         plain = controller()

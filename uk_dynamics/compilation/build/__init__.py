@@ -5,7 +5,7 @@
 from uk_dynamics.compilation.build.c_header import write as write_c_files
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
-from uk_dynamics.compilation.build.compiler import CompilationError, end_compilers
+from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.derivative_export import derivative_export
 from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.build.library import (
@@ -13,6 +13,7 @@ from uk_dynamics.compilation.build.library import (
     is_cached,
     library_of,
     servo_library_of,
+    side_by_side,
 )
 from uk_dynamics.compilation.build.servo_export import completion_export, servo_export
 from uk_dynamics.compilation.emit.layout import LoopTables
@@ -25,11 +26,11 @@ __all__ = [
     "completion_export",
     "derivative_export",
     "directory",
-    "end_compilers",
     "export",
     "is_cached",
     "library_of",
     "servo_export",
     "servo_library_of",
+    "side_by_side",
     "write_c_files",
 ]

@@ -42,7 +42,11 @@ _WITHIN = "-DUK_EXPORT=static"  # what another unit makes: not used, and therefo
 # Pieces of a source (emit/pieces.py) are compiled side by side on the processors of this process.
 _LEAST_PIECES = 6  # fewer are not worth a second compiler
 _MOST_UNITS = 4
-# What is no piece takes as long as some of them: the unit with all of it makes fewer pieces.
+# Of straight-line code of single numbers GCC makes at -O1, with the order of instructions from -O2,
+# what it makes at -O2 or better: pairs of numbers in vectors cost more than they save. It takes
+# four fifths of the time.
+_STRAIGHT = ("-O1", "-fschedule-insns2", "-fexpensive-optimizations")
+# What is no piece takes as long as some of them.
 _PATTERN = 8
 
 
@@ -61,25 +65,34 @@ class Compiler:
     def build(self, source: Path, library: Path) -> None:
         """Compile a shared library, in several units where the source has many pieces."""
         pieces = source.read_text(encoding="utf-8").count("#if UK_IN_UNIT(")
-        units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if pieces >= _LEAST_PIECES else 1
-        common = [*self.command, self.optimization, *_FLAGS, *_LIBRARY]
+        apart = pieces >= _LEAST_PIECES
+        straight = apart and self.optimization == "-O2" and "clang" not in self.version
+        units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if apart else 1
+        if straight:
+            units = max(units, 2)
+        common = [*self.command, *_FLAGS, *_LIBRARY]
         if units == 1:
             what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
-            self._run([*common, *what])
+            self._run([*common, self.optimization, *what])
         else:
-            self._build_units(common, units, source, library)
+            self._build_units(common, units, source, library, straight=straight)
         if not library.is_file():
             raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
 
-    def _build_units(self, common: list[str], units: int, source: Path, library: Path) -> None:
+    def _build_units(
+        self, common: list[str], units: int, source: Path, library: Path, *, straight: bool
+    ) -> None:
+        """The first unit has all but pieces, and half as many of those as others, or none."""
         objects = [str(library.with_suffix(f".{k}.o")) for k in range(units)]
 
         def build(unit: int) -> None:
-            shares = [k for k in range(_PATTERN) if _unit_of(k, units) == unit]
+            first = 0 if straight else _PATTERN // (2 * units - 1)
+            shares = [k for k in range(_PATTERN) if _unit_of(k, units, first) == unit]
             mine = "||".join(f"(k)%{_PATTERN}=={k}" for k in shares) or "0"
             what = [_WITHIN] if unit else [_EXPORT, *_python()]
             what += [f"-DUK_IN_UNIT(k)=({mine})", "-c", str(source), "-o", objects[unit]]
-            self._run([*common, *what])
+            how = _STRAIGHT if unit and straight else (self.optimization,)
+            self._run([*common, *how, *what])
 
         with ThreadPoolExecutor(units) as pool:
             try:
@@ -100,9 +113,8 @@ class Compiler:
             raise CompilationError(f"the compiler {self.command[0]} failed: {said}; {REMEDY}")
 
 
-def _unit_of(share: int, units: int) -> int:
-    """The unit that makes a share of the pieces; the first one makes half as many as others."""
-    first = _PATTERN // (2 * units - 1)
+def _unit_of(share: int, units: int, first: int) -> int:
+    """The unit that makes a share of the pieces; the first unit makes the first of them."""
     return 0 if share < first else 1 + (share - first) % (units - 1)
 
 

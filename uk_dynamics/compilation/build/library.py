@@ -12,19 +12,24 @@ import ctypes
 import functools
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
 from uk_dynamics.compilation.build.compilable import check, obstacles
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
+    end_compilers,
     find_compiler,
     no_compiler,
 )
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+T = TypeVar("T")
 
 _DERIVATIVES = ".derivatives"
 _log = logging.getLogger(__name__)
@@ -44,7 +49,8 @@ def library_of(mechanism: ResolvedMechanism) -> Path:
             return cluster_source.cluster_source(mechanism.local.constraints)
         return generate.source(mechanism.as_filed())
 
-    return _library(mechanism, source, "")
+    # loops over clusters gain a twelfth from -O3, straight-line code nothing
+    return _library(mechanism, source, "", "-O2" if mechanism.local is None else "-O3")
 
 
 def motion_library_of(mechanism: ResolvedMechanism) -> Path:
@@ -61,7 +67,7 @@ def motion_library_of(mechanism: ResolvedMechanism) -> Path:
 
         return cluster_source.cluster_motion_source(mechanism.as_filed())
 
-    return _library(mechanism, source, ".motion", "-O2")
+    return _library(mechanism, source, ".motion")
 
 
 def batch_library_of(mechanism: ResolvedMechanism) -> Path:
@@ -219,6 +225,22 @@ def _library(
     if fault := _fault(library):
         raise CompilationError(f"what was compiled cannot be loaded: {fault}; {OTHER_CACHE}")
     return library
+
+
+def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """Results of functions that wait for compilers; an interrupt ends the compilers."""
+    # they are separate processes
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(function) for function in work]
+        try:
+            for answer in answers:
+                yield answer.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(answer.done() for answer in answers):
+                end_compilers()
+                wait(answers, timeout=0.05)
+            raise
 
 
 def _fault(library: Path) -> str:

@@ -5,14 +5,37 @@
 #define UK_NOT_FINITE 2
 #define UK_UNPROJECTABLE 3
 
+enum { UK_PLACED = 1, UK_FACTORED };
+
+/* Bodies and rows at the state in the memory; a step begins where the one before it was projected
+ * to, and bodies that are placed there stay. */
 static void uk_update(uk_tree *t, int moving) {
+  const size_t size = sizeof(double) * t->positions;
+  const int stay = *t->ready && !memcmp(t->placed, t->q, size);
   for (int k = 0; k < t->clusters; ++k) {
-    uk_forward(t, k, moving);
+    if (!stay) uk_place_cluster(t, k);
+    if (moving) uk_move_cluster(t, k);
     if (t->cluster[k].rows) uk_fill_rows(t, k, moving);
   }
+  if (stay) return;
+  memcpy(t->placed, t->q, size);
+  *t->ready = UK_PLACED;
 }
 
-static void uk_begin_inward(uk_tree *t) { t->extremes[0] = INFINITY, t->extremes[1] = 0.0; }
+/* Whether there are factors already; else all is ready for them, from the last cluster inward. */
+static int uk_begin_inward(uk_tree *t, double rank_tolerance) {
+  if (*t->ready == UK_FACTORED) {
+    if (t->ready[1] == rank_tolerance) return 1;
+    for (int k = 0; k < t->clusters; ++k) uk_place_cluster(t, k);
+  }
+  t->extremes[0] = INFINITY, t->extremes[1] = 0.0;
+  *t->ready = 0.0;
+  return 0;
+}
+
+static void uk_end_inward(uk_tree *t, double rank_tolerance) {
+  t->ready[0] = UK_FACTORED, t->ready[1] = rank_tolerance;
+}
 
 /* Whether coordinates are so different in their inertia that the interpreted evaluator decides. */
 static int uk_massless(const uk_tree *t) {
@@ -22,18 +45,19 @@ static int uk_massless(const uk_tree *t) {
 /* 0, or why there is no answer. */
 static int uk_answer_tree(uk_tree *t, int forces) {
   uk_update(t, 1);
-  uk_begin_inward(t);
+  const int known = uk_begin_inward(t, t->rank_tolerance);
   for (int k = t->clusters - 1; k >= 0; --k) {
     const uk_cluster *c = t->cluster + k;
     for (int j = c->first; j < c->first + c->joints; ++j) {
       const int i = t->link[j].velocity;
       t->joint_force[j] = t->tau[i];
-      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[i], t->v[i]);
+      if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[t->link[j].position], t->v[i]);
     }
-    if (uk_factor(t, k)) return UK_SINGULAR;
+    if (!known && uk_factor(t, k)) return UK_SINGULAR;
     if (c->rows) uk_particular(t, k, t->b);
     uk_load_cluster(t, k, t->joint_force);
   }
+  uk_end_inward(t, t->rank_tolerance);
   if (uk_massless(t)) return UK_SINGULAR;
   double sum = 0.0, square = 0.0;
   *t->status = UK_OK, *t->rank = 0.0;
@@ -62,15 +86,18 @@ static int uk_answer_tree(uk_tree *t, int forces) {
   return isfinite(sum + square) ? 0 : UK_NOT_FINITE;
 }
 
-/* Factors, once after each update; 1 where there are none. */
+/* Factors after an update; 1 where there are none. */
 static int uk_linearize(uk_tree *t, double rank_tolerance) {
-  const double usual = t->rank_tolerance;
-  t->rank_tolerance = rank_tolerance;
-  uk_begin_inward(t);
-  int failed = 0;
-  for (int k = t->clusters - 1; k >= 0 && !failed; --k) failed = uk_factor(t, k);
-  t->rank_tolerance = usual;
-  return failed || uk_massless(t);
+  if (!uk_begin_inward(t, rank_tolerance)) {
+    const double usual = t->rank_tolerance;
+    t->rank_tolerance = rank_tolerance;
+    int failed = 0;
+    for (int k = t->clusters - 1; k >= 0 && !failed; --k) failed = uk_factor(t, k);
+    t->rank_tolerance = usual;
+    if (failed) return 1;
+    uk_end_inward(t, rank_tolerance);
+  }
+  return uk_massless(t);
 }
 
 /* The x of least x^T M x whose rows are `wanted`, joint by joint. */
@@ -92,12 +119,24 @@ static double uk_open(uk_tree *t) {
   return largest;
 }
 
+/* Positions change by what the joints have in place of accelerations. */
+static void uk_shift(uk_tree *t) {
+  double root[6];
+  int first = -1;
+  for (int j = 0; j < t->joints; ++j) {
+    const uk_link *link = t->link + j;
+    if (link->floats) root[link->velocity] = t->joint_qdd[j], first = link->position;
+    else t->q[link->position] += t->joint_qdd[j];
+  }
+  if (first >= 0) uk_float_on(root, t->q + first);
+}
+
 /* Positions, then velocities in the memory, onto the constraints: as project_position and
  * project_velocity of core/equation/projection.py. 0, or why not. */
 static int uk_project_tree(uk_tree *t) {
   double smallest = uk_open(t), size = smallest, tolerance;
   int ready = 1; /* whether everything is up to date at the best positions */
-  memcpy(t->best, t->q, sizeof(double) * t->joints);
+  memcpy(t->best, t->q, sizeof(double) * t->positions);
   for (int step = 0; step < UK_NEWTON_STEPS && smallest > UK_ROUNDING; ++step) {
     tolerance = size / t->length;
     tolerance = tolerance > UK_LOOSEST ? UK_LOOSEST : tolerance;
@@ -109,12 +148,12 @@ static int uk_project_tree(uk_tree *t) {
     }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct_tree(t, t->b);
-    for (int j = 0; j < t->joints; ++j) t->q[t->link[j].velocity] += t->joint_qdd[j];
+    uk_shift(t);
     size = uk_open(t);
     ready = size < smallest;
     if (ready) {
       const int stalled = size > 0.5 * smallest && size <= UK_REACHED;
-      memcpy(t->best, t->q, sizeof(double) * t->joints);
+      memcpy(t->best, t->q, sizeof(double) * t->positions);
       smallest = size;
       if (stalled) break;
     } else if (smallest <= UK_REACHED || !(size <= UK_DIVERGING * smallest)) {
@@ -123,7 +162,7 @@ static int uk_project_tree(uk_tree *t) {
   }
   if (!(smallest <= UK_REACHED)) return UK_UNPROJECTABLE;
   if (!ready) {
-    memcpy(t->q, t->best, sizeof(double) * t->joints);
+    memcpy(t->q, t->best, sizeof(double) * t->positions);
     uk_open(t);
   }
   tolerance = smallest / t->length;
@@ -144,7 +183,7 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
   const long long n = t->joints, m = t->rows;
   *t->stabilize = c->stabilize;
   for (long long k = 0; k < c->count; ++k) {
-    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->q, c->q + k * t->positions, sizeof(double) * t->positions);
     memcpy(t->v, c->v + k * n, sizeof(double) * n);
     if (c->tau) memcpy(t->tau, c->tau + k * n, sizeof(double) * n);
     else memset(t->tau, 0, sizeof(double) * n);
@@ -159,7 +198,7 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
   return 0;
 }
 
-/* One step from the state in the memory; 0, or why not. */
+/* One step from the state in the memory, whose joints have one freedom; 0, or why not. */
 static int uk_step(uk_tree *t, double h, int euler) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   const int n = t->joints;
@@ -191,10 +230,10 @@ static int uk_step(uk_tree *t, double h, int euler) {
 /* Trajectories one after the other, as uk_rollout of rollout.c: `stopped` has the number of the step
  * that fails, from 1 for the start, `reason` why; what follows stays as it was. 0. */
 UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
-  const long long n = t->joints, samples = c->steps / c->every + 1;
+  const long long n = t->joints, nq = t->positions, samples = c->steps / c->every + 1;
   *t->stabilize = c->stabilize;
   for (long long k = 0; k < c->count; ++k) {
-    memcpy(t->q, c->q + k * n, sizeof(double) * n);
+    memcpy(t->q, c->q + k * nq, sizeof(double) * nq);
     memcpy(t->v, c->v + k * n, sizeof(double) * n);
     memset(t->tau, 0, sizeof(double) * n);
     c->stopped[k] = c->reason[k] = 0.0;
@@ -211,7 +250,7 @@ UK_EXPORT int uk_cluster_rollout(uk_tree *t, const uk_trajectories *c) {
         break;
       }
       if (step % c->every) continue;
-      uk_put(c->q_out, t->q, n, k * samples + step / c->every);
+      uk_put(c->q_out, t->q, nq, k * samples + step / c->every);
       uk_put(c->v_out, t->v, n, k * samples + step / c->every);
     }
   }

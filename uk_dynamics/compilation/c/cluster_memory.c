@@ -2,7 +2,7 @@
 /* Evaluation and projection of a mechanism in clusters, as evaluate.c and projection.c have them for
  * others: between the memory, whose sizes are constants, and the tables, whose address is in it. */
 
-typedef struct { /* nothing is kept from one configuration to the next */
+typedef struct { /* what is kept from one configuration to the next is with the tables */
   int known;
 } uk_kept;
 
@@ -52,7 +52,8 @@ static int uk_project(uk_memory *m) {
   const int failed = uk_project_tree(t);
   if (failed) return failed;
   double sum = 0.0;
-  for (int i = 0; i < UK_NV; ++i) sum += t->q[i] + t->v[i];
+  for (int i = 0; i < UK_NQ; ++i) sum += t->q[i];
+  for (int i = 0; i < UK_NV; ++i) sum += t->v[i];
   memcpy(m->q, t->q, sizeof m->q);
   memcpy(m->v, t->v, sizeof m->v);
   return isfinite(sum) ? 0 : UK_NOT_FINITE;

@@ -107,9 +107,50 @@ static inline void uk_start(uk_body *b) {
   memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
-/* Placements, motions and inertias of the bodies of a cluster; with `moving` velocities, what they
- * accelerate by themselves, and the forces for that, which are zero otherwise. */
-static void uk_forward(const uk_tree *t, int k, int moving) {
+/* Rotation of a quaternion x y z w. */
+static void uk_rotation(const double *q, double *R) {
+  const double x = q[0], y = q[1], z = q[2], w = q[3];
+  R[0] = 1.0 - 2.0 * (y * y + z * z), R[1] = 2.0 * (x * y - w * z), R[2] = 2.0 * (x * z + w * y);
+  R[3] = 2.0 * (x * y + w * z), R[4] = 1.0 - 2.0 * (x * x + z * z), R[5] = 2.0 * (y * z - w * x);
+  R[6] = 2.0 * (x * z - w * y), R[7] = 2.0 * (y * z + w * x), R[8] = 1.0 - 2.0 * (x * x + y * y);
+}
+
+/* Place of a floating root in the world. */
+static void uk_float(const double *q, const uk_joint *fixed, double *R, double *o) {
+  double turned[9];
+  uk_rotation(q + 3, turned);
+  uk_product(fixed->rotation, turned, R);
+  uk_turn(fixed->rotation, q, o);
+  for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
+}
+
+/* The place q of a floating root, x y z qx qy qz qw, after a unit of time at the constant velocity w in
+ * the moving frame. */
+static void uk_float_on(const double *w, double *q) {
+  const double square = uk_dot3(w + 3, w + 3), angle = sqrt(square);
+  const int little = angle < 1e-3; /* what is left out of the series is below rounding */
+  const double s = little ? 0.5 - square / 48.0 : sin(0.5 * angle) / angle;
+  const double a = little ? 0.5 - square / 24.0 : (1.0 - cos(angle)) / square;
+  const double b = little ? 1.0 / 6.0 - square / 120.0 : (angle - sin(angle)) / (angle * square);
+  double R[9], once[3], twice[3], way[3], moved[3];
+  uk_cross(w + 3, w, once);
+  uk_cross(w + 3, once, twice);
+  for (int i = 0; i < 3; ++i) way[i] = w[i] + a * once[i] + b * twice[i];
+  uk_rotation(q + 3, R);
+  uk_turn(R, way, moved);
+  for (int i = 0; i < 3; ++i) q[i] += moved[i];
+  const double *u = q + 3, c = cos(0.5 * angle);
+  double v[3], turned[4];
+  for (int i = 0; i < 3; ++i) v[i] = s * w[3 + i];
+  uk_cross(u, v, turned);
+  for (int i = 0; i < 3; ++i) turned[i] += u[3] * v[i] + c * u[i];
+  turned[3] = u[3] * c - uk_dot3(u, v);
+  const double size = sqrt(uk_dot3(turned, turned) + turned[3] * turned[3]);
+  for (int i = 0; i < 4; ++i) q[3 + i] = turned[i] / size;
+}
+
+/* Placements and inertias of the bodies of a cluster. */
+static void uk_place_cluster(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   uk_ground *g = t->ground + k;
   const uk_placed *base = t->motion + c->base;
@@ -118,11 +159,15 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
     const uk_link *link = t->link + j;
     uk_placed *b = t->motion + j;
     uk_body *body = t->body + j;
-    const int on_base = link->parent == c->base;
     const uk_placed *parent = t->motion + link->parent; /* of its rotation */
-    const double q = t->q[link->velocity], v = t->v[link->velocity];
+    const double q = t->q[link->position];
     double local[9], arm[3];
-    if (link->turns) {
+    if (link->floats == 1) {
+      uk_float(t->q + link->position, fixed, b->R, arm);
+    } else if (link->floats) {
+      memcpy(b->R, parent->R, sizeof b->R);
+      memset(arm, 0, sizeof arm);
+    } else if (link->turns) {
       double s, c;
       uk_sincos(q, &s, &c);
       for (int i = 0; i < 3; ++i) {
@@ -141,12 +186,8 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
       for (int i = 0; i < 3; ++i) g->arm[i] = base->o[i] + arm[i];
       for (int i = 0; i < 3; ++i) g->base.o[i] = base->o[i] - g->arm[i];
       memcpy(g->base.R, base->R, sizeof base->R);
-      if (moving) {
-        uk_move_motion(base->V, g->arm, g->base.V);
-        uk_move_motion(base->G, g->arm, g->base.G);
-      }
     }
-    if (on_base) parent = &g->base;
+    if (link->parent == c->base) parent = &g->base;
     for (int i = 0; i < 3; ++i) b->o[i] = parent->o[i] + arm[i];
     double axis[3];
     uk_turn(b->R, fixed->axis, axis);
@@ -157,19 +198,34 @@ static void uk_forward(const uk_tree *t, int k, int moving) {
       memcpy(body->S, axis, sizeof axis);
       body->S[3] = body->S[4] = body->S[5] = 0.0;
     }
-    uk_rigid(fixed, b, body->composite);
+    uk_rigid(fixed, b, body->rigid);
+    memcpy(body->composite, body->rigid, sizeof body->rigid);
     uk_start(body);
-    if (!moving) {
-      memset(body->P, 0, sizeof body->P);
-      continue;
-    }
+  }
+}
+
+/* Motions of the bodies of a cluster that is placed: velocities, what they accelerate by themselves,
+ * and the forces for that. */
+static void uk_move_cluster(const uk_tree *t, int k) {
+  const uk_cluster *c = t->cluster + k;
+  uk_ground *g = t->ground + k;
+  uk_move_motion(t->motion[c->base].V, g->arm, g->base.V);
+  uk_move_motion(t->motion[c->base].G, g->arm, g->base.G);
+  for (int j = c->first; j < c->first + c->joints; ++j) {
+    const uk_link *link = t->link + j;
+    const uk_placed *parent = link->parent == c->base ? &g->base : t->motion + link->parent;
+    uk_placed *b = t->motion + j;
+    uk_body *body = t->body + j;
+    const double v = t->v[link->velocity];
     double own[6], turning[6] = {0.0};
     for (int i = 0; i < 6; ++i) own[i] = body->S[i] * v;
-    uk_add_cross(parent->V + 3, own, turning);
-    uk_add_cross(parent->V, own + 3, turning);
-    uk_add_cross(parent->V + 3, own + 3, turning + 3);
+    if (!link->floats) { /* of a body that moves freely these cancel */
+      uk_add_cross(parent->V + 3, own, turning);
+      uk_add_cross(parent->V, own + 3, turning);
+      uk_add_cross(parent->V + 3, own + 3, turning + 3);
+    }
     for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
-    uk_bias(body->composite, b, body->P);
+    uk_bias(body->rigid, b, body->P);
   }
 }
 

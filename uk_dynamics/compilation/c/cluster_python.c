@@ -2,7 +2,12 @@
 /* What Python calls where its headers are there; see python.c. What the functions are bound to is
  * an array that holds the address of the tables. */
 
-UK_EXPORT int uk_evaluate(uk_tree *t) { return uk_answer_tree(t, 1); }
+/* Nothing is kept from one call to the next: those who ask again and again want to know how long it
+ * takes. */
+UK_EXPORT int uk_evaluate(uk_tree *t) {
+  *t->ready = 0.0;
+  return uk_answer_tree(t, 1);
+}
 
 #ifdef UK_PYTHON
 
@@ -11,7 +16,8 @@ static uk_tree *uk_tree_of(PyObject *self) {
 }
 
 static int uk_inputs(uk_tree *t, PyObject *q, PyObject *v, PyObject *tau) {
-  if (!uk_copy(q, t->q, t->joints) || !uk_copy(v, t->v, t->joints)) return 0;
+  *t->ready = 0.0;
+  if (!uk_copy(q, t->q, t->positions) || !uk_copy(v, t->v, t->joints)) return 0;
   if (tau != Py_None) return uk_copy(tau, t->tau, t->joints);
   memset(t->tau, 0, sizeof(double) * t->joints);
   return 1;

@@ -238,11 +238,7 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
 static void uk_free_force(const uk_tree *t, const double *force, double *F) {
   for (int k = 0; k < t->clusters; ++k)
     for (int j = t->cluster[k].first; j < t->cluster[k].first + t->cluster[k].joints; ++j)
-    {
-      double inertia[10];
-      uk_rigid(t->joint + j, t->motion + j, inertia);
-      uk_bias(inertia, t->motion + j, t->body[j].P);
-    }
+      uk_bias(t->body[j].rigid, t->motion + j, t->body[j].P);
   for (int k = t->clusters - 1; k >= 0; --k) {
     const uk_cluster *c = t->cluster + k;
     double sum[6] = {0.0};

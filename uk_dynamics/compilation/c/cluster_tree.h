@@ -1,5 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* A mechanism as tables, and the memory of its evaluation. Joints stand cluster by cluster, clusters
+/* A mechanism as tables, and the memory of its evaluation. Joints have one freedom, and a floating
+ * root is six of them. They stand cluster by cluster, clusters
  * from the root outward; rows stand cluster by cluster. Body number `joints` is the world.
  * runtime/cluster_tables.py fills the tables in the order of the fields. */
 
@@ -20,8 +21,11 @@ typedef struct { /* forces that a joint exerts by itself */
 typedef struct {
   int parent;    /* number of the body that carries the joint */
   int before;    /* its place in the same cluster; -1: it is the base */
-  int velocity;  /* place of the joint in q and v */
+  int velocity;  /* place of the joint in v */
+  int position;  /* and in q; of a floating root, where its x y z qx qy qz qw are */
   int turns;     /* 1 revolute, 0 prismatic */
+  int floats;    /* 1: the first of six freedoms of a floating root, 2: another one; all are fixed in
+                    the body, which the last one carries */
 } uk_link;
 
 typedef struct {
@@ -48,8 +52,9 @@ typedef struct { /* a body and its joint, seen from the point of its cluster */
   double S[6];             /* motion of the joint */
   double a[6];             /* acceleration of the body by those of the joints */
   double P[6];             /* force at zero joint acceleration, of what it carries too */
+  double rigid[10];        /* its own mass, first moment, inertia */
   double U[6];             /* force on the base for an acceleration of its joint */
-  double composite[10];    /* mass, first moment, inertia with all that it carries */
+  double composite[10];    /* the same with all that it carries */
   double articulated[21];  /* inertia with what it carries free to yield */
 } uk_body;
 
@@ -61,7 +66,7 @@ typedef struct { /* what a cluster stands on, seen from its point */
 } uk_ground;
 
 typedef struct {
-  long long joints, clusters, rows, answered; /* answered: doubles of inputs and answers */
+  long long joints, positions, clusters, rows, answered; /* answered: doubles of inputs and answers */
   double rank_tolerance, consistency_tolerance, length, gravity[3];
   const uk_joint *joint;
   const uk_passive *passive;       /* null: there are none */
@@ -81,8 +86,10 @@ typedef struct {
   uk_body *body;
   uk_ground *ground;
   double *extremes;                /* smallest and largest diagonal entry of M */
+  double *ready;                   /* what is known at `placed`: UK_PLACED or UK_FACTORED; with which
+                                      rank tolerance */
   double *scale, *joint_force, *joint_qdd, *joint_ideal, *particular, *whitened, *unbalanced, *size;
-  double *best, *start_q, *start_v, *sum_q, *sum_v;
+  double *best, *start_q, *start_v, *sum_q, *sum_v, *placed;
   double *Y;                       /* (6) of each joint */
   double *H, *Z, *L;               /* squares of clusters */
   double *A, *W;                   /* entries of rows */
@@ -106,7 +113,7 @@ typedef struct {
 
 /* How many doubles of memory an evaluation needs; where there is some, pointers into it. */
 UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
-  const long long n = t->joints, m = t->rows, wide = m > 0 ? m : 1;
+  const long long n = t->joints, nq = t->positions, m = t->rows, wide = m > 0 ? m : 1;
   long long squares = 0, entries = 0, largest = 1, most = 1, at = 0;
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
@@ -115,19 +122,20 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     if (c->rows > most) most = c->rows;
   }
   double **const one[] = {&t->t, &t->stabilize, NULL};
-  double **const inputs[] = {&t->q, &t->v, &t->tau, NULL};
+  double **const placed[] = {&t->placed, &t->best, NULL}, **const q[] = {&t->q, NULL};
+  double **const inputs[] = {&t->v, &t->tau, NULL};
   double **const answers[] = {&t->violation, &t->offends, NULL};
   double **const forces[] = {&t->multipliers, &t->determined, NULL};
   double **const of_joints[] = {
       &t->scale, &t->joint_force, &t->joint_qdd, &t->joint_ideal, &t->particular, &t->whitened,
-      &t->unbalanced, &t->size, &t->best, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
+      &t->unbalanced, &t->size, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
   double **const of_rows[] = {
       &t->residual, &t->rate, &t->b, &t->row_violation, &t->row_multipliers, &t->row_determined,
       &t->order, &t->square, &t->reference, &t->beta, &t->R, &t->inverse_scale, NULL};
   double **const squared[] = {&t->H, &t->Z, &t->L, NULL}, **const entered[] = {&t->A, &t->W, NULL};
   double **const active[] = {&t->active, NULL}, **const found[] = {&t->status, &t->rank, NULL};
   double **const qdd[] = {&t->qdd, NULL}, **const ideal[] = {&t->ideal_force, NULL};
-  double **const extremes[] = {&t->extremes, NULL}, **const Y[] = {&t->Y, NULL};
+  double **const two[] = {&t->extremes, &t->ready, NULL}, **const Y[] = {&t->Y, NULL};
   double **const kernel[] = {&t->kernel, NULL};
   double **const little[] = {&t->scratch, &t->coordinates, NULL};
   double *motion = NULL, *body = NULL, *ground = NULL;
@@ -136,12 +144,12 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
   const struct {
     double **const *places;
     long long count;
-  } parts[] = {{one, 1}, {inputs, n}, {active, wide}, {found, 1}, {qdd, n}, {answers, wide},
+  } parts[] = {{one, 1}, {q, nq}, {inputs, n}, {active, wide}, {found, 1}, {qdd, n}, {answers, wide},
                {ideal, n}, {forces, wide},
                {motions, (n + 1) * (long long)(sizeof(uk_placed) / sizeof(double))},
                {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
                {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
-               {extremes, 2}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
+               {two, 2}, {placed, nq}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
                {of_rows, wide}, {kernel, most * most}, {little, largest > most ? largest : most}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     for (double **const *place = parts[i].places; *place; ++place) {

@@ -19,6 +19,7 @@ from uk_dynamics.compilation.emit.generate import (
     following,
     motion,
 )
+from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
@@ -56,7 +57,7 @@ def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
             *_between(mechanism, declarations(mechanism)),
             *following(mechanism),
             part("samples.c"),
-            *motion(mechanism),
+            *(motion(mechanism) if integrates(mechanism) else ()),
         ]
     )
 
@@ -81,7 +82,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
             *allocation(mechanism, len(tasks.constraints)),
             part("cluster_admit.c"),
             part("servo.c"),
-            *control_period(tasks),
+            *(control_period(tasks) if integrates(mechanism) else ()),
             part("python_arrays.c"),
             part("python.c"),
             part("servo_python.c"),

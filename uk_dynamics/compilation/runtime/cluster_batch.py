@@ -23,10 +23,10 @@ class ClusterBatch(CompiledBatch):
 
     worth = 16  # states; a large mechanism takes as long for one as others for a hundred
 
-    def __init__(self, path: Path, tables: ClusterTables, rows: int) -> None:
+    def __init__(self, path: Path, tables: ClusterTables, rows: int, *, rolls: bool) -> None:
         self._library, self._tables = ctypes.CDLL(str(path)), tables
         self._idle: list[ClusterMemory] = []
-        self.width, self.rolls = 1, True
+        self.width, self.rolls = 1, rolls
         self._rows = rows
         self._function: Callable[[Any], int] = self._called(
             self._library.uk_cluster_batch, BatchCall
@@ -53,19 +53,20 @@ class ClusterBatch(CompiledBatch):
 class ClusterProjection:
     """One state onto the constraints: a trajectory without steps; not for several threads."""
 
-    def __init__(self, batch: CompiledBatch, nv: int) -> None:
+    def __init__(self, batch: CompiledBatch, nq: int, nv: int) -> None:
         self._function = batch.rollout
-        self._inputs, self._answers = np.zeros((2, nv)), np.zeros((2, nv))
+        self._inputs, self._answers = np.zeros(nq + nv), np.zeros(nq + nv)
+        self._split = [nq]
         self._end = np.zeros(2)
         self._call = TrajectoriesCall(
             count=1,
             every=1,
             project=1,
             dt=1.0,
-            q=self._inputs[0].ctypes.data,
-            v=self._inputs[1].ctypes.data,
-            q_out=self._answers[0].ctypes.data,
-            v_out=self._answers[1].ctypes.data,
+            q=self._inputs[:nq].ctypes.data,
+            v=self._inputs[nq:].ctypes.data,
+            q_out=self._answers[:nq].ctypes.data,
+            v_out=self._answers[nq:].ctypes.data,
             stopped=self._end[:1].ctypes.data,
             reason=self._end[1:].ctypes.data,
         )
@@ -73,8 +74,9 @@ class ClusterProjection:
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array] | None:
         """Positions and velocities on the constraints; None: they cannot be closed."""
-        self._inputs[0], self._inputs[1] = q, v
+        np.concatenate((q, v), out=self._inputs)
         self._call.t = t
         if self._function(self._reference) or self._end[0] or not np.isfinite(self._answers).all():
             return None
-        return self._answers[0].copy(), self._answers[1].copy()
+        reached, speed = np.split(self._answers.copy(), self._split)
+        return reached, speed

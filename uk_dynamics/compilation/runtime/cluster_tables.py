@@ -18,7 +18,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 Integers = NDArray[np.signedinteger[Any]]
 
-_SIZES = ("joints", "clusters", "rows", "answered")
+_SIZES = ("joints", "positions", "clusters", "rows", "answered")
 _TOLERANCES = ("rank_tolerance", "consistency_tolerance", "length")
 _TABLES = (
     *(
@@ -70,6 +70,7 @@ class ClusterTables:
         self._passive = mechanism.passive.active
         self._sizes: dict[str, Any] = {
             "joints": len(order),
+            "positions": mechanism.model.nq,
             "clusters": len(clusters),
             "rows": len(rows.declared),
             "rank_tolerance": spec.solver.rank_tolerance,
@@ -139,7 +140,7 @@ def attached(
 def _joints(mechanism: ResolvedMechanism) -> Array:
     """``uk_joint`` of each joint in the order of velocities."""
     model = mechanism.model
-    bodies = model.bodies
+    bodies = model.freedoms
     n = len(bodies)
 
     def stacked(name: str, *shape: int) -> Array:
@@ -164,16 +165,16 @@ def _links(mechanism: ResolvedMechanism, clusters: Clusters, number: NDArray[np.
     """``uk_link`` of each joint in the order of velocities."""
     parents = clusters.tree.parents
     inside = (parents >= 0) & (clusters.cluster[parents] == clusters.cluster)
-    turns = [body.kind == "revolute" for body in mechanism.model.bodies]
-    return np.stack(
-        [
-            number[parents],
-            np.where(inside, clusters.place[parents], -1),
-            np.arange(len(parents)),
-            np.array(turns, dtype=np.intp),
-        ],
-        axis=1,
-    ).astype(np.int32)
+    bodies = mechanism.model.freedoms
+    floats = np.array([body.kind == "floating" for body in bodies], dtype=np.intp)
+    turns = np.array([body.kind == "revolute" for body in bodies], dtype=np.intp)
+    turns[3:6] |= floats[3:6]  # the root about its axes
+    floats[1:] *= 2
+    columns = (
+        *(number[parents], np.where(inside, clusters.place[parents], -1), np.arange(len(parents))),
+        *(np.array([body.position for body in bodies], dtype=np.intp), turns, floats),
+    )
+    return np.stack(columns, axis=1).astype(np.int32)
 
 
 def _clusters(clusters: Clusters, number: NDArray[np.intp], rows: _Rows) -> Integers:

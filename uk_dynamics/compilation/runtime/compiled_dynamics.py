@@ -179,9 +179,8 @@ class CompiledDynamics(Fallback):
     def _projection(self) -> CompiledMotion | ClusterProjection | None:
         if self._clusters is None:
             return self.motion()
-        if self._batch is None:
-            return None
-        return ClusterProjection(self._batch, self._mechanism.model.nv)
+        model = self._mechanism.model
+        return None if self._batch is None else ClusterProjection(self._batch, model.nq, model.nv)
 
     @cached_property
     def _samples(self) -> CompiledSamples:
@@ -203,7 +202,8 @@ class CompiledDynamics(Fallback):
         rolls = integrates(self._mechanism)
         try:
             if self._clusters is not None:
-                return ClusterBatch(batch_library_of(self._mechanism), self._clusters, self.rows)
+                path = batch_library_of(self._mechanism)
+                return ClusterBatch(path, self._clusters, self.rows, rolls=rolls)
             return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
         except CompilationError as error:
             announce(f"batches and projections are not compiled: {error}")

@@ -131,16 +131,16 @@ class ClusterRows:
     @property
     def condition(self) -> float:
         """Condition number of the independent rows at unit norm."""
-        values = [
-            np.linalg.svd(block[rows_taken], compute_uv=False)
-            for block, rows_taken in (
-                (b[i], o[i][o[i] >= 0]) for _, b, _, o, _ in self._groups for i in range(len(b))
-            )
-            if len(rows_taken)
-        ]
-        if not values:
-            return 1.0
-        return float(max(s[0] for s in values) / min(s[-1] for s in values))
+        largest, smallest = 0.0, np.inf
+        for _, block, _, order, _ in self._groups:
+            ranks = (order >= 0).sum(axis=1)
+            for rank in set(ranks.tolist()) - {0}:
+                chosen = np.flatnonzero(ranks == rank)
+                rows = np.take_along_axis(block[chosen], order[chosen, :rank, None], 1)
+                values = np.linalg.svd(rows, compute_uv=False)
+                largest = max(largest, float(values[:, 0].max()))
+                smallest = min(smallest, float(values[:, -1].min()))
+        return largest / smallest if largest else 1.0
 
     def multipliers(self, coordinates: Array) -> Array:
         """The λ of minimum Euclidean norm with Aᵀλ = Q."""

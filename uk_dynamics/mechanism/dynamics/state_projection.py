@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,7 @@ class StateProjection:
             or not constraints.position_rows.all()
         )
         self._length = mechanism.spec.model.length
+        self._clusters = None if mechanism.local is None else mechanism.local.clusters
         self._reached = max(projection.REACHED, mechanism.closure_tolerance)
 
     def project(self, state: State, inputs: Inputs) -> State:
@@ -86,8 +88,12 @@ class StateProjection:
         worst = int(np.argmax(np.abs(residual)))
         if worst not in there.dependent:
             return f": {names[worst]}"
-        rows = there.A[there.independent]
-        share = np.linalg.lstsq(rows.T, there.A[worst], rcond=None)[0]
+        A: Any = there.A
+        if self._clusters is not None:  # only rows of its own cluster have anything to do with it
+            joint = A.indices[A.indptr[worst]]
+            A = A[:, self._clusters.members[self._clusters.cluster[joint]]].toarray()
+        rows = A[there.independent]
+        share = np.linalg.lstsq(rows.T, A[worst], rcond=None)[0]
         parts = np.abs(share) * np.linalg.norm(rows, axis=1)
         others = there.independent[parts > _PART_OF_A_ROW * parts.max(initial=0.0)]
         shown = ", ".join(names[row] for row in sorted(others)[:_SHOWN_ROWS])

@@ -51,7 +51,7 @@ def local_structure(
         length: Declared length of the model, in m.
         least: Number of velocities from which on it is worth it.
     """
-    if model.nv < least or not model.has_simple_joints or solver.method != "auto":
+    if model.nv < least or not model.has_single_freedoms or solver.method != "auto":
         return None
     if not SparseConstraintSet.expresses(constraints):
         return None

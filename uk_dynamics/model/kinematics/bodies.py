@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -91,6 +92,27 @@ def bodies_of(tree: Any, description: RobotDescription) -> tuple[Body, ...]:
             )
         )
     return tuple(found)
+
+
+def by_freedom(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """The same tree with one body for each velocity; joints but a floating root have one freedom.
+
+    The six of a floating root stand in the same place, and all but the last have no mass: ``axis``
+    is that of one freedom in the moving frame. The first three are translations.
+    """
+    if not bodies or bodies[0].kind != "floating":
+        return tuple(bodies)
+    root = bodies[0]
+    massless = replace(root, mass=0.0, center=np.zeros(3), inertia=np.zeros((3, 3)))
+    floating = []
+    for k in range(6):
+        body = replace(root if k == 5 else massless, parent=k - 1, axis=np.eye(3)[k % 3])
+        body = replace(body, velocity=k)
+        if k:
+            body = replace(body, rotation=np.eye(3), translation=np.zeros(3))
+        floating.append(body)
+    others = [replace(body, parent=body.parent + 5 * (body.parent >= 0)) for body in bodies[1:]]
+    return (*floating, *others)
 
 
 def frames_of(tree: Any) -> tuple[BodyFrame, ...]:

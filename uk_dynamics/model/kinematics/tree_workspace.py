@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import skew
 from uk_dynamics.core.tree import Clusters, Tree, TreeInertia
@@ -19,7 +21,7 @@ from uk_dynamics.model.urdf.description import Array
 
 
 class TreeWorkspace(Workspace):
-    """A workspace for trees of joints with one freedom each.
+    """A workspace for trees of joints with one freedom each, and a floating root.
 
     Attributes:
         inertia: M(q) as bodies and joints, never written out.
@@ -38,6 +40,7 @@ class TreeWorkspace(Workspace):
         self,
         found: Sequence[Body],
         frames: Sequence[BodyFrame],
+        carriers: NDArray[np.intp],
         *,
         armature: Array,
         gravity: Array,
@@ -46,8 +49,9 @@ class TreeWorkspace(Workspace):
         """Copy the numbers of a model.
 
         Args:
-            found: Bodies, parents first, whose joints have one freedom each.
-            frames: Named frames fixed in them.
+            found: Bodies by velocity, as :func:`by_freedom` makes them.
+            frames: Named frames.
+            carriers: The body of each, −1 for the world.
             armature: Rotor inertia by velocity, (nv,), in kg m² or kg.
             gravity: (3,), in m/s².
             clusters: Which joints loops couple; None: each is a cluster of its own.
@@ -57,7 +61,13 @@ class TreeWorkspace(Workspace):
         self._rotation = _stacked([body.rotation for body in found], (3, 3))
         self._translation = _stacked([body.translation for body in found], (3,))
         self._axis = _stacked([body.axis for body in found], (3,))
+        self._floats = bool(found) and found[0].kind == "floating"
         self._turns = np.array([body.kind == "revolute" for body in found], dtype=bool)
+        self._turns[3 : 6 * self._floats] = True  # the root about its axes
+        # The body in which the axis of each freedom is fixed, after which it turns.
+        self._settled = np.arange(len(found))
+        self._settled[: 6 * self._floats] = 5
+        self._nq = len(found) + self._floats
         self._mass = np.array([body.mass for body in found])
         self._center = _stacked([body.center for body in found], (3,))
         self._inertias = _stacked([body.inertia for body in found], (3, 3))
@@ -68,17 +78,19 @@ class TreeWorkspace(Workspace):
         self._sine = self._rotation @ cross
         self._versine = self._sine @ cross
         self._slide = np.einsum("ijk,ik->ij", self._rotation, self._axis)
-        self._carrier = np.array([frame.body for frame in frames], dtype=np.intp)
+        self._carrier = carriers
         self._frame_rotation = _stacked([frame.rotation for frame in frames], (3, 3))
         self._frame_translation = _stacked([frame.translation for frame in frames], (3,))
-        self.update_positions(np.zeros(len(found)))
+        start = np.zeros(self._nq)
+        start[6 : 7 * self._floats] = 1.0
+        self.update_positions(start)
 
     def update(self, q: Array, v: Array) -> None:
         """Fill everything for positions q (nq,) and velocities v (nv,)."""
         self.update_positions(q)
         tree, motion = self.tree, self.inertia.motion
         twist = tree.path_sum(motion * v[:, None])
-        motion_rate = _motion_cross(twist, motion)
+        motion_rate = _motion_cross(twist[self._settled], motion)
         rate = tree.path_sum(motion_rate * v[:, None])
         self.jacobian_rate = motion_rate.T
         nothing = np.zeros((1, 6))
@@ -87,10 +99,16 @@ class TreeWorkspace(Workspace):
 
     def update_positions(self, q: Array) -> None:
         """Fill mass, jacobian, rotation and translation for positions q (nq,)."""
+        place, q = q[:7], q[self._floats :]
+        if self._floats:
+            q = np.concatenate((np.zeros(6), q[6:]))
         turning = np.where(self._turns, q, 0.0)[:, None, None]
         rotation = self._rotation + np.sin(turning) * self._sine
         rotation += (1.0 - np.cos(turning)) * self._versine
         translation = self._translation + np.where(self._turns, 0.0, q)[:, None] * self._slide
+        if self._floats:
+            translation[0] += rotation[0] @ place[:3]
+            rotation[0] = rotation[0] @ pin.Quaternion(place[3:]).toRotationMatrix()
         self.tree.compose(rotation, translation)
         axis = np.einsum("ijk,ik->ij", rotation, self._axis)
         motion = np.zeros((len(q), 6))

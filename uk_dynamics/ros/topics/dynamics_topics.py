@@ -24,15 +24,17 @@ from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 _LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every state takes too long
+_LOOKED_AT = 64  # publishers at once: a large mechanism has thousands, at 3 µs each
 
 
 class SubscribedPublishers:
-    """Checks ten times per second which publishers have subscribers."""
+    """Checks which publishers have subscribers: ten times per second, many of them in turn."""
 
     def __init__(self, node: Node, publishers: Sequence[Publisher]) -> None:
         self.subscribed: frozenset[Publisher] = frozenset()
         self._node = node
         self._publishers = tuple(publishers)
+        self._first = 0
         self._timer = node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
 
     def destroy(self) -> None:
@@ -43,7 +45,12 @@ class SubscribedPublishers:
             self._node.destroy_publisher(publisher)
 
     def _look(self) -> None:
-        self.subscribed = frozenset(p for p in self._publishers if p.get_subscription_count() > 0)
+        part = self._publishers[self._first : self._first + _LOOKED_AT]
+        found = frozenset(p for p in part if p.get_subscription_count() > 0)
+        self.subscribed = self.subscribed.difference(part) | found
+        self._first += _LOOKED_AT
+        if self._first >= len(self._publishers):
+            self._first = 0
 
 
 class DynamicsTopics:
