@@ -10,6 +10,7 @@ from launch.logging import launch_config
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.ros2_control_files import (
     BROADCASTER,
     CONTROLLER_TYPES,
@@ -90,6 +91,7 @@ def nodes(given):
     require(["robot_state_publisher", "controller_manager", *packages], "hardware.launch.py")
     rate = int(number(given, "rate", 1.0, whole=True))
     mechanism = read_files(given)
+    StateCompletion(mechanism)  # says what is not measured, before anything is started
     description = complete_description(mechanism, plugin, given["namespace"])
     text = {"robot_description": ParameterValue(description, value_type=str)}
     name = "_".join([*given["namespace"].strip("/").split("/"), mechanism.name, "controllers.yaml"])

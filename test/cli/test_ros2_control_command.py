@@ -19,14 +19,18 @@ from urdf_parser_py.urdf import URDF
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.conversion.ros2_control_files import (
+    CONTROLLER_TYPES,
+    EFFORT_CONTROLLER,
     MOCK,
     TOPIC,
+    ZEROING_CONTROLLER,
     complete_description,
     controllers,
     hardware_block,
 )
 from uk_dynamics.exceptions import InputError
 
+TYPES = (ZEROING_CONTROLLER, CONTROLLER_TYPES[EFFORT_CONTROLLER])
 MECHANISMS = ("five_bar", "stewart_platform", "parallel_2dof", "slider_crank")
 # The shipped robots that have as many motors as joints with encoders, and one that has not.
 ENCODERS = "actuators: {m: {joint: j1, effort_limit: 7.0}}\nmeasured: [j2]\n"
@@ -133,7 +137,7 @@ def test_controllers_take_the_motors_in_the_order_of_the_mechanism(name: str) ->
     types = {key: value["type"] for key, value in manager.items() if isinstance(value, dict)}
     assert types == {
         "joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster",
-        "effort_controller": "forward_command_controller/ForwardCommandController",
+        "effort_controller": "effort_controllers/JointGroupEffortController",
     }
     remap = manager["joint_state_broadcaster"]["node_options_args"]
     assert remap == ["--ros-args", "-r", "joint_states:=measured_joint_states"]
@@ -150,6 +154,16 @@ def test_controllers_take_the_motors_in_the_order_of_the_mechanism(name: str) ->
         for interface in interfaces(joint, "command")
     }
     assert {f"{joint}/effort" for joint in controller["joints"]} == exported
+
+
+def test_a_comment_says_what_to_write_where_effort_controllers_is_gone() -> None:
+    machine, (zeroing, lasting) = shipped("five_bar"), TYPES
+    text = controllers(machine)
+    (advice,) = (line[2:] for line in text.splitlines() if line.startswith("# type: "))
+    assert yaml.safe_load(advice) == {"type": lasting}
+    edited = "".join(line for line in text.splitlines(keepends=True) if line[0] != "#")
+    edited = edited.replace(f"type: {zeroing}", advice)
+    assert edited == controllers(machine, effort_type=lasting), "nothing else has to change"
 
 
 @pytest.mark.parametrize("name", ["parallel_2dof", "excavator", "five_bar"])
@@ -223,7 +237,7 @@ def test_written_files_are_included_by_xacro_and_printed_alike(
     ("text", "place", "reason"),
     [
         ("actuators: {m: {joints: {j1: 1, j2: -1}}}", "actuators.m", "single joints"),
-        ("actuators: {m: {joints: {j1: 2}}}", "actuators.m", "factor 1"),
+        ("actuators: {m: {joints: {j1: 2}}}", "actuators.m", "write joint: j1.* factor 2"),
         ("actuators: {m: {joint: j1}, n: {joint: j1}}", "actuators.n", "driven by m already"),
         ("measured: [j1]", "actuators", "no motors"),
     ],

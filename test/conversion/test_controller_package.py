@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
@@ -223,8 +224,39 @@ def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
     above = parameters["two_dof_trajectory"]["ros__parameters"]
     assert above["joints"] == ["two_dof_servo/point/x", "two_dof_servo/point/y"]
     compile(texts["launch/controller.launch.py"], "controller.launch.py", "exec")
+    assert '\nNAMESPACE = ""\n' in texts["launch/controller.launch.py"]
     names = {j.attrib["name"] for j in ET.fromstring(texts["config/two_dof.urdf"]).iter("joint")}
     assert HOSTILE in names
+
+
+def test_the_goal_in_the_readme_is_the_start(
+    texts: dict[str, str], machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    (line,) = (line for line in texts["README.md"].splitlines() if "send_goal" in line)
+    goal = yaml.safe_load(shlex.split(line)[-1])["trajectory"]
+    above = yaml.safe_load(texts["config/controllers.yaml"])["two_dof_trajectory"]
+    assert goal["joint_names"] == above["ros__parameters"]["joints"]
+    (point,) = goal["points"]
+    state, workspace = machine.start(), tasks.model.workspace()
+    workspace.update(state.q, state.v)
+    values, rest = np.array(point["positions"]), np.array(point["velocities"])
+    follow = {"point": ReferenceSample(values, rest, rest)}
+    error = tasks.evaluate(workspace, state.q, state.v, 0.0, follow).residual
+    assert np.abs(error).max() < 5.1e-5, "m, rounded to four digits"
+
+
+def test_a_namespace_is_that_of_nodes_parameters_and_commands(
+    machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    texts = controller_package(tasks, machine, plugin=MOCK, rate=500, namespace="/left/")
+    assert '\nNAMESPACE = "/left"\n' in texts["launch/controller.launch.py"]
+    assert set(yaml.safe_load(texts["config/controllers.yaml"])) == {
+        "/left/controller_manager",
+        "/left/two_dof_servo",
+        "/left/two_dof_trajectory",
+    }
+    for command in ("-r __ns:=/left ", "/left/two_dof_trajectory/follow_joint_trajectory"):
+        assert command in texts["README.md"]
 
 
 def test_names_become_identifiers_and_strings() -> None:

@@ -27,6 +27,12 @@ CONTROLLER_TYPES = {
 }
 # the same, and leaves zero at the drives when it is deactivated; up to Kilted
 ZEROING_CONTROLLER = "effort_controllers/JointGroupEffortController"
+_ON_ZEROING = f"""\
+# {ZEROING_CONTROLLER} writes zero when any program deactivates it. Lyrical and
+# later have no effort_controllers: write
+# type: {CONTROLLER_TYPES[EFFORT_CONTROLLER]}
+# there, which takes the same parameters, and leaves the last effort at the drives.
+"""
 # publishes in every update of a manager that has several per state
 UPDATE_BROADCASTER = "update_broadcaster"
 UPDATE_STATES = "update_joint_states"
@@ -74,10 +80,16 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
         place = f"actuators.{motor.name}"
         if len(motor.joints) > 1 or motor.joints[0][1] != 1.0:
             factors = ", ".join(f"{joint}: {factor:g}" for joint, factor in motor.joints)
+            first, factor = motor.joints[0]
+            remedy = (
+                "give it one joint with factor 1, and let a transmission of the hardware plugin "
+                "do the coupling"
+                if len(motor.joints) > 1
+                else f"write joint: {first}, and give the factor {factor:g} to its drive"
+            )
             raise InputError(
                 f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
-                "their own effort; give it one joint with factor 1, and let a transmission of "
-                "the hardware plugin do the coupling",
+                f"their own effort; {remedy}",
                 file=file,
                 place=place,
             )
@@ -208,7 +220,7 @@ def controllers(
     rate: int = 500,
     namespace: str = "",
     updates: int = 1,
-    effort_type: str = CONTROLLER_TYPES[EFFORT_CONTROLLER],
+    effort_type: str = ZEROING_CONTROLLER,
 ) -> str:
     """Parameters of controller_manager and its controllers, as YAML.
 
@@ -218,7 +230,8 @@ def controllers(
         namespace: Namespace of all nodes.
         updates: Updates of controller_manager per state, as the lockstep of the simulator needs
             them; with more than one another broadcaster publishes in every update.
-        effort_type: Type of the controller of the motors.
+        effort_type: Type of the controller of the motors. Where it is the default, a comment says
+            what to write for distributions that do not have it.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.
@@ -247,7 +260,7 @@ def controllers(
         }
         parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
-    return text
+    return _ON_ZEROING + text if effort_type == ZEROING_CONTROLLER else text
 
 
 def complete_description(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:

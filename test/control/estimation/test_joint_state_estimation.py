@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
+import yaml
 from support.mechanism_builder import arm, mechanism, shipped
 
 from uk_dynamics.control.estimation.state_completion import EstimationStatus, StateCompletion
@@ -222,6 +223,17 @@ def test_encoders_that_contradict_each_other_are_named() -> None:
     assert found.status is EstimationStatus.CONTRADICTING
     assert len(found.joints) == 1
     assert completion.complete(exact).status is COMPLETE
+
+
+@pytest.mark.parametrize("name", ["landing_leg", "differential_drive", "loop_ladder"])
+def test_the_error_says_which_encoders_would_do_and_no_more(name: str) -> None:
+    mechanism = shipped(name)
+    with pytest.raises(InputError, match=r"write measured: \[") as caught:
+        StateCompletion(mechanism)
+    written = yaml.safe_load(str(caught.value).rpartition("write measured: ")[2])
+    assert StateCompletion(mechanism, written).redundant == 0
+    with pytest.raises(InputError, match=written[-1]):
+        StateCompletion(mechanism, written[:-1])
 
 
 def test_joints_that_stay_open_are_named() -> None:

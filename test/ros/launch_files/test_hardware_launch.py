@@ -122,3 +122,9 @@ def test_numbers_and_files_are_checked_before_anything_starts(launch_file: Any) 
         started(launch_file, tasks="five_bar_sweep", state_timeout="0")
     with pytest.raises(InputError, match="neither a file nor a shipped"):
         started(launch_file, tasks="nope")
+    for mechanism, remedy in (
+        ("landing_leg", r"write measured: \[knee, height, hip\]"),
+        ("coordinated_robots", "write joint: right_wrist, and give the factor -1 to its drive"),
+    ):
+        with pytest.raises(InputError, match=f"^{mechanism}.yaml: .*{remedy}$"):
+            started(launch_file, mechanism=mechanism)

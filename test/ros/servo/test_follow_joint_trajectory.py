@@ -136,10 +136,12 @@ class Bench:
 
 def test_goals_succeed_and_tell_how_it_goes(ros: Ros, start_node: StartProcess) -> None:
     bench = Bench(ros, start_node)
-    handle = bench.send(0.8, 0.6, goal_tolerance=[bench.tolerance(0.01)])
+    # on a busy computer the machine arrives later
+    late = {"goal_tolerance": [bench.tolerance(0.01)], "goal_time_tolerance": Duration(sec=20)}
+    handle = bench.send(0.8, 0.6, **late)
     assert handle.accepted
     status, result = bench.result(handle)
-    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
     assert result.error_code == bench.action.Result.SUCCESSFUL
     assert bench.crank == pytest.approx(0.8, abs=0.01)
     assert len(bench.feedback) >= 3

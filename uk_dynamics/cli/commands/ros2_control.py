@@ -20,8 +20,8 @@ write hardware block and controllers for ros2_control
 Write the <ros2_control> block of a mechanism (for xacro:include in its URDF) and the parameters of
 its controllers: an effort command for every motor, states of the measured joints, nothing for
 passive ones; a joint_state_broadcaster that publishes measured_joint_states, the input of
-joint_state_completer; and a forward_command_controller with the motors in the order of the
-mechanism file.
+joint_state_completer; and an effort controller with the motors in the order of the mechanism
+file (effort_controllers, up to Kilted; the file says what to write for Lyrical, which has none).
 
 examples:
   uk_dynamics ros2-control stewart_platform

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
@@ -237,9 +237,22 @@ class StateCompletion:
         loose = ", ".join(names[i] for i in open_)
         measured = ", ".join(self.encoders.names) or "none"
         freedoms = free_motions(A, scale, _RANK_TOLERANCE)
+        more = self._missing(A, scale, open_)
+        remedy = f"write measured: [{', '.join(more)}]" if more else "measure some of these too"
         raise InputError(
             f"the measured joints ({measured}) do not determine {loose}: "
-            f"the mechanism has {freedoms} degrees of freedom; measure some of these too",
+            f"the mechanism has {freedoms} degrees of freedom; {remedy}",
             file=self.mechanism.spec.file,
             place="measured",
         )
+
+    def _missing(self, A: Array, scale: Array, open_: NDArray[np.intp]) -> list[str]:
+        """Measured joints with as many others as are needed; none where that is not possible."""
+        names, columns = self._model.velocity_names, self.encoders.columns
+        for i in open_:
+            single = names[i] in self.mechanism.joint_names
+            if single and i in undetermined(A, scale, columns, _RANK_TOLERANCE):
+                columns = np.append(columns, i)
+        if len(undetermined(A, scale, columns, _RANK_TOLERANCE)):
+            return []  # a floating base has no encoder
+        return [names[i] for i in columns]

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Mapping
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -12,6 +13,7 @@ import yaml
 
 from uk_dynamics.compilation.build import servo_export
 from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.controller_package.names import c_number, identifier, listed
 from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
@@ -43,6 +45,7 @@ def controller_package(
     name = identifier(mechanism.name)
     package = f"{name}_controller"
     controller, trajectory = f"{name}_servo", f"{name}_trajectory"
+    base = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     names = completion.encoders.names
     header, source = servo_export(tasks, name, loop_tables(completion), names)
     words = {
@@ -59,8 +62,15 @@ def controller_package(
             list(tasks.names), default_flow_style=True, width=10**6
         ).strip(),
         "readme_rows": "\n".join(f"- `{controller}/{path}/…`" for path in _row_paths(tasks)),
+        "base": base,
+        "manager": f" -c {base}/controller_manager" if base else "",
+        "in_namespace": f"-r __ns:={base} " if base else "",
+        "rate": str(rate),
     }
     words |= _constants(tasks, mechanism, completion)
+    commanded = _commanded(tasks, mechanism, controller)
+    words["goal"] = _goal(commanded)
+    words["readme_trajectory"] = filled("README_trajectory.md", words) if commanded else ""
     texts = {
         "CMakeLists.txt": filled("CMakeLists.txt", words),
         "package.xml": filled("package.xml", words),
@@ -72,7 +82,7 @@ def controller_package(
         f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
         "src/controller.cpp": filled("controller.cpp", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
-        "config/controllers.yaml": _controllers(tasks, words, rate, namespace),
+        "config/controllers.yaml": _controllers(commanded, words, rate),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
     }
     return texts
@@ -161,28 +171,49 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
     }
 
 
-def _controllers(tasks: Tasks, words: Mapping[str, str], rate: int, namespace: str) -> str:
-    """Parameters of controller_manager, of the controller, and of the one above it."""
-    base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
-    controller, trajectory = words["controller"], words["trajectory"]
-    rows = [
-        f"{controller}/{path}"
-        for path, order in zip(_row_paths(tasks), tasks.constraints.orders, strict=True)
+def _commanded(tasks: Tasks, mechanism: Mechanism, controller: str) -> dict[str, float]:
+    """Rows of positions, the joints of a controller above, with their values at the start."""
+    rows, workspace, state = tasks.constraints, tasks.model.workspace(), mechanism.start()
+    workspace.update(state.q, state.v)
+    zero = np.zeros(len(rows.row_names))
+    terms = rows.evaluate(workspace, 0.0, state.q, state.v, ReferenceSample(zero, zero, zero))
+    values = terms.residual / rows.reference_scale
+    return {
+        f"{controller}/{path}": float(value)
+        for path, order, value in zip(_row_paths(tasks), rows.orders, values, strict=True)
         if order == "position"
-    ]
+    }
+
+
+def _goal(commanded: Mapping[str, float]) -> str:
+    """A goal of FollowJointTrajectory to the start, as an argument of ``ros2 action send_goal``."""
+    point = {
+        "positions": [round(value, 4) + 0.0 for value in commanded.values()],
+        "velocities": [0.0] * len(commanded),
+        "time_from_start": {"sec": 2},
+    }
+    goal = {"trajectory": {"joint_names": list(commanded), "points": [point]}}
+    text: str = yaml.safe_dump(goal, default_flow_style=True, sort_keys=False, width=10**6)
+    return shlex.quote(text.strip())
+
+
+def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> str:
+    """Parameters of controller_manager, of the controller, and of the one above it."""
+    base, controller, trajectory = words["base"], words["controller"], words["trajectory"]
     manager: dict[str, object] = {
         "update_rate": rate,
         controller: {"type": f"{words['package']}/ClosedLoopController"},
     }
+    prefix = f"{base}/" if base else ""
     parameters: dict[str, object] = {
-        f"{base}controller_manager": {"ros__parameters": manager},
-        f"{base}{controller}": {"ros__parameters": {"blend_time": 0.5, "ramp_time": 0.2}},
+        f"{prefix}controller_manager": {"ros__parameters": manager},
+        f"{prefix}{controller}": {"ros__parameters": {"blend_time": 0.5, "ramp_time": 0.2}},
     }
     if rows:
         manager[trajectory] = {"type": "joint_trajectory_controller/JointTrajectoryController"}
-        parameters[f"{base}{trajectory}"] = {
+        parameters[f"{prefix}{trajectory}"] = {
             "ros__parameters": {
-                "joints": rows,
+                "joints": list(rows),
                 "command_interfaces": ["position", "velocity", "acceleration"],
                 "state_interfaces": ["position", "velocity"],
             }
