@@ -17,26 +17,33 @@ static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;
 }
 
-/* y += sum of factors times rows; factors stand `apart` from each other. */
+/* y += sum of factors times rows of a length; factors stand `apart` from each other. */
 static inline void uk_add_rows(double *restrict y, int count, const double *factors, int apart,
-                               const double *rows, const double *order) {
-  int used[UK_NV + UK_M + 1], n = 0;
+                               const double *rows, int length, const double *order) {
+  const double *used[UK_NV + UK_M + 1];
+  double by[UK_NV + UK_M + 1];
+  int n = 0, first = 0;
   for (int r = 0; r < count; ++r)
-    if (factors[r * apart] != 0.0) used[n++] = r;
-  for (int first = 0; first < UK_STRIDE; first += UK_BLOCK) {
-    uk_block sum = *(uk_block *)(y + first);
-    for (int k = 0; k < n; ++k) {
-      const int r = used[k], row = order ? (int)order[r] : r;
-      sum += factors[r * apart] * *(const uk_block *)(rows + row * UK_STRIDE + first);
+    if (factors[r * apart] != 0.0) {
+      by[n] = factors[r * apart];
+      used[n++] = rows + (order ? (int)order[r] : r) * length;
     }
+  for (; first + 4 * UK_BLOCK <= UK_STRIDE; first += 4 * UK_BLOCK) { /* one factor for four */
+    uk_block *at = (uk_block *)(y + first), a = at[0], b = at[1], c = at[2], d = at[3];
+    for (int k = 0; k < n; ++k) {
+      const uk_block *row = (const uk_block *)(used[k] + first);
+      a += by[k] * row[0];
+      b += by[k] * row[1];
+      c += by[k] * row[2];
+      d += by[k] * row[3];
+    }
+    at[0] = a, at[1] = b, at[2] = c, at[3] = d;
+  }
+  for (; first < UK_STRIDE; first += UK_BLOCK) {
+    uk_block sum = *(uk_block *)(y + first);
+    for (int k = 0; k < n; ++k) sum += by[k] * *(const uk_block *)(used[k] + first);
     *(uk_block *)(y + first) = sum;
   }
-}
-
-/* r - M z in the place of r, for one row of M. */
-static inline void uk_subtract(double *restrict y, double factor, const double *restrict z) {
-  for (int first = 0; first < UK_STRIDE; first += UK_BLOCK)
-    *(uk_block *)(y + first) -= factor * *(const uk_block *)(z + first);
 }
 
 /* Rows of K transposed and of C transposed. */
@@ -68,35 +75,37 @@ static void uk_inverse(uk_memory *m, int rank) {
 static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   const int free = UK_NV - rank;
   memcpy(m->rest, m->motion_slopes, sizeof m->rest); /* whose zeros are written only once */
+  uk_zero(m->qdd_slopes, UK_NV * UK_SLOPES);
 #if UK_M > 0
+  double factors[UK_NV];
+  int moves[UK_NV];
   for (int i = 0; i < UK_NV; ++i) {
-    double *z = m->qdd_slopes + i * UK_SLOPES;
-    uk_zero(z, UK_SLOPES);
-    int moves = 0;
-    for (int c = 0; c < rank; ++c) moves |= m->corrections[c * UK_NV + i] != 0.0;
-    if (!moves) continue;
-    uk_add_rows(z, rank, m->corrections + i, UK_NV, m->row_slopes, m->order);
-    for (int j = 0; !pivoted && j < UK_NV; ++j) {
-      const double inertia = m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
-      if (inertia != 0.0) uk_subtract(m->rest + j * UK_STRIDE, inertia, z);
-    }
+    moves[i] = 0;
+    for (int c = 0; c < rank; ++c) moves[i] |= m->corrections[c * UK_NV + i] != 0.0;
+    uk_add_rows(m->qdd_slopes + i * UK_SLOPES, rank, m->corrections + i, UK_NV, m->row_slopes,
+                UK_STRIDE, m->order);
+  }
+  for (int j = 0; !pivoted && j < UK_NV; ++j) {
+    for (int i = 0; i < UK_NV; ++i)
+      factors[i] = moves[i] ? -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)] : 0.0;
+    uk_add_rows(m->rest + j * UK_STRIDE, UK_NV, factors, 1, m->qdd_slopes, UK_SLOPES, NULL);
   }
 #else
   (void)pivoted;
-  uk_zero(m->qdd_slopes, UK_NV * UK_SLOPES);
 #endif
   for (int f = 0; f < free; ++f) {
     double *x = m->product + f * UK_STRIDE;
     uk_zero(x, UK_STRIDE);
-    uk_add_rows(x, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, NULL);
+    uk_add_rows(x, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, UK_STRIDE, NULL);
   }
   for (int i = 0; i < UK_NV; ++i) {
-    double *x = m->qdd_slopes + i * UK_SLOPES;
-    uk_add_rows(x, free, m->free_motions + i, UK_NV, m->product, NULL);
+    double *x = m->qdd_slopes + i * UK_SLOPES, by_tau[UK_NV] = {0};
+    uk_add_rows(x, free, m->free_motions + i, UK_NV, m->product, UK_STRIDE, NULL);
     for (int f = 0; f < free; ++f) {
       const double *row = m->free_motions + f * UK_NV;
-      for (int k = 0; k < UK_NV; ++k) x[UK_STRIDE + k] += row[i] * row[k];
+      for (int k = 0; k < UK_NV; ++k) by_tau[k] += row[i] * row[k];
     }
+    memcpy(x + UK_STRIDE, by_tau, sizeof by_tau);
   }
 }
 
