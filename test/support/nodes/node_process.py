@@ -18,6 +18,7 @@ import yaml
 from support.nodes.forked_process import ForkedProcess, ForkServer
 from support.waiting import DEADLINE, wait_until
 
+LAST_PATIENCE = 5.0  # s
 _numbers = itertools.count()
 
 
@@ -161,10 +162,17 @@ class NodeProcess:
         return True
 
     def _kill(self) -> None:
-        """Kill the process and what it has started, which would otherwise run on for ever."""
+        """Kill the process and what it has started, which would otherwise run on for ever.
+
+        Aborted, it writes first where its threads stood.
+        """
         family = _family(self.pid)
-        self._process.kill()
-        self._process.wait()
+        self._process.send_signal(signal.SIGABRT)
+        try:
+            self._process.wait(LAST_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         for pid in family:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
