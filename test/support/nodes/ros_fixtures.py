@@ -145,6 +145,8 @@ def start_process(tmp_path: Path) -> Iterator[StartProcess]:
 
     yield start
     obeyed = [process.end() for process in processes]
+    for process in processes:
+        print(process.report(f"exit code {process.exit_code}"))  # noqa: T201  with a failure
     assert all(obeyed), "a process did not end on SIGINT and was killed"
 
 

@@ -87,15 +87,17 @@ class NodeProcesses:
         """End all nodes as Ctrl-C does; return their exit codes.
 
         Raises:
-            TimeoutError: A node did not end within ``patience`` s and was aborted; where its threads
-                stood is in the error. All have ended by then.
+            TimeoutError: A node did not end within ``patience`` s and was aborted; the error says
+                where its threads stood. All have ended by then.
         """
         with _uninterrupted():
             for process in self._processes.values():
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
             deadline = time.monotonic() + patience
-            hung = [node for node, process in self._processes.items() if not _ends(process, deadline)]
+            hung = [
+                node for node, process in self._processes.items() if not _ends(process, deadline)
+            ]
         if hung:
             shown = (f"{node}:\n{self.last_lines(node, _STACK_LINES)}" for node in hung)
             raise TimeoutError("\n".join((f"did not end within {patience:g} s:", *shown)))
@@ -171,6 +173,7 @@ def _ends(process: subprocess.Popen[bytes], deadline: float) -> bool:
         process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGABRT)
+        process.send_signal(signal.SIGCONT)  # or one that is suspended would not notice
         try:
             process.wait(_LAST_PATIENCE)
         except subprocess.TimeoutExpired:
