@@ -121,8 +121,9 @@ class Ros:
 
 
 @pytest.fixture
-def ros() -> Iterator[Ros]:
-    """A ROS context for one test."""
+def ros(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ros]:
+    """A ROS context for one test; nodes in its process report five times a second, not once."""
+    monkeypatch.setattr("uk_dynamics.ros.diagnostics.publisher._PERIOD", 0.2)
     context = Ros()
     try:
         yield context
