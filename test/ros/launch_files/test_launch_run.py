@@ -107,6 +107,7 @@ def launch(prefix: Path, directory: Path, file: str, *arguments: str) -> NodePro
     env = {
         # without the tests' profile of Fast DDS, in the place of which launch sets its own
         **{name: text for name, text in os.environ.items() if "DEFAULT_PROFILES" not in name},
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "AMENT_PREFIX_PATH": str(prefix),
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
     }

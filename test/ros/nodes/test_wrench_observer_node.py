@@ -44,7 +44,8 @@ class Bench:
         """A further state of a five-bar that stands still under an effort of its motor."""
         self._count += 1
         message = JointState(name=list(self.mechanism.joint_names))
-        message.header.stamp = Time(sec=1, nanosec=self._count * 10_000_000)
+        seconds, hundredths = divmod(self._count, 100)
+        message.header.stamp = Time(sec=1 + seconds, nanosec=hundredths * 10_000_000)
         message.position = array("d", self.mechanism.assemble(crank=0.6))
         message.velocity = array("d", [0.0] * 4)
         message.effort = array("d", [effort, 0.0, 0.0, 0.0])

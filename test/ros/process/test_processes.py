@@ -33,6 +33,7 @@ from uk_dynamics import Inputs, Mechanism
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.demo import demo, demonstration
+from uk_dynamics.ros.process.node_processes import NodeProcesses
 from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = pytest.mark.ros
@@ -48,6 +49,7 @@ def start_node(start_process: StartProcess, tmp_path: Path) -> StartProcess:
     return start
 
 
+DELAYED = pytest.mark.retry(reason="a loaded computer delays commands, which the machine feels")
 DEMO = """
 import argparse, sys
 from uk_dynamics.ros.demo import demo
@@ -68,6 +70,7 @@ def children(process: NodeProcess) -> list[int]:
     return [int(pid) for pid in listed.read_text().split()] if listed.exists() else []
 
 
+@DELAYED
 def test_three_nodes_close_the_loop_and_end_in_order(ros: Ros, start_node: StartProcess) -> None:
     files = {"mechanism": "five_bar", "tasks": "five_bar_sweep"}
     mechanism_only = {"mechanism": "five_bar"}
@@ -146,6 +149,7 @@ def test_mistakes_of_the_user_are_one_line_and_exit_code_two(start_node: StartPr
         assert "Traceback" not in process.output
 
 
+@DELAYED
 def test_demo_follows_its_task_and_leaves_picture_and_numbers(
     start_process: StartProcess, tmp_path: Path
 ) -> None:
@@ -159,7 +163,7 @@ def test_demo_follows_its_task_and_leaves_picture_and_numbers(
     # slow motion, so that a busy computer cannot delay the control by many steps
     slowly = ("--duration", "0.6", "--rate", "100", "--real-time-factor", "0.3")
     process = start_process(demo_command("five_bar", *where, *slowly))
-    assert process.wait(60.0) == 0, process.output
+    assert process.wait(180.0) == 0, process.output
     assert "tracking error" in process.output
     assert (out / "five_bar.png").stat().st_size > 10_000
     numbers = json.loads((out / "five_bar.json").read_text())
@@ -194,7 +198,7 @@ def test_demo_without_tasks_lets_the_mechanism_move_by_itself(
     process = start_process(
         demo_command(str(file), "--duration", "0.5", "--rate", "100", "--out", str(out))
     )
-    assert process.wait(60.0) == 0, process.output
+    assert process.wait(180.0) == 0, process.output
     assert "constraints satisfied" in process.output
     numbers = json.loads((out / "falling.json").read_text())
     assert numbers["exit_codes"] == {"simulator": 0, "forward_dynamics": 0}
@@ -247,6 +251,17 @@ def test_demo_whose_node_fails_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     assert failing.run(duration=1.0, tolerance=1.0) == 1
     assert "simulator ended early" in said[-1]
     assert "parameter rate" in said[-1]
+
+
+def test_a_node_that_does_not_end_says_where_it_stands(tmp_path: Path) -> None:
+    node = "command_watchdog"
+    with NodeProcesses(tmp_path) as processes:
+        processes.start(node, {"mechanism": "five_bar"})
+        wait_until(lambda: "waiting for" in processes.last_lines(node), "the start")
+        processes.signal(node, signal.SIGSTOP)
+        with pytest.raises(TimeoutError, match=r"command_watchdog:(.|\n)* in run_node\n"):
+            processes.stop(patience=0.2)
+        assert processes.stop() == {node: -signal.SIGABRT}
 
 
 def test_a_node_takes_its_real_time_priority_or_says_why_not(start_node: StartProcess) -> None:

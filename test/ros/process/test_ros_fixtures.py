@@ -125,7 +125,8 @@ def test_process_that_ignores_the_signal_is_killed_with_its_children(tmp_path: P
         process.stop(timeout=0.2)
     assert runs(child)
     assert not process.end(timeout=0.2)
-    assert process.exit_code == -signal.SIGKILL
+    assert process.exit_code == -signal.SIGABRT
+    assert 'File "<string>", line 6 in <module>' in process.output, "where it stood"
     wait_until(lambda: not runs(child), "the end of the child")
 
 

@@ -46,13 +46,14 @@ def test_a_foot_is_put_down_and_lifted_by_a_service(ros: Ros) -> None:
     np.testing.assert_allclose(late.messages[0].position, [0.0, 0.44145], rtol=0.0, atol=1e-9)
     step = node.create_client(Trigger, "simulator/step")
     assert ros.call(step, Trigger.Request()).success
-    held = states.next(ros)
-    assert abs(held.velocity[1]) > 0.0, "the leg bends above a foot that stays"
+    bends = "the leg to bend above a foot that stays"
+    ros.until(lambda: abs(states.next(ros).velocity[1]) > 0.0, bends)
     ros.until(lambda: diagnostics.values.get("active_constraints") == "foot", "a report")
     assert diagnostics.values["rank"] == "2"
     assert ros.call(enable, SetBool.Request(data=False)).message == "foot is off; 0 J lost"
     ros.until(lambda: not late.messages[-1].name, "the constraints that are on")
     ros.call(enable, SetBool.Request(data=True))
+    ros.until(lambda: late.messages[-1].name, "the constraints that are on again")
     assert ros.call(node.create_client(Trigger, "simulator/reset"), Trigger.Request()).success
     ros.until(lambda: len(late.messages) >= 4 and not late.messages[-1].name, "a reset")
 

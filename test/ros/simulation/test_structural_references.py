@@ -141,7 +141,8 @@ def test_completer_and_controller_follow(ros: Ros, start_node: StartProcess, fil
         if numbers:
             reference.publish(point(*numbers))
         message = JointState(name=["arm"], position=[0.3], velocity=[0.0])
-        message.header.stamp = Time(sec=100, nanosec=milliseconds * 1_000_000)
+        seconds, rest = divmod(milliseconds, 1000)
+        message.header.stamp = Time(sec=100 + seconds, nanosec=rest * 1_000_000)
         measured.publish(message)
 
     def effort() -> np.ndarray:

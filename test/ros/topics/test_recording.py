@@ -101,10 +101,14 @@ def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_pa
     node.create_subscription(JointState, "joint_states", states.append, 100)
     node.create_subscription(Float64MultiArray, "effort_controller/commands", commands.append, 100)
     start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--loop", "--speed", "3"])
-    ros.until(lambda: len(states) > 2 * len(motion.t), "two rounds", 60.0)
-    first = next(k for k, state in enumerate(states) if state.header.stamp.nanosec == 0)
-    for sample, state in zip(motion.q, states[first:], strict=False):
-        assert list(state.position) == sample.tolist()
+    recorded = {round(t * 1e9): q.tolist() for t, q in zip(motion.t, motion.q, strict=True)}
+
+    def heard() -> dict[int, list[float]]:
+        return {nanoseconds(state.header.stamp): list(state.position) for state in states}
+
+    # what a busy computer loses in one round comes in another
+    ros.until(lambda: len(states) > 2 * len(recorded) and len(heard()) >= len(recorded), "rounds")
+    assert heard() == recorded
     assert not commands
 
 
@@ -119,8 +123,14 @@ def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
     command = [sys.executable, "-c", REPLAY, "replay", str(path), "--clock", "--loop"]
     start_process(command)
     ros.until(lambda: len(states.messages) > 2 * len(motion.t), "two rounds", 60.0)
-    ticks = {nanoseconds(tick.clock) for tick in times.messages}
-    assert ticks == {nanoseconds(state.header.stamp) for state in states.messages}
+
+    def ticks() -> set[int]:
+        return {nanoseconds(tick.clock) for tick in times.messages}
+
+    # what a busy computer loses in one round comes in another
+    ros.until(lambda: len(ticks()) >= len(motion.t), "all times")
+    assert ticks() == {round(t * 1e9) for t in motion.t}
+    assert {nanoseconds(state.header.stamp) for state in states.messages} <= ticks()
     # a node under use_sim_time lives in the recording's time
     assert 0 <= node.get_clock().now().nanoseconds <= 300_000_000
 
@@ -150,6 +160,13 @@ def test_the_recorder_keeps_the_clock_and_replay_brings_it_back(
     simulator = start_node("simulator", parameters=moving)
     recorder = start_node("recorder", parameters={**settings, "file": str(path)})
     states = Ear(ros.node(), JointState, "joint_states")
+
+    def written() -> int:
+        """How many times are in the file, once it is begun."""
+        begun = path.exists() and path.stat().st_size > 100
+        return sum(m.topic == "/clock" for m in McapReader(path).messages()) if begun else 0
+
+    ros.until(lambda: written() > 50, "times in the file")
     ros.until(lambda: len(states.messages) > 100, "states")
     assert recorder.end()
     assert simulator.end()

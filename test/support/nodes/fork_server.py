@@ -11,6 +11,7 @@ signal, exit handlers and finalization of the interpreter.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import importlib
 import json
@@ -108,6 +109,7 @@ def become(
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
+    faulthandler.enable()  # where a process of its own reads it from the environment
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     return module
 

@@ -18,6 +18,7 @@ import yaml
 from support.nodes.forked_process import ForkedProcess, ForkServer
 from support.waiting import DEADLINE, wait_until
 
+LAST_PATIENCE = 5.0  # s
 _numbers = itertools.count()
 
 
@@ -124,20 +125,20 @@ class NodeProcess:
         def written() -> bool:
             if text in self.output:
                 return True
-            assert self.running or text in self.output, self._report(f'ended without "{text}"')
+            assert self.running or text in self.output, self.report(f'ended without "{text}"')
             return False
 
         try:
             wait_until(written, f'"{text}"', timeout)
         except AssertionError as error:
-            raise AssertionError(self._report(str(error))) from None
+            raise AssertionError(self.report(str(error))) from None
 
     def wait(self, timeout: float = DEADLINE) -> int:
         """Wait for the end of the process and return its exit code."""
         try:
             return self._process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise AssertionError(self._report(f"still runs after {timeout:.0f} s")) from None
+            raise AssertionError(self.report(f"still runs after {timeout:.0f} s")) from None
 
     def send_signal(self, signum: int) -> None:
         """Send a signal, unless the process has ended."""
@@ -156,18 +157,26 @@ class NodeProcess:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             self._kill()
-            print(self._report("was killed"))  # noqa: T201  pytest shows it with the failure
+            print(self.report("was killed"))  # noqa: T201  pytest shows it with the failure
             return False
         return True
 
     def _kill(self) -> None:
-        """Kill the process and what it has started, which would otherwise run on for ever."""
+        """Kill the process and what it has started, which would otherwise run on for ever.
+
+        Aborted, it writes first where its threads stood.
+        """
         family = _family(self.pid)
-        self._process.kill()
-        self._process.wait()
+        self._process.send_signal(signal.SIGABRT)
+        try:
+            self._process.wait(LAST_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         for pid in family:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _report(self, event: str) -> str:
+    def report(self, event: str) -> str:
+        """What has happened to the process, and what it has written."""
         return f"{' '.join(self.command)}: {event}; its output:\n{self.output}"

@@ -20,7 +20,7 @@ class Ear:
         messages: In the order they came.
     """
 
-    def __init__(self, node: Node, type_: Any, topic: str, qos: Any = 100) -> None:
+    def __init__(self, node: Node, type_: Any, topic: str, qos: Any = 1000) -> None:
         self.messages: list[Any] = []
         self.topic = topic
         node.create_subscription(type_, topic, self.messages.append, qos)

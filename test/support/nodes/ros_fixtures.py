@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SILENCE = 15.0  # s, after which a response is lost
-DISCOVERY = Path(__file__).with_name("discovery.xml")
+# On this computer alone, patient in discovery, and without shared memory: there what one process
+# sends waits while another is suspended or killed, and tests do both.
+PROFILE = Path(__file__).parents[3] / "config" / "dds" / "udp_loopback.xml"
 # Five sixths of what a node imports. Not rclpy: tracing in its libraries starts threads, and
 # processes forked beside them crash when they end.
 IMPORTS = (
@@ -45,10 +47,11 @@ IMPORTS = (
 
 @pytest.fixture(scope="session", autouse=True)
 def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Reserve a domain id for this process, and keep discovery and logs to this machine."""
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    """Reserve a domain id for this process, and keep messages and logs to this machine."""
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # or there is shared memory
     for dds in ("FASTRTPS", "FASTDDS"):  # until Jazzy, and since Kilted
-        os.environ[f"{dds}_DEFAULT_PROFILES_FILE"] = str(DISCOVERY)
+        os.environ[f"{dds}_DEFAULT_PROFILES_FILE"] = str(PROFILE)
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # what is aborted says where it stood
     os.environ["ROS_LOG_DIR"] = str(tmp_path_factory.mktemp("ros_log"))
     for variable in ("ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
         os.environ.pop(variable, None)
@@ -118,8 +121,9 @@ class Ros:
 
 
 @pytest.fixture
-def ros() -> Iterator[Ros]:
-    """A ROS context for one test."""
+def ros(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ros]:
+    """A ROS context for one test; nodes in its process report five times a second, not once."""
+    monkeypatch.setattr("uk_dynamics.ros.diagnostics.publisher._PERIOD", 0.2)
     context = Ros()
     try:
         yield context
@@ -142,6 +146,8 @@ def start_process(tmp_path: Path) -> Iterator[StartProcess]:
 
     yield start
     obeyed = [process.end() for process in processes]
+    for process in processes:
+        print(process.report(f"exit code {process.exit_code}"))  # noqa: T201  with a failure
     assert all(obeyed), "a process did not end on SIGINT and was killed"
 
 

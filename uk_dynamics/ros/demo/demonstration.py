@@ -126,7 +126,11 @@ class Demonstration:
                 if recorder is not None:
                     recorder.close()
                 rclpy.try_shutdown()
-            exit_codes = processes.stop()
+            try:
+                exit_codes = processes.stop()
+            except TimeoutError as hanging:
+                self._say(str(hanging))
+                exit_codes = processes.stop()
         trajectory = observer.trajectory(wall_time)
         error = self._error(trajectory, duration)
         self._write(trajectory, observer, error, exit_codes)

@@ -16,8 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-_PATIENCE = 10.0  # s until a process that does not end is killed
+_PATIENCE = 20.0  # s until a process that does not end is aborted
+_LAST_PATIENCE = 5.0  # s until one that cannot even be aborted is killed
 _SHOWN_LINES = 5
+_STACK_LINES = 60  # of all threads
 DOMAINS = range(1, 102)
 
 
@@ -32,8 +34,12 @@ class NodeProcesses:
     def __enter__(self) -> NodeProcesses:
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        self.stop()
+    def __exit__(self, kind: object, *reason: object) -> None:
+        try:
+            self.stop()
+        except TimeoutError:
+            if kind is None:  # what has gone wrong before says more
+                raise
 
     def start(
         self,
@@ -42,7 +48,9 @@ class NodeProcesses:
         remappings: Mapping[str, str] | None = None,
     ) -> None:
         """Start a node, or start it again when it has ended; ``remappings``: new by old names."""
-        command = [sys.executable, "-m", "uk_dynamics.ros.nodes", node, "--ros-args"]
+        module = ["-m", "uk_dynamics.ros.nodes", node]
+        # so that one that hangs can be asked where
+        command = [sys.executable, "-X", "faulthandler", *module, "--ros-args"]
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
         for old, new in (remappings or {}).items():
@@ -70,20 +78,29 @@ class NodeProcesses:
         """Process id of a node."""
         return self._processes[node].pid
 
-    def last_lines(self, node: str) -> str:
+    def last_lines(self, node: str, count: int = _SHOWN_LINES) -> str:
         """The last lines of a node's output."""
         lines = self._log(node).read_text(errors="replace").splitlines()
-        return "\n".join(lines[-_SHOWN_LINES:])
+        return "\n".join(lines[-count:])
 
-    def stop(self) -> dict[str, int]:
-        """End all nodes as Ctrl-C does; return their exit codes."""
+    def stop(self, patience: float = _PATIENCE) -> dict[str, int]:
+        """End all nodes as Ctrl-C does; return their exit codes.
+
+        Raises:
+            TimeoutError: A node did not end within ``patience`` s and was aborted; the error says
+                where its threads stood. All have ended by then.
+        """
         with _uninterrupted():
             for process in self._processes.values():
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
-            deadline = time.monotonic() + _PATIENCE
-            for process in self._processes.values():
-                _end(process, deadline)
+            deadline = time.monotonic() + patience
+            hung = [
+                node for node, process in self._processes.items() if not _ends(process, deadline)
+            ]
+        if hung:
+            shown = (f"{node}:\n{self.last_lines(node, _STACK_LINES)}" for node in hung)
+            raise TimeoutError("\n".join((f"did not end within {patience:g} s:", *shown)))
         return {node: process.returncode for node, process in self._processes.items()}
 
     def _log(self, node: str) -> Path:
@@ -150,9 +167,17 @@ def _uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _end(process: subprocess.Popen[bytes], deadline: float) -> None:
+def _ends(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    """Whether a process ends by itself; otherwise abort it, by which it tells where it stood."""
     try:
         process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        process.send_signal(signal.SIGABRT)
+        process.send_signal(signal.SIGCONT)  # or one that is suspended would not notice
+        try:
+            process.wait(_LAST_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return False
+    return True

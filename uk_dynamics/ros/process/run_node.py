@@ -29,6 +29,7 @@ USER_ERROR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONGEST_WAIT = 0.1  # s; signals are noticed between two waits
 _LONGEST_END = 8.0  # s for files that are finished and for ROS; launch kills after 15 s
+_LONGEST_EXIT = 30.0  # s for Python's own end, which was seen to take over 8 on a busy computer
 
 
 class _Stop:
@@ -89,9 +90,10 @@ def run_node(factory: Callable[[], Node]) -> int:
         pass
     finally:
         stop.interrupts = False
-        _limit_end()
+        _limit_end(_LONGEST_END)
         rclpy.try_shutdown()
         stop.ignore()
+        _limit_end(_LONGEST_EXIT)
     return 0
 
 
@@ -148,12 +150,12 @@ def _initialize() -> None:
         raise InputError(reason, place="--ros-args") from None
 
 
-def _limit_end() -> None:
+def _limit_end(seconds: float) -> None:
     """Exit with code 1 and say where, should the middleware hang while it is taken down.
 
     One end in some hundred did, behind locks that no signal interrupts.
     """
-    faulthandler.dump_traceback_later(_LONGEST_END, exit=True)
+    faulthandler.dump_traceback_later(seconds, exit=True)
 
 
 def _take_priority(node: Node) -> None:
@@ -188,7 +190,7 @@ def _spin(factory: Callable[[], Node], stop: _Stop) -> int:
         while rclpy.ok() and not (stop.requested and may_end()):
             executor.spin_once(timeout_sec=_LONGEST_WAIT)
     finally:
-        _limit_end()
+        _limit_end(_LONGEST_END)
         executor.remove_node(node)
         code: int = getattr(node, "exit_code", 0)
         node.destroy_node()
