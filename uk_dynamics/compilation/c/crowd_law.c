@@ -289,14 +289,14 @@ static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, doub
   return uk_crowd_ask(g, c, first, l, t, q, v, flags);
 }
 
-/* Efforts of all laws at the measured state in the memory, which stays. */
-static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
-                             double t, uk_mask *failed) {
-  const uk_lanes zero = uk_all(0.0), now = uk_all(t);
-  uk_lanes q[UK_NV], v[UK_NV], later[UK_NV];
+/* Efforts of all laws at a measured state, with a memory of their own. */
+static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_group *g,
+                             uk_crowd *c, long long first, double t, uk_mask *failed) {
+  const uk_lanes zero = uk_all(0.0), now = uk_all(t), *q = measured->q, *v = measured->v;
+  uk_lanes later[UK_NV];
   m->t = now;
-  memcpy(q, m->q, sizeof q);
-  memcpy(v, m->v, sizeof v);
+  memcpy(m->q, q, sizeof m->q);
+  memcpy(m->v, v, sizeof m->v);
   uk_follow_all(g->tasks, g->tasks_alike, now, UK_MT, g->followed, failed);
   uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
   uk_lanes_predict(m, g);
@@ -307,9 +307,7 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   uk_follow_all(g->expected, g->expected_alike, m->t, UK_M, m->followed, failed);
 #endif
 #if UK_SWITCHED
-  uk_lanes active[UK_ROWS];
-  memcpy(active, m->active, sizeof active);
-  memcpy(m->active, g->active, sizeof active);
+  memcpy(m->active, g->active, sizeof m->active);
 #endif
   UK_EACH(i, UK_NV) m->tau[i] = zero;
   const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
@@ -321,12 +319,10 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
   const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
   if (uk_any(~served)) UK_EACH(l, g->lanes) {
-    double measured_q[UK_NV], measured_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
+    double own_q[UK_NV], own_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
     if (served[l] || (*failed)[l]) continue;
-    UK_EACH(i, UK_NV)
-      measured_q[i] = q[i][l], measured_v[i] = v[i][l], expected[i] = later[i][l];
-    if (!uk_crowd_alone(g, c, first, l, t, measured_q, measured_v, expected, sure[l] != 0,
-                        flags)) {
+    UK_EACH(i, UK_NV) own_q[i] = q[i][l], own_v[i] = v[i][l], expected[i] = later[i][l];
+    if (!uk_crowd_alone(g, c, first, l, t, own_q, own_v, expected, sure[l] != 0, flags)) {
       (*failed)[l] = -1;
       continue;
     }
@@ -336,13 +332,6 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   UK_EACH(j, UK_NU) g->commanded[j] = g->efforts[j];
   g->commanded_known[0] = uk_all(1.0);
 #endif
-#if UK_SWITCHED
-  memcpy(m->active, active, sizeof active);
-#endif
-  m->t = now;
-  memcpy(m->q, q, sizeof q);
-  memcpy(m->v, v, sizeof v);
-  m->stabilize = 0.0;
 }
 
 /* Take over what laws are set to and remember. */
