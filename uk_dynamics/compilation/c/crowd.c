@@ -68,7 +68,7 @@ static void uk_crowd_stage(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g,
   *failed |= m->failed > uk_all(0.0);
 }
 
-/* One step of size h from t, with the projection that ends it. */
+/* One step of size h from t, with the projection that ends it; where it fails, states stay. */
 static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, int euler, double t, double h,
                           double end, uk_mask *failed) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
@@ -111,6 +111,10 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, 
   way += h * speed;
   *failed |= (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed)
              | ~uk_finite(total);
+  if (uk_any(*failed)) UK_EACH(i, UK_NV) {
+    m->q[i] = uk_pick(*failed, q[i], m->q[i]);
+    m->v[i] = uk_pick(*failed, v[i], m->v[i]);
+  }
 }
 
 static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_group *g,
@@ -148,7 +152,6 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_lanes_memory *law, uk_crowd *c
   m->forces = 0;
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
-    uk_lanes q[UK_NV], v[UK_NV];
     if (c->control[at] != 0.0) {
       uk_lanes_control(m, law, g, c, first, begin, &failed);
       uk_crowd_drive(g, c, first, begin, late, &failed);
@@ -161,15 +164,8 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_lanes_memory *law, uk_crowd *c
     const double h = (end - begin) / count;
     uk_lanes_apply(m, g);
     for (long long k = 0; k < count; ++k) {
-      memcpy(q, m->q, sizeof q);
-      memcpy(v, m->v, sizeof v);
       uk_crowd_step(m, &kept, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
                     &failed);
-      if (uk_any(failed)) /* they stay where they were */
-        UK_EACH(i, UK_NV) {
-          m->q[i] = uk_pick(failed, q[i], m->q[i]);
-          m->v[i] = uk_pick(failed, v[i], m->v[i]);
-        }
       c->steps += lanes;
     }
   }
