@@ -81,7 +81,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
   uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
   uk_lanes strength = zero, largest = zero;
-  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
+  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], inverse_R[UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
   uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
   const int n = uk_lanes_admit(m, A, task, motor, whole);
   uk_mask sure = m->failed == zero;
@@ -122,7 +122,8 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     const uk_lanes diagonal = uk_pick(x[k] > 0.0, -length, length);
     sure &= length > UK_SURE * UK_TASK_RANK_TOLERANCE;
     beta[k] = 1.0 / (length * (length + uk_lanes_fabs(x[k])));
-    R[k][k] = diagonal;
+    inverse_R[k] = beta[k] * (length + uk_lanes_fabs(x[k]));
+    inverse_R[k] = uk_pick(x[k] > 0.0, -inverse_R[k], inverse_R[k]);
     UK_EACH(i, k) R[k][i] = x[i];
     x[k] -= diagonal;
     for (int r = k + 1; r < UK_MT; ++r) {
@@ -139,7 +140,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     for (int k = c; k < UK_MT; ++k) {
       uk_lanes sum = k == c ? one : zero;
       for (int i = c; i < k; ++i) sum -= R[k][i] * column[i];
-      column[k] = sum / R[k][k];
+      column[k] = sum * inverse_R[k];
       inverse += column[k] * column[k];
     }
   }
@@ -148,7 +149,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   UK_EACH(k, UK_MT) {
     y[k] = g->wanted[k] * scale[k];
     UK_EACH(i, k) y[k] -= R[k][i] * y[i];
-    y[k] /= R[k][k];
+    y[k] *= inverse_R[k];
   }
   /* of the preload the part that no row sees */
   UK_EACH(j, UK_NU) free[j] = g->root[j] * g->preload[j];
