@@ -4,14 +4,15 @@
 
 import numpy as np
 import pytest
-from support.mechanism_builder import shipped
+from support.mechanism_builder import joint, link, mechanism, shipped
 
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.servo import ServoController, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.mechanism.files import MechanismSpec, find_file
+from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec, find_file
 from uk_dynamics.simulation import simulate, simulate_many
 
 TOLERANCE = 1e-10  # of q, v and, in parts of the largest, efforts
@@ -136,6 +137,67 @@ def test_other_laws_move_side_by_side_too(law, caplog):
     assert np.abs(found.efforts - single.efforts).max() <= TOLERANCE * np.abs(single.efforts).max()
     assert np.abs(single.efforts[1:]).max() > 0.0
     assert not single.efforts[0].any()  # nothing acts before the delay is over
+
+
+CARTS = (
+    link("base")
+    + link("platform", mass=2.0)
+    + joint("lift", "base", "platform", kind="prismatic", axis="0 0 1")
+    + link("one", mass=1.0)
+    + joint("left", "platform", "one", kind="prismatic", axis="0 0 1")
+    + link("two", mass=3.0)
+    + joint("right", "platform", "two", kind="prismatic", axis="0 0 1")
+)
+PULLEY = """\
+constraints:
+  pulley: {type: joint_coupling, joints: {left: 1.0, right: 1.0}}
+  latch: {type: joint, joint: lift, reference: {type: live, value: 0.0}, switchable: true,
+          on_activation: require, active: false}
+actuators: {m1: {joint: lift}, m2: {joint: left}, m3: {joint: right}}
+"""
+RAISED = """\
+schema: 1
+tasks: {raised: {type: joint, joint: left, reference: {type: live, value: VALUE}}}
+"""
+
+
+def test_live_samples_switched_constraints_and_internal_forces():
+    """Each motion has others: of its task, of what the law takes for switched on, of a force."""
+    machine = mechanism(CARTS, PULLEY)
+    settings = [
+        {"value": 0.1},
+        {"value": 0.12},
+        {"active": ("latch",)},
+        {"active": ("latch",), "latch": 0.3},
+        {"force": 4.0},
+        {"force": 9.0},
+    ]
+
+    def prepared(value=0.1, active=(), latch=0.0, force=0.0):
+        tasks = Tasks(TasksSpec.from_text(RAISED.replace("VALUE", str(value))), machine)
+        made = ServoController(
+            machine, tasks, control_period=PERIOD, backend="compiled", active=active
+        )
+        made.structure = {"latch": ReferenceSample.at_rest(np.array([latch]))}
+        if force:
+            made.set_internal_forces({"pulley": force})
+        return made
+
+    state = machine.start(velocities={"lift": 0.2})
+    options = {"control_period": PERIOD, "backend": "compiled"}
+    controllers = [prepared(**one) for one in settings]
+    together = simulate_many(machine, [state] * 6, 0.1, controllers=controllers, **options)
+    for one, found in zip(settings, together, strict=True):
+        single = simulate(machine, state, 0.1, controller=prepared(**one), method="rk4", **options)
+        assert np.array_equal(found.t, single.t)
+        assert np.abs(found.q - single.q).max() <= TOLERANCE
+        assert np.abs(found.v - single.v).max() <= TOLERANCE
+        largest = np.abs(single.efforts).max()
+        assert np.abs(found.efforts - single.efforts).max() <= TOLERANCE * largest
+        assert found.warnings == single.warnings
+    last = np.array([found.efforts[-1] for found in together])
+    apart = np.abs(last[:, None] - last).max(axis=2)
+    assert apart[~np.eye(6, dtype=bool)].min() > 1e-3  # N; each setting is seen
 
 
 def test_what_does_not_fit_together_is_refused():

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.mechanism_builder import closed_states, mechanism, shipped
+from support.mechanism_builder import closed_states, joint, link, mechanism, shipped
 
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.exceptions import InputError, StateError, UndeterminedMotionError
@@ -37,6 +37,27 @@ def test_large_angles_keep_their_sines():
         # q itself is only known to its own rounding there, 2e-10 at a million turns
         found = machine.dynamics("compiled").evaluate_batch(q + count * turns, v, tau)
         assert found.qdd == pytest.approx(expected.qdd, rel=1e-5 * count / 1e3, abs=1e-8)
+
+
+@needs_compiler
+def test_angles_in_all_directions():
+    """The arctangent in lanes, whose ranges meet at axes and a quarter of the way between them."""
+    slides = "".join(
+        link(f"at_{x}") + joint(x, "ground", f"at_{x}", kind="prismatic") for x in "xyz"
+    )
+    machine = mechanism(
+        link("ground") + slides,
+        "forces: {push: {type: expression, joints: {z: 1}, expression: 'atan2(y, x) + atan(y)'}}",
+    )
+    eighths = np.arange(-8, 9) * np.pi / 8
+    near = np.add.outer(eighths, [0.0, 1e-15, -1e-15, 1e-9, -1e-9, 0.1, -0.1]).ravel()
+    x, y = (np.outer([1e-9, 1.0, 3e7], f(near)).ravel() for f in (np.cos, np.sin))
+    x[np.abs(x) < 1e-16], y[np.abs(y) < 1e-16] = 0.0, 0.0  # on the axes
+    q = np.column_stack((x, y, np.zeros_like(x)))
+    found = machine.dynamics("compiled").evaluate_batch(q, np.zeros_like(q), np.zeros_like(q))
+    expected = np.arctan2(y, x) + np.arctan(y)
+    # a few units in the last place of at most 3 pi / 2
+    assert np.abs(found.qdd[:, 2] - expected).max() <= 4e-15
 
 
 @needs_compiler

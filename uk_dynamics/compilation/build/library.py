@@ -162,8 +162,14 @@ def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
 
 
 def servo_part(tasks: Tasks) -> str:
-    """What tells the law of these tasks from others of the same mechanism; not its inputs."""
-    rows = [replace(task, reference=None) for task in tasks.spec.tasks]
+    """What tells the law of these tasks from others of the same mechanism.
+
+    References and gains are inputs of the law.
+    """
+    rows = [
+        replace(task, reference=None, stabilization=type(task.stabilization)())
+        for task in tasks.spec.tasks
+    ]
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()
     return f".servo-{digest[:12]}"
 

@@ -3,8 +3,9 @@
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
-static void uk_lanes_control(const uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
-                             double t, uk_mask *failed) {
+static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, uk_crowd *c,
+                             long long first, double t, uk_mask *failed) {
+  (void)law;
   UK_EACH(l, g->lanes) {
     double q[UK_NV], v[UK_NV], flags[1 + c->flags];
     memset(flags, 0, sizeof flags);
@@ -67,7 +68,7 @@ static void uk_crowd_stage(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g,
   *failed |= m->failed > uk_all(0.0);
 }
 
-/* One step of size h from t, with the projection that ends it. */
+/* One step of size h from t, with the projection that ends it; where it fails, states stay. */
 static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, int euler, double t, double h,
                           double end, uk_mask *failed) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
@@ -110,6 +111,10 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, 
   way += h * speed;
   *failed |= (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed)
              | ~uk_finite(total);
+  if (uk_any(*failed)) UK_EACH(i, UK_NV) {
+    m->q[i] = uk_pick(*failed, q[i], m->q[i]);
+    m->v[i] = uk_pick(*failed, v[i], m->v[i]);
+  }
 }
 
 static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_group *g,
@@ -121,9 +126,10 @@ static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_
   }
 }
 
-/* A group of motions from the first instant to the last. */
-static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long long first,
-                           int lanes) {
+/* A group of motions from the first instant to the last. The law is at other states, and has a memory
+ * of its own: a step begins with what the projection before it knows. */
+static void uk_crowd_group(uk_lanes_memory *m, uk_lanes_memory *law, uk_crowd *c, uk_queue *late,
+                           long long first, int lanes) {
   uk_group group, *g = &group;
   uk_mask failed = (uk_mask)uk_all(0.0);
   long long sampled = 0;
@@ -136,6 +142,7 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long
   uk_lanes_take_over(g, c, first);
 #endif
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
+  uk_load_parameters(law, c->p, c->p_stride, first, lanes);
   uk_load(m->q, c->q + first * UK_NV, UK_NV, lanes);
   uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
   uk_load(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
@@ -145,12 +152,9 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long
   m->forces = 0;
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
-    uk_lanes q[UK_NV], v[UK_NV];
     if (c->control[at] != 0.0) {
-      m->t = uk_all(begin);
-      uk_lanes_control(m, g, c, first, begin, &failed);
+      uk_lanes_control(m, law, g, c, first, begin, &failed);
       uk_crowd_drive(g, c, first, begin, late, &failed);
-      kept.known = 0; /* the law was at another state */
     }
     uk_crowd_take_effect(g, c, begin, late);
     if (c->sample[at] != 0.0) uk_crowd_keep(c, m, g, first, sampled++);
@@ -160,15 +164,8 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long
     const double h = (end - begin) / count;
     uk_lanes_apply(m, g);
     for (long long k = 0; k < count; ++k) {
-      memcpy(q, m->q, sizeof q);
-      memcpy(v, m->v, sizeof v);
       uk_crowd_step(m, &kept, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
                     &failed);
-      if (uk_any(failed)) /* they stay where they were */
-        UK_EACH(i, UK_NV) {
-          m->q[i] = uk_pick(failed, q[i], m->q[i]);
-          m->v[i] = uk_pick(failed, v[i], m->v[i]);
-        }
       c->steps += lanes;
     }
   }
@@ -185,18 +182,18 @@ static void uk_crowd_group(uk_lanes_memory *m, uk_crowd *c, uk_queue *late, long
 
 /* All motions; 0, or 1: there is no memory. */
 UK_EXPORT int uk_move_crowd(uk_crowd *c) {
-  uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+  uk_lanes_memory *m = aligned_alloc(64, (2 * sizeof *m + 63) / 64 * 64), *law = m + 1;
   const size_t places = (size_t)c->places, width = sizeof(uk_lanes) * UK_NU;
   uk_queue late = {0, malloc(places * sizeof(double)), aligned_alloc(64, (places * width + 127) / 64 * 64)};
   if (m == NULL || late.when == NULL || late.efforts == NULL) {
     free(m), free(late.when), free(late.efforts);
     return 1;
   }
-  memset(m, 0, sizeof *m); /* entries of A that are always zero are never written */
-  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+  memset(m, 0, 2 * sizeof *m); /* entries of A that are always zero are never written */
+  UK_EACH(r, UK_ROWS) m->active[r] = law->active[r] = uk_all(c->active[r]);
   for (long long first = 0; first < c->count; first += UK_WIDTH) {
     const long long left = c->count - first;
-    uk_crowd_group(m, c, &late, first, left < UK_WIDTH ? (int)left : UK_WIDTH);
+    uk_crowd_group(m, law, c, &late, first, left < UK_WIDTH ? (int)left : UK_WIDTH);
   }
   free(m), free(late.when), free(late.efforts);
   return 0;

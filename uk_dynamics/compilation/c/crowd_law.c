@@ -81,7 +81,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
   uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
   uk_lanes strength = zero, largest = zero;
-  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
+  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], inverse_R[UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
   uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
   const int n = uk_lanes_admit(m, A, task, motor, whole);
   uk_mask sure = m->failed == zero;
@@ -122,7 +122,8 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     const uk_lanes diagonal = uk_pick(x[k] > 0.0, -length, length);
     sure &= length > UK_SURE * UK_TASK_RANK_TOLERANCE;
     beta[k] = 1.0 / (length * (length + uk_lanes_fabs(x[k])));
-    R[k][k] = diagonal;
+    inverse_R[k] = beta[k] * (length + uk_lanes_fabs(x[k]));
+    inverse_R[k] = uk_pick(x[k] > 0.0, -inverse_R[k], inverse_R[k]);
     UK_EACH(i, k) R[k][i] = x[i];
     x[k] -= diagonal;
     for (int r = k + 1; r < UK_MT; ++r) {
@@ -139,7 +140,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     for (int k = c; k < UK_MT; ++k) {
       uk_lanes sum = k == c ? one : zero;
       for (int i = c; i < k; ++i) sum -= R[k][i] * column[i];
-      column[k] = sum / R[k][k];
+      column[k] = sum * inverse_R[k];
       inverse += column[k] * column[k];
     }
   }
@@ -148,7 +149,7 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   UK_EACH(k, UK_MT) {
     y[k] = g->wanted[k] * scale[k];
     UK_EACH(i, k) y[k] -= R[k][i] * y[i];
-    y[k] /= R[k][k];
+    y[k] *= inverse_R[k];
   }
   /* of the preload the part that no row sees */
   UK_EACH(j, UK_NU) free[j] = g->root[j] * g->preload[j];
@@ -289,14 +290,14 @@ static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, doub
   return uk_crowd_ask(g, c, first, l, t, q, v, flags);
 }
 
-/* Efforts of all laws at the measured state in the memory, which stays. */
-static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long long first,
-                             double t, uk_mask *failed) {
-  const uk_lanes zero = uk_all(0.0), now = uk_all(t);
-  uk_lanes q[UK_NV], v[UK_NV], later[UK_NV];
+/* Efforts of all laws at a measured state, with a memory of their own. */
+static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_group *g,
+                             uk_crowd *c, long long first, double t, uk_mask *failed) {
+  const uk_lanes zero = uk_all(0.0), now = uk_all(t), *q = measured->q, *v = measured->v;
+  uk_lanes later[UK_NV];
   m->t = now;
-  memcpy(q, m->q, sizeof q);
-  memcpy(v, m->v, sizeof v);
+  memcpy(m->q, q, sizeof m->q);
+  memcpy(m->v, v, sizeof m->v);
   uk_follow_all(g->tasks, g->tasks_alike, now, UK_MT, g->followed, failed);
   uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
   uk_lanes_predict(m, g);
@@ -307,9 +308,7 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   uk_follow_all(g->expected, g->expected_alike, m->t, UK_M, m->followed, failed);
 #endif
 #if UK_SWITCHED
-  uk_lanes active[UK_ROWS];
-  memcpy(active, m->active, sizeof active);
-  memcpy(m->active, g->active, sizeof active);
+  memcpy(m->active, g->active, sizeof m->active);
 #endif
   UK_EACH(i, UK_NV) m->tau[i] = zero;
   const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
@@ -321,12 +320,10 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
   const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
   if (uk_any(~served)) UK_EACH(l, g->lanes) {
-    double measured_q[UK_NV], measured_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
+    double own_q[UK_NV], own_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
     if (served[l] || (*failed)[l]) continue;
-    UK_EACH(i, UK_NV)
-      measured_q[i] = q[i][l], measured_v[i] = v[i][l], expected[i] = later[i][l];
-    if (!uk_crowd_alone(g, c, first, l, t, measured_q, measured_v, expected, sure[l] != 0,
-                        flags)) {
+    UK_EACH(i, UK_NV) own_q[i] = q[i][l], own_v[i] = v[i][l], expected[i] = later[i][l];
+    if (!uk_crowd_alone(g, c, first, l, t, own_q, own_v, expected, sure[l] != 0, flags)) {
       (*failed)[l] = -1;
       continue;
     }
@@ -336,13 +333,6 @@ static void uk_lanes_control(uk_lanes_memory *m, uk_group *g, uk_crowd *c, long 
   UK_EACH(j, UK_NU) g->commanded[j] = g->efforts[j];
   g->commanded_known[0] = uk_all(1.0);
 #endif
-#if UK_SWITCHED
-  memcpy(m->active, active, sizeof active);
-#endif
-  m->t = now;
-  memcpy(m->q, q, sizeof q);
-  memcpy(m->v, v, sizeof v);
-  m->stabilize = 0.0;
 }
 
 /* Take over what laws are set to and remember. */

@@ -135,8 +135,6 @@ UK_LANE_BY_LANE(exp)
 UK_LANE_BY_LANE(log)
 UK_LANE_BY_LANE(asin)
 UK_LANE_BY_LANE(acos)
-UK_LANE_BY_LANE(atan)
-UK_LANE_BY_LANE_2(atan2)
 UK_LANE_BY_LANE_2(pow)
 
 /* Sine and cosine. Turns of a quarter are taken off in two parts of pi/2, exactly thanks to fused
@@ -179,3 +177,29 @@ static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine)
   }
 #endif
 }
+
+/* The angle whose tangent is y / x, in the quadrant of (x, y): within pi/8 of an axis or of a
+ * diagonal, the polynomial of fdlibm. Not for infinite numbers. */
+static inline uk_lanes uk_lanes_atan2(uk_lanes y, uk_lanes x) {
+  const uk_lanes zero = uk_all(0.0), high = uk_lanes_fabs(y), wide = uk_lanes_fabs(x);
+  const uk_mask steep = high > wide, sign = (uk_mask)uk_all(-0.0);
+  const uk_lanes less = uk_pick(steep, wide, high), more = uk_pick(steep, high, wide);
+  const uk_mask diagonal = less > 0.41421356237309503 * more, origin = more == zero;
+  const uk_lanes over = uk_pick(diagonal, less - more, less);
+  const uk_lanes under = uk_pick(origin, uk_all(1.0), uk_pick(diagonal, less + more, more));
+  const uk_lanes r = over / under, z = r * r, w = z * z;
+  const uk_lanes even =
+      3.33333333333329318027e-01 + w * (1.42857142725034663711e-01
+      + w * (9.09088713343650656196e-02 + w * (6.66107313738753120669e-02
+      + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02))));
+  const uk_lanes odd =
+      -1.99999999998764832476e-01 + w * (-1.11111104054623557880e-01
+      + w * (-7.69187620504482999495e-02 + w * (-5.83357013379057348645e-02
+      + w * -3.65315727442169155270e-02)));
+  uk_lanes angle = uk_pick(diagonal, uk_all(0.78539816339744831), zero) + (r - r * z * (even + z * odd));
+  angle = uk_pick(steep, 1.5707963267948966 - angle, angle);
+  angle = uk_pick(((uk_mask)x & sign) != 0, 3.1415926535897931 - angle, angle);
+  return (uk_lanes)((uk_mask)angle ^ ((uk_mask)y & sign));
+}
+
+static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }

@@ -44,6 +44,7 @@ class Statement:
     makes: tuple[str, ...]  # names that it declares
     reads: tuple[str, ...]  # names of others that it needs; inputs are not among them
     kind: str  # type of what it makes
+    place: str = ""  # where it stores the name that it reads; empty: it makes one
 
 
 def number(value: float) -> str:
@@ -67,7 +68,7 @@ class Writer:
         for place, value in targets:
             if isinstance(value, Symbol):
                 self._define(value)
-                self._add(f"{place} = {self._named[value]};", (), (value,))
+                self._add(f"{place} = {self._named[value]};", (), (value,), place=place)
             else:
                 self._add(f"{place} = {self._dialect.literal(value)};", (), ())
         written, self._statements = self._statements, []
@@ -81,11 +82,18 @@ class Writer:
         return written
 
     def _add(
-        self, text: str, makes: tuple[str, ...], operands: Sequence[Any], kind: str = ""
+        self,
+        text: str,
+        makes: tuple[str, ...],
+        operands: Sequence[Any],
+        kind: str = "",
+        place: str = "",
     ) -> None:
         symbols = (x for x in operands if isinstance(x, Symbol) and x.operation != "input")
         reads = tuple(self._named[x] for x in symbols)
-        self._statements.append(Statement(f"  {text}", makes, reads, kind or self._dialect.real))
+        self._statements.append(
+            Statement(f"  {text}", makes, reads, kind or self._dialect.real, place)
+        )
 
     def _define(self, root: Symbol) -> None:
         stack = [(root, False)]

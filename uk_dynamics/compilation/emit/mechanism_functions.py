@@ -105,7 +105,9 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
         "rates": places(rate=terms.rate),
         "forces": places(F=terms.F, bias=terms.bias),
     }
-    pieces = in_pieces(name, types, [writer.statements(x) for x in blocks.values()], dialect)
+    statements = [writer.statements(x) for x in blocks.values()]
+    # where rows are pivoted in the place of M and A, the configuration is not kept
+    pieces = in_pieces(name, types, statements, dialect, lasting=("M", "A"))
     common = {
         "real": dialect.real,
         "parameters": ", ".join(f"{kind} {x}" for x, kind in types.items()),
@@ -133,7 +135,7 @@ def regular_function(
     many = dialect is LANES
     memory = "uk_lanes_memory" if many else "uk_memory"
     followed = copy = same = ""
-    if many or mechanism.follows_references:
+    if mechanism.follows_references:
         rows = f"sizeof((({memory} *)0)->followed) / sizeof({dialect.real})"
         followed = f"\n  {dialect.real} followed[{rows}];"
         copy = "\n  memcpy(kept->followed, m->followed, sizeof kept->followed);"

@@ -52,19 +52,32 @@ def in_pieces(
     blocks: Sequence[Sequence[Statement]],
     dialect: Dialect,
     reserved: int = 0,
+    lasting: Sequence[str] = (),
 ) -> Pieces:
-    """Cut blocks of statements."""
+    """Cut blocks of statements.
+
+    Args:
+        name: What the names of their functions begin with.
+        parameters: Of all of them, with their types.
+        blocks: Each needs those before it.
+        dialect: Of the statements.
+        reserved: Places at the beginning of ``shared`` that statements name.
+        lasting: Arrays whose entries nothing else changes as long as blocks behind the one that
+            stores them may be called.
+    """
     pieces: list[Sequence[Statement]] = []
+    block_of: list[int] = []  # of each piece
     calls = []
     types = {**parameters, SHARED: f"{dialect.real} *restrict"}
-    for block in blocks:
+    for number, block in enumerate(blocks):
         first = len(pieces)
         count = max(1, -(-len(block) // LONGEST))
         size = max(1, -(-len(block) // count))
         pieces += [block[at : at + size] for at in range(0, len(block), size)]
         numbers = range(first, len(pieces))
+        block_of += [number for _ in numbers]
         calls.append("".join(f"  {name}_{k}({', '.join(types)});\n" for k in numbers))
-    places = _crossing(pieces, reserved)
+    places, shared = _crossing(pieces, block_of, reserved, lasting)
     form = _APART if len(pieces) > len(blocks) else _PIECE
     functions = [
         form.format(
@@ -76,25 +89,64 @@ def in_pieces(
         )
         for k, piece in enumerate(pieces)
     ]
-    return Pieces("".join(functions), tuple(calls), max(1, reserved + len(places)))
+    return Pieces("".join(functions), tuple(calls), shared)
 
 
-def _crossing(pieces: Sequence[Sequence[Statement]], reserved: int) -> dict[str, tuple[int, str]]:
-    """Names that a later piece reads, each with its place in the array and its type."""
-    made: dict[str, tuple[int, str]] = {}
-    places: dict[str, tuple[int, str]] = {}
+def _crossing(
+    pieces: Sequence[Sequence[Statement]],
+    block_of: Sequence[int],
+    reserved: int,
+    lasting: Sequence[str],
+) -> tuple[dict[str, tuple[str, str]], int]:
+    """Places and types of names that a later piece reads, and the size of the array for them.
+
+    The nearest cache should hold it, with a vector in each place. Therefore names that are an
+    answer are read where that is, and what only pieces of the same block read leaves its place to
+    later names when the last one has. What other blocks read has a place of its own, whichever of
+    them are called again.
+    """
+    made: dict[str, int] = {}  # the piece that makes a name
+    kind: dict[str, str] = {}
+    first: dict[str, int] = {}  # of the pieces that read a name of an earlier one
+    last: dict[str, int] = {}
+    elsewhere: set[str] = set()  # names that other blocks read
+    answers: dict[str, tuple[int, str]] = {}  # the piece that stores a name, and where
     for k, piece in enumerate(pieces):
         for statement in piece:
-            made |= dict.fromkeys(statement.makes, (k, statement.kind))
+            made |= dict.fromkeys(statement.makes, k)
+            kind |= dict.fromkeys(statement.makes, statement.kind)
             for x in statement.reads:
-                where, kind = made[x]
-                if where != k and x not in places:
-                    places[x] = (reserved + len(places), kind)
-    return places
+                if statement.place:
+                    answers.setdefault(x, (k, statement.place))
+                if made[x] != k:
+                    first.setdefault(x, k)
+                    last[x] = k
+                if block_of[made[x]] != block_of[k]:
+                    elsewhere.add(x)
+    places: dict[str, tuple[str, str]] = {}
+    ending: dict[int, list[int]] = {}  # places that a piece is the last to read
+    free: list[int] = []
+    size, behind = reserved, 0  # behind: pieces that have ended
+    for x in sorted(last, key=made.__getitem__):
+        stored, place = answers.get(x, (len(pieces), ""))
+        if stored < first[x] and (x not in elsewhere or place.partition("[")[0] in lasting):
+            places[x] = place, kind[x]
+            continue
+        while behind < made[x]:
+            free += ending.pop(behind, [])
+            behind += 1
+        if x in elsewhere or not free:
+            at, size = size, size + 1
+        else:
+            at = free.pop()
+        if x not in elsewhere:
+            ending.setdefault(last[x], []).append(at)
+        places[x] = f"{SHARED}[{at}]", kind[x]
+    return places, max(1, size)
 
 
 def _body(
-    piece: Sequence[Statement], places: Mapping[str, tuple[int, str]], dialect: Dialect
+    piece: Sequence[Statement], places: Mapping[str, tuple[str, str]], dialect: Dialect
 ) -> str:
     lines = []
     known: set[str] = set()
@@ -104,14 +156,14 @@ def _body(
                 known.add(x)
                 place, kind = places[x]
                 same = "" if kind == dialect.real else f"({kind})"
-                lines.append(f"  const {kind} {x} = {same}{SHARED}[{place}];")
+                lines.append(f"  const {kind} {x} = {same}{place};")
         lines.append(statement.text)
         known.update(statement.makes)
         for x in statement.makes:
-            if x in places:
-                place, kind = places[x]
+            place, kind = places.get(x, ("", ""))
+            if place.startswith(f"{SHARED}["):
                 same = "" if kind == dialect.real else f"({dialect.real})"
-                lines.append(f"  {SHARED}[{place}] = {same}{x};")
+                lines.append(f"  {place} = {same}{x};")
     return "\n".join(lines) + "\n"
 
 
