@@ -140,6 +140,22 @@ def test_compiled_derivatives_are_the_same(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", ["five_bar", "landing_leg"])
+def test_compiled_forces_are_the_same(name: str) -> None:
+    """Multipliers of redundant rows; rows that are switched, and a mass matrix of leg and foot."""
+    mechanism = shipped(name)
+    state, tau, _ = at_random(mechanism, 7)
+    interpreted = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    found = MotionDerivatives(mechanism, "compiled").forces(state.q, state.v, tau, state.t)
+    nv, free = mechanism.model.nv, interpreted.motions.shape[1]
+    directions = np.zeros((3 * nv + 1, free + nv + 1))
+    directions[: 2 * nv, :free] = interpreted.motions
+    directions[2 * nv :, free:] = np.eye(nv + 1)
+    for quantity in found._fields:
+        expected = along(getattr(interpreted, quantity), directions)
+        assert error(along(getattr(found, quantity), directions), expected) < TOLERANCE, quantity
+
+
 @pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "differential_drive"])
 def test_a_batch_has_the_derivatives_of_its_states(name: str) -> None:
     """Redundant rows; rows that turn along the motion, unlike a parallelogram's; rows of wheels."""

@@ -61,6 +61,20 @@ class Patterns(NamedTuple):
     t: NDArray[np.bool_]
 
 
+class ForceDerivatives(NamedTuple):
+    """Of the motion and of what holds it, at a state.
+
+    Attributes:
+        acceleration: Of q̈, k = nv.
+        multipliers: Of the multipliers of least norm, k = m, the number of rows.
+        force: Of the ideal constraint force Aᵀλ, k = nv.
+    """
+
+    acceleration: Slopes
+    multipliers: Slopes
+    force: Slopes
+
+
 class ParameterDerivatives(NamedTuple):
     """How the motion changes with parameters while the state and the efforts are held.
 
@@ -140,6 +154,35 @@ class MotionDerivatives:
             if found is not None:
                 return _split(found, len(v))
         return self.at(state, inputs).acceleration
+
+    def forces(
+        self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0
+    ) -> ForceDerivatives:
+        """Of acceleration, multipliers and constraint force; in C where it is compiled.
+
+        :meth:`at` says whether they exist there, and along which motions.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            tau: Generalized forces, (nv,), in N or N·m; None is zero.
+            t: In s.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+        state, inputs = State(t, q, v), Inputs(tau)
+        if self._compiled is not None:
+            reference = self._rows.reference(t, inputs)
+            found = self._compiled.acceleration(state, tau, reference, self._active, stabilize=True)
+            if found is not None:
+                whole = (found, *self._compiled.forces())
+                return ForceDerivatives(*(_split(x, len(v)) for x in whole))
+        all_of_them = self.at(state, inputs)
+        return ForceDerivatives(
+            all_of_them.acceleration, all_of_them.multipliers, all_of_them.force
+        )
 
     def call(self) -> None:
         """What :meth:`acceleration` does in C, again and without its results; for measuring."""
