@@ -25,8 +25,8 @@ from uk_dynamics.compilation import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,
-    acceleration_sparsity,
     derivatives_are_cached,
+    motion_sparsity,
 )
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.core.linalg import RowBasis
@@ -46,13 +46,13 @@ DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 
 
 class Patterns(NamedTuple):
-    """Where derivatives of the acceleration may differ from zero, at any state.
+    """Where derivatives of a quantity with k entries may differ from zero, at any state.
 
     Attributes:
-        q: (nv, nv).
-        v: (nv, nv).
-        tau: (nv, nv).
-        t: (nv,).
+        q: (k, nv).
+        v: (k, nv).
+        tau: (k, nv).
+        t: (k,).
     """
 
     q: NDArray[np.bool_]
@@ -129,10 +129,20 @@ class MotionDerivatives:
     @cached_property
     def patterns(self) -> Patterns:
         """Which derivatives of the acceleration do not vanish by structure."""
-        found, nv = acceleration_sparsity(self._mechanism), self._mechanism.model.nv
-        return Patterns(
-            found[:, :nv], found[:, nv : 2 * nv], found[:, 2 * nv + 1 :], found[:, 2 * nv]
-        )
+        return self._patterns[0]
+
+    @cached_property
+    def force_patterns(self) -> tuple[Patterns, Patterns]:
+        """The same of the multipliers, (m, …), and of the constraint force, (nv, …)."""
+        return self._patterns[1], self._patterns[2]
+
+    @cached_property
+    def _patterns(self) -> list[Patterns]:
+        nv = self._mechanism.model.nv
+        return [
+            Patterns(x[:, :nv], x[:, nv : 2 * nv], x[:, 2 * nv + 1 :], x[:, 2 * nv])
+            for x in motion_sparsity(self._mechanism)
+        ]
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Slopes:
         """Of the acceleration alone; the quickest call of a compiled mechanism.
