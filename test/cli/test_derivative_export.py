@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
+from uk_dynamics import Inputs
 from uk_dynamics.cli.main import main
+from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -42,12 +45,38 @@ def test_the_example_prints_the_derivatives(source, tmp_path):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
 
 
-def test_functions_as_acados_calls_them(source, tmp_path):
-    """Its integers are ``int``; sensitivities are products with the one Jacobian."""
-    library = tmp_path / "library.so"
+@pytest.fixture(scope="module")
+def functions(source):
+    library = source.with_name("library.so")
     build = [*STRICT, "-Dcasadi_int=int", "-shared", "-fPIC", source, "-o", library, "-lm"]
     subprocess.run(build, check=True)
-    functions = ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library))
+
+
+def test_derivatives_of_redundant_multipliers_and_forces(functions):
+    """Along the constraints, and by the forces that act."""
+    machine = shipped("five_bar")
+    begin, layout = machine.start(), DerivativeLayout(machine)
+    memory = layout.memory()
+    memory[layout["q"]], memory[layout["v"]] = begin.q, begin.v
+    memory[layout["tau"]] = tau = np.random.default_rng(6).normal(size=machine.model.nv)
+    where = ctypes.c_void_p(memory.ctypes.data)
+    assert functions.five_bar_derivatives_differentiate(where) == 0
+    found = [np.empty((rows, layout.slopes)) for rows in (layout.rows, machine.model.nv)]
+    functions.five_bar_derivatives_force_slopes(
+        where, *(ctypes.c_void_p(x.ctypes.data) for x in found)
+    )
+    expected = MotionDerivatives(machine, "interpreted").at(begin, Inputs(tau))
+    moves = expected.motions
+    for slopes, by in zip(found, (expected.multipliers, expected.force), strict=True):
+        along = slopes[:, : len(moves)] @ moves
+        bound = TOLERANCE * max(1.0, np.abs(by.q).max(), np.abs(by.v).max())
+        np.testing.assert_allclose(along, np.hstack([by.q, by.v]) @ moves, rtol=0.0, atol=bound)
+        np.testing.assert_allclose(slopes[:, layout.stride :], by.tau, rtol=0.0, atol=bound)
+
+
+def test_functions_as_acados_calls_them(functions):
+    """Its integers are ``int``; sensitivities are products with the one Jacobian."""
     machine, rng = shipped("five_bar"), np.random.default_rng(4)
     begin = machine.start()
     nx, nu = 2 * machine.model.nv, len(machine.actuators)

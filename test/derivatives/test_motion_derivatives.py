@@ -140,6 +140,38 @@ def test_compiled_derivatives_are_the_same(name: str) -> None:
         )
 
 
+def test_patterns_cover_derivatives_and_know_zeros() -> None:
+    """A force on one side of the springs in the joints does not move the other side at once."""
+    mechanism = shipped("flexible_joint_arm")
+    state, tau, _ = at_random(mechanism, 4)
+    derivatives = MotionDerivatives(mechanism, "interpreted")
+    found = derivatives.at(state, Inputs(tau))
+    patterns = (derivatives.patterns, *derivatives.force_patterns)
+    assert not all(pattern.q.all() for pattern in patterns)
+    for by, pattern in zip(
+        (found.acceleration, found.multipliers, found.force), patterns, strict=True
+    ):
+        for slopes, places in ((by.q, pattern.q), (by.v, pattern.v), (by.tau, pattern.tau)):
+            assert np.abs(slopes[~places]).max(initial=0.0) < TOLERANCE
+        assert np.abs(by.t[~pattern.t]).max(initial=0.0) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["five_bar", "landing_leg"])
+def test_compiled_forces_are_the_same(name: str) -> None:
+    """Multipliers of redundant rows, and of a leg whose contacts are switched."""
+    mechanism = shipped(name)
+    state, tau, _ = at_random(mechanism, 7)
+    interpreted = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    found = MotionDerivatives(mechanism, "compiled").forces(state.q, state.v, tau, state.t)
+    nv, free = mechanism.model.nv, interpreted.motions.shape[1]
+    directions = np.zeros((3 * nv + 1, free + nv + 1))
+    directions[: 2 * nv, :free] = interpreted.motions
+    directions[2 * nv :, free:] = np.eye(nv + 1)
+    for quantity in found._fields:
+        expected = along(getattr(interpreted, quantity), directions)
+        assert error(along(getattr(found, quantity), directions), expected) < TOLERANCE, quantity
+
+
 @pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "differential_drive"])
 def test_a_batch_has_the_derivatives_of_its_states(name: str) -> None:
     """Redundant rows; rows that turn along the motion, unlike a parallelogram's; rows of wheels."""

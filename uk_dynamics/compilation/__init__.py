@@ -15,7 +15,7 @@ from uk_dynamics.compilation.derivatives.equation_slopes import (
     SlopeSource,
     TracedSlopes,
 )
-from uk_dynamics.compilation.derivatives.patterns import acceleration_sparsity
+from uk_dynamics.compilation.derivatives.patterns import motion_sparsity
 from uk_dynamics.compilation.derivatives.task_slopes import TaskSlopes
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
@@ -27,12 +27,12 @@ __all__ = [
     "SlopeSource",
     "TaskSlopes",
     "TracedSlopes",
-    "acceleration_sparsity",
     "announce",
     "choose",
     "chosen",
     "derivative_batch_library_of",
     "derivative_library_of",
     "derivatives_are_cached",
+    "motion_sparsity",
     "select_backend",
 ]

@@ -5,6 +5,7 @@
 from uk_dynamics.derivatives.linearization import linearize, linearize_along
 from uk_dynamics.derivatives.motion_derivatives import (
     DerivativeBackend,
+    ForceDerivatives,
     MotionDerivatives,
     ParameterDerivatives,
     differentiable,
@@ -17,6 +18,7 @@ from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
     "DerivativeBackend",
+    "ForceDerivatives",
     "MotionDerivatives",
     "ParameterDerivatives",
     "ProjectionDerivatives",

@@ -25,8 +25,8 @@ from uk_dynamics.compilation import (
     EquationSlopes,
     SlopeSource,
     TracedSlopes,
-    acceleration_sparsity,
     derivatives_are_cached,
+    motion_sparsity,
 )
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.core.linalg import RowBasis
@@ -46,19 +46,33 @@ DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 
 
 class Patterns(NamedTuple):
-    """Where derivatives of the acceleration may differ from zero, at any state.
+    """Where derivatives of a quantity with k entries may differ from zero, at any state.
 
     Attributes:
-        q: (nv, nv).
-        v: (nv, nv).
-        tau: (nv, nv).
-        t: (nv,).
+        q: (k, nv).
+        v: (k, nv).
+        tau: (k, nv).
+        t: (k,).
     """
 
     q: NDArray[np.bool_]
     v: NDArray[np.bool_]
     tau: NDArray[np.bool_]
     t: NDArray[np.bool_]
+
+
+class ForceDerivatives(NamedTuple):
+    """Of the motion and of what holds it, at a state.
+
+    Attributes:
+        acceleration: Of q̈, k = nv.
+        multipliers: Of the multipliers of least norm, k = m, the number of rows.
+        force: Of the ideal constraint force Aᵀλ, k = nv.
+    """
+
+    acceleration: Slopes
+    multipliers: Slopes
+    force: Slopes
 
 
 class ParameterDerivatives(NamedTuple):
@@ -115,10 +129,20 @@ class MotionDerivatives:
     @cached_property
     def patterns(self) -> Patterns:
         """Which derivatives of the acceleration do not vanish by structure."""
-        found, nv = acceleration_sparsity(self._mechanism), self._mechanism.model.nv
-        return Patterns(
-            found[:, :nv], found[:, nv : 2 * nv], found[:, 2 * nv + 1 :], found[:, 2 * nv]
-        )
+        return self._patterns[0]
+
+    @cached_property
+    def force_patterns(self) -> tuple[Patterns, Patterns]:
+        """The same of the multipliers, (m, …), and of the constraint force, (nv, …)."""
+        return self._patterns[1], self._patterns[2]
+
+    @cached_property
+    def _patterns(self) -> list[Patterns]:
+        nv = self._mechanism.model.nv
+        return [
+            Patterns(x[:, :nv], x[:, nv : 2 * nv], x[:, 2 * nv + 1 :], x[:, 2 * nv])
+            for x in motion_sparsity(self._mechanism)
+        ]
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Slopes:
         """Of the acceleration alone; the quickest call of a compiled mechanism.
@@ -140,6 +164,35 @@ class MotionDerivatives:
             if found is not None:
                 return _split(found, len(v))
         return self.at(state, inputs).acceleration
+
+    def forces(
+        self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0
+    ) -> ForceDerivatives:
+        """Of acceleration, multipliers and constraint force; in C where it is compiled.
+
+        :meth:`at` says whether they exist there, and along which motions.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            tau: Generalized forces, (nv,), in N or N·m; None is zero.
+            t: In s.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            InputError: The state gives numbers that are not finite.
+        """
+        state, inputs = State(t, q, v), Inputs(tau)
+        if self._compiled is not None:
+            reference = self._rows.reference(t, inputs)
+            found = self._compiled.acceleration(state, tau, reference, self._active, stabilize=True)
+            if found is not None:
+                whole = (found, *self._compiled.forces())
+                return ForceDerivatives(*(_split(x, len(v)) for x in whole))
+        all_of_them = self.at(state, inputs)
+        return ForceDerivatives(
+            all_of_them.acceleration, all_of_them.multipliers, all_of_them.force
+        )
 
     def call(self) -> None:
         """What :meth:`acceleration` does in C, again and without its results; for measuring."""

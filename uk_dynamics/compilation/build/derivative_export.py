@@ -15,7 +15,14 @@ Double precision, no allocation, no global state: one uk_memory per thread, all 
 Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
 qdd_slopes, row by row: by q, by v, by t, and from UK_STRIDE on by tau. Columns of q are those of
 the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite.
-The list of qdd above marks which of its derivatives by q | v | tau may differ from zero."""
+The list of qdd above marks which of its derivatives by q | v | tau may differ from zero.
+
+After it, uk_force_slopes(memory, multipliers, force) gives at the same state the derivatives of the
+multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force A^T lambda,
+(UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, in arrays of the caller; columns as
+above. It has no status of its own. Those by q and v of multipliers of dependent rows hold along
+changes of the state that keep the constraints. Where qdd's list leaves out a place, the force has
+a zero too."""
 
 _ODE = """
 {id}_ode(x, u) -> xdot and its Jacobian have the interface of CasADi's external functions,
@@ -92,7 +99,10 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         v=", ".join(map(repr, begin.v.tolist())),
         names=", ".join(map(c_string, names)),
     )
-    prototypes = "int uk_differentiate(uk_memory *memory);\n"
+    prototypes = (
+        "int uk_differentiate(uk_memory *memory);\n"
+        "void uk_force_slopes(uk_memory *memory, double *multipliers, double *force);\n"
+    )
     declarations = derivative_source.derivative_declarations(mechanism)
     if is_ode:
         prototypes += "\n" + ode_source.ode_prototypes(plain)

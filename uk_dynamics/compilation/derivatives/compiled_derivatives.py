@@ -31,7 +31,8 @@ class CompiledDerivatives:
         self._memory = np.zeros(layout.size)
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
         self._differentiate, self._slopes = library.uk_differentiate, library.uk_equation_slopes
-        self._slopes.restype = None
+        self._forces = library.uk_force_slopes
+        self._slopes.restype = self._forces.restype = None
         self._fields = {name: self._memory[layout[name]] for name in layout.fields}
         self._fields["active"][:] = 1.0
         self._by_qdd = self._fields["qdd_slopes"].reshape(self._nv, layout.slopes)
@@ -94,6 +95,18 @@ class CompiledDerivatives:
             return None
         layout = self._layout
         return np.delete(self._by_qdd, range(layout.directions, layout.stride), axis=1)
+
+    def forces(self) -> tuple[Array, Array]:
+        """Of the multipliers and of Aᵀλ, fresh, (m, 3 nv + 1) and (nv, 3 nv + 1).
+
+        At the last state of :meth:`acceleration`.
+        """
+        layout = self._layout
+        gap = range(layout.directions, layout.stride)
+        parts = np.empty((self._rows, layout.slopes)), np.empty((self._nv, layout.slopes))
+        self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts))
+        multipliers, force = (np.delete(x, gap, axis=1) for x in parts)
+        return multipliers, force
 
     @property
     def qdd(self) -> Array:

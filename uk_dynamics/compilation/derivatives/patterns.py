@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Which derivatives of the acceleration vanish whatever the state."""
+"""Which derivatives of the motion and its forces vanish whatever the state."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
-def acceleration_sparsity(mechanism: ResolvedMechanism) -> NDArray[np.bool_]:
-    """Where derivatives of q̈ by q, v, t and generalized forces may differ from zero.
+def motion_sparsity(mechanism: ResolvedMechanism) -> tuple[NDArray[np.bool_], ...]:
+    """Where derivatives of q̈, λ and Aᵀλ by q, v, t and generalized forces may differ from zero.
 
-    See :func:`uk_dynamics.compilation.tangents.sparsity.acceleration_sparsity`.
+    See :func:`uk_dynamics.compilation.tangents.sparsity.motion_sparsity`.
     """
     from uk_dynamics.compilation.tangents import sparsity  # traces, which few need
 
-    return sparsity.acceleration_sparsity(mechanism)
+    return sparsity.motion_sparsity(mechanism)

@@ -56,6 +56,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
             traced, in_rows(DerivativeLayout(mechanism).stride), parameters(mechanism)
         ),
         part("derivatives.c"),
+        part("force_slopes.c"),
     ]
     if is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))

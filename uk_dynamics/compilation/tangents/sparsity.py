@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,27 @@ def acceleration_sparsity(
     Returns:
         Columns as in C: q, v, t, forces, (nv, 3 nv + 1).
     """
+    return motion_sparsity(mechanism, traced).acceleration
+
+
+class MotionSparsity(NamedTuple):
+    """Where derivatives may differ from zero; columns q, v, t, forces, 3 nv + 1 of them.
+
+    Attributes:
+        acceleration: (nv, 3 nv + 1).
+        multipliers: A row's depend on what moves the set that it holds, (m, 3 nv + 1).
+        force: Of Aᵀλ: as of the acceleration, in sets that some row holds, (nv, 3 nv + 1).
+    """
+
+    acceleration: NDArray[np.bool_]
+    multipliers: NDArray[np.bool_]
+    force: NDArray[np.bool_]
+
+
+def motion_sparsity(
+    mechanism: ResolvedMechanism, traced: EquationTangents | None = None
+) -> MotionSparsity:
+    """The same for multipliers and constraint force too; see :func:`acceleration_sparsity`."""
     traced = traced or equation_tangents(mechanism)
     terms = trace(mechanism)
     nv, columns = mechanism.model.nv, traced.directions
@@ -54,4 +76,10 @@ def acceleration_sparsity(
         touch(support[:1], slopes)
     for i in range(nv):
         touch([i], [columns + i])
-    return touched
+    held = np.zeros(nv, dtype=bool)
+    multipliers = np.zeros((len(rows), columns + nv), dtype=bool)
+    for r, support in enumerate(rows):
+        for i in support[:1]:
+            multipliers[r] = touched[i]
+            held |= sets == sets[i]
+    return MotionSparsity(touched, multipliers, touched & held[:, None])

@@ -1,0 +1,134 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Derivatives of the constraint force Q = A^T lambda = M q'' - F - tau and of the multipliers of least
+ * norm, where uk_differentiate has left those of the acceleration. With g = M dq'' - r,
+ *
+ *   dQ = M dq'' + d(M q'' - F)|q'',    A^T dlambda = g.
+ *
+ * All rows are combinations B = A C of the independent ones, so B^T dlambda = C^T g, of least norm by
+ * (B^T B)^-1; and where some rows depend on others, combinations K of K^T A = 0 turn with the state:
+ * lambda = A w asks for K^T dlambda = K^T dA w.
+ */
+
+#if UK_M > 0
+/* M and A at the state again: rows that were pivoted left the factor and zeros in their places. */
+static void uk_terms_again(uk_memory *m) {
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  for (int r = 0; r < UK_M; ++r)
+    for (int i = 0; m->active[r] == 0.0 && i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
+}
+
+/* M dq'', rows of UK_SLOPES. */
+static void uk_inertia_slopes(const uk_memory *m, double *restrict to) {
+  uk_zero(to, UK_NV * UK_SLOPES);
+  for (int i = 0; i < UK_NV; ++i)
+    for (int j = 0; j < UK_NV; ++j) {
+      const double inertia = m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
+      if (inertia == 0.0) continue;
+      const double *by = m->qdd_slopes + j * UK_SLOPES;
+      for (int k = 0; k < UK_SLOPES; ++k) to[i * UK_SLOPES + k] += inertia * by[k];
+    }
+}
+
+/* Cholesky's factor of B^T B in its lower triangle; B holds unit rows, so that there is one. */
+static void uk_factor_gram(const double *B, int rank, double *gram) {
+  for (int i = 0; i < rank; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double sum = 0.0;
+      for (int r = 0; r < UK_M; ++r) sum += B[r * UK_M + i] * B[r * UK_M + j];
+      for (int k = 0; k < j; ++k) sum -= gram[i * UK_M + k] * gram[j * UK_M + k];
+      gram[i * UK_M + j] = i == j ? sqrt(sum) : sum / gram[j * UK_M + j];
+    }
+}
+
+/* B (B^T B)^-1 x, (UK_M,), for x, (rank,), which is lost. */
+static void uk_least(const double *B, int rank, const double *gram, double *x, double *y) {
+  for (int i = 0; i < rank; ++i) {
+    for (int k = 0; k < i; ++k) x[i] -= gram[i * UK_M + k] * x[k];
+    x[i] /= gram[i * UK_M + i];
+  }
+  for (int i = rank - 1; i >= 0; --i) {
+    for (int k = i + 1; k < rank; ++k) x[i] -= gram[k * UK_M + i] * x[k];
+    x[i] /= gram[i * UK_M + i];
+  }
+  for (int r = 0; r < UK_M; ++r) {
+    y[r] = 0.0;
+    for (int i = 0; i < rank; ++i) y[r] += B[r * UK_M + i] * x[i];
+  }
+}
+
+/* C^T g in rows of the independent constraints, the others zero. */
+static void uk_carried(const uk_memory *m, int rank, const double *g, double *to) {
+  uk_zero(to, UK_M * UK_SLOPES);
+  for (int c = 0; c < rank; ++c) {
+    double *row = to + (int)m->order[c] * UK_SLOPES;
+    for (int i = 0; i < UK_NV; ++i) {
+      const double factor = m->corrections[c * UK_NV + i];
+      if (factor == 0.0) continue;
+      for (int k = 0; k < UK_SLOPES; ++k) row[k] += factor * g[i * UK_SLOPES + k];
+    }
+  }
+}
+
+/* From those of the independent rows alone to those of least norm. */
+static void uk_share(uk_memory *m, int rank, double *slopes, double *shared) {
+  double B[UK_M * UK_M], gram[UK_M * UK_M], x[UK_M], y[UK_M], changed[UK_NV], none[UK_M];
+  for (int r = 0; r < UK_M; ++r)
+    for (int c = 0; c < rank; ++c) {
+      double sum = 0.0;
+      for (int i = 0; i < UK_NV; ++i) sum += m->A[r * UK_NV + i] * m->corrections[c * UK_NV + i];
+      B[r * UK_M + c] = sum;
+    }
+  uk_factor_gram(B, rank, gram);
+  /* w = C lambda on the independent rows; slopes of A (q'' + w) - b less those of A q'' - b */
+  memcpy(changed, m->qdd, sizeof changed);
+  for (int c = 0; c < rank; ++c)
+    for (int i = 0; i < UK_NV; ++i)
+      changed[i] += m->corrections[c * UK_NV + i] * m->multipliers[(int)m->order[c]];
+  uk_zero(none, UK_M);
+  memcpy(m->rate_slopes, m->row_slopes, sizeof m->rate_slopes);
+  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, changed, none, m->rest,
+              m->row_slopes, m->rate_slopes, shared);
+  for (int k = 0; k < UK_SLOPES; ++k) {
+    double turned[UK_M];
+    for (int r = 0; r < UK_M; ++r) {
+      const int at = r * UK_STRIDE + k, acts = k < UK_STRIDE && m->active[r] != 0.0;
+      turned[r] = acts ? m->rate_slopes[at] - m->row_slopes[at] : 0.0;
+    }
+    for (int c = 0; c < rank; ++c) {
+      x[c] = slopes[(int)m->order[c] * UK_SLOPES + k];
+      for (int r = 0; r < UK_M; ++r) x[c] -= B[r * UK_M + c] * turned[r];
+    }
+    uk_least(B, rank, gram, x, y);
+    for (int r = 0; r < UK_M; ++r) slopes[r * UK_SLOPES + k] = y[r] + turned[r];
+  }
+  memcpy(m->row_slopes, m->rate_slopes, sizeof m->row_slopes);
+}
+#endif
+
+/* Behind uk_differentiate at the same state; rows of UK_SLOPES as in qdd_slopes. */
+UK_EXPORT void uk_force_slopes(uk_memory *m, double *multipliers, double *force) {
+  uk_zero(force, UK_NV * UK_SLOPES);
+#if UK_M > 0
+  const int rank = (int)m->rank;
+  double shared[UK_TANGENTS_SHARED], none[UK_M], g[UK_NV * UK_SLOPES];
+  uk_terms_again(m);
+  uk_inertia_slopes(m, force);
+  for (int i = 0; i < UK_NV; ++i) force[i * UK_SLOPES + UK_STRIDE + i] -= 1.0;
+  memcpy(g, force, sizeof g);
+  uk_zero(none, UK_M);
+  memcpy(m->rest, m->motion_slopes, sizeof m->rest); /* for the zeros that are never written */
+  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, none, m->rest,
+              m->row_slopes, m->rate_slopes, shared);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
+  for (int i = 0; i < UK_NV; ++i)
+    for (int k = 0; k < UK_STRIDE; ++k) {
+      g[i * UK_SLOPES + k] -= m->motion_slopes[i * UK_STRIDE + k];
+      force[i * UK_SLOPES + k] -= m->rest[i * UK_STRIDE + k];
+    }
+  uk_carried(m, rank, g, multipliers);
+  if (rank < UK_M) uk_share(m, rank, multipliers, shared);
+#else
+  (void)m, (void)multipliers;
+#endif
+}
