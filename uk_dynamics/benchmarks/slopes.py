@@ -22,6 +22,7 @@ OURS = "uk_dynamics, in C"
 PYTHON = "uk_dynamics, from Python"
 BATCH = "uk_dynamics, a batch from Python, one thread"
 PEER = "Pinocchio computeConstraintDynamicsDerivatives"
+WHOLE_PEER = "Pinocchio, constraintDynamics before them"  # as ours, which have the solution
 _STATES = 512  # of a batch
 _SAME = 1e-6  # relative; Pinocchio's rows are regularised
 
@@ -57,7 +58,7 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
     tau = rng.standard_normal(mechanism.model.nv)
     many = [several[k] for k in rng.integers(0, len(several), _STATES)]
     q, v = np.array([s.q for s in many]), np.array([s.v for s in many])
-    force = rng.standard_normal(v.shape)
+    efforts = rng.standard_normal(v.shape)
     own = derivatives.acceleration(state.q, state.v, tau)
     one = derivatives.batch(state.q[None], state.v[None], tau[None]).acceleration
     derivatives.acceleration(state.q, state.v, tau)  # what is timed in C alone
@@ -65,7 +66,7 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
     functions: dict[str, Callable[[], object]] = {
         OURS: derivatives.call,
         PYTHON: lambda: derivatives.acceleration(state.q, state.v, tau),
-        BATCH: lambda: derivatives.batch(q, v, force, threads=1),
+        BATCH: lambda: derivatives.batch(q, v, efforts, threads=1),
     }
     errors: dict[str, float | None] = {
         OURS: None,
@@ -83,6 +84,9 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
         if off > _SAME:
             raise PeerError(f"another mechanism: derivatives by forces are off by {off:.2g}")
         functions[PEER] = peer.differentiate
+        force = tau + mechanism.passive.force(state.q, state.v)
+        functions[WHOLE_PEER] = lambda: (peer.bare(state.q, state.v, force), peer.differentiate())
+        errors[WHOLE_PEER] = off
         notes[PEER] = f"by v off by {_difference(by_v, bare.v):.1e}"
     except PeerError as problem:
         missing.append(Differentiated(name, PEER, note=problem.problem))

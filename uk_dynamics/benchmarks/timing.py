@@ -40,7 +40,13 @@ def medians(
 
 
 def _calls(function: Callable[[], object]) -> int:
+    """How many calls take the shortest time; the first ones are slower than all later ones."""
     function()
-    start = time.process_time()
-    function()
-    return max(1, int(np.ceil(_SHORTEST / (time.process_time() - start + 1e-9))))
+    count = 1
+    while True:
+        start = time.process_time()
+        for _ in range(count):
+            function()
+        if time.process_time() - start >= _SHORTEST:
+            return count
+        count *= 2

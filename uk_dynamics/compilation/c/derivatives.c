@@ -11,15 +11,16 @@
 
 #define UK_SLOPES (UK_STRIDE + UK_NV)
 #define UK_BLOCK 8 /* columns at a time, in registers */
+#define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
 typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
 
 static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;
 }
 
-/* y += sum of factors times rows of a length; factors stand `apart` from each other. */
-static inline void uk_add_rows(double *restrict y, int count, const double *factors, int apart,
-                               const double *rows, int length, const double *order) {
+/* y += sum of factors times rows of a length, in whole vectors of columns; factors stand `apart`. */
+static inline void uk_add_rows(double *restrict y, int columns, int count, const double *factors,
+                               int apart, const double *rows, int length, const double *order) {
   const double *used[UK_NV + UK_M + 1];
   double by[UK_NV + UK_M + 1];
   int n = 0, first = 0;
@@ -28,7 +29,7 @@ static inline void uk_add_rows(double *restrict y, int count, const double *fact
       by[n] = factors[r * apart];
       used[n++] = rows + (order ? (int)order[r] : r) * length;
     }
-  for (; first + 4 * UK_BLOCK <= UK_STRIDE; first += 4 * UK_BLOCK) { /* one factor for four */
+  for (; first + 4 * UK_BLOCK <= columns; first += 4 * UK_BLOCK) { /* one factor for four */
     uk_block *at = (uk_block *)(y + first), a = at[0], b = at[1], c = at[2], d = at[3];
     for (int k = 0; k < n; ++k) {
       const uk_block *row = (const uk_block *)(used[k] + first);
@@ -39,7 +40,7 @@ static inline void uk_add_rows(double *restrict y, int count, const double *fact
     }
     at[0] = a, at[1] = b, at[2] = c, at[3] = d;
   }
-  for (; first < UK_STRIDE; first += UK_BLOCK) {
+  for (; first < columns; first += UK_BLOCK) {
     uk_block sum = *(uk_block *)(y + first);
     for (int k = 0; k < n; ++k) sum += by[k] * *(const uk_block *)(used[k] + first);
     *(uk_block *)(y + first) = sum;
@@ -74,6 +75,7 @@ static void uk_inverse(uk_memory *m, int rank) {
 
 static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   const int free = UK_NV - rank;
+  double motions[UK_NV * UK_WHOLE] = {0}; /* the free ones, in whole vectors */
   memcpy(m->rest, m->motion_slopes, sizeof m->rest); /* whose zeros are written only once */
   uk_zero(m->qdd_slopes, UK_NV * UK_SLOPES);
 #if UK_M > 0
@@ -82,13 +84,14 @@ static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   for (int i = 0; i < UK_NV; ++i) {
     moves[i] = 0;
     for (int c = 0; c < rank; ++c) moves[i] |= m->corrections[c * UK_NV + i] != 0.0;
-    uk_add_rows(m->qdd_slopes + i * UK_SLOPES, rank, m->corrections + i, UK_NV, m->row_slopes,
-                UK_STRIDE, m->order);
+    uk_add_rows(m->qdd_slopes + i * UK_SLOPES, UK_STRIDE, rank, m->corrections + i, UK_NV,
+                m->row_slopes, UK_STRIDE, m->order);
   }
   for (int j = 0; !pivoted && j < UK_NV; ++j) {
     for (int i = 0; i < UK_NV; ++i)
       factors[i] = moves[i] ? -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)] : 0.0;
-    uk_add_rows(m->rest + j * UK_STRIDE, UK_NV, factors, 1, m->qdd_slopes, UK_SLOPES, NULL);
+    uk_add_rows(m->rest + j * UK_STRIDE, UK_STRIDE, UK_NV, factors, 1, m->qdd_slopes, UK_SLOPES,
+                NULL);
   }
 #else
   (void)pivoted;
@@ -96,16 +99,14 @@ static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
   for (int f = 0; f < free; ++f) {
     double *x = m->product + f * UK_STRIDE;
     uk_zero(x, UK_STRIDE);
-    uk_add_rows(x, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, UK_STRIDE, NULL);
+    uk_add_rows(x, UK_STRIDE, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, UK_STRIDE, NULL);
+    memcpy(motions + f * UK_WHOLE, m->free_motions + f * UK_NV, UK_NV * sizeof *motions);
   }
   for (int i = 0; i < UK_NV; ++i) {
-    double *x = m->qdd_slopes + i * UK_SLOPES, by_tau[UK_NV] = {0};
-    uk_add_rows(x, free, m->free_motions + i, UK_NV, m->product, UK_STRIDE, NULL);
-    for (int f = 0; f < free; ++f) {
-      const double *row = m->free_motions + f * UK_NV;
-      for (int k = 0; k < UK_NV; ++k) by_tau[k] += row[i] * row[k];
-    }
-    memcpy(x + UK_STRIDE, by_tau, sizeof by_tau);
+    double *x = m->qdd_slopes + i * UK_SLOPES, by_tau[UK_WHOLE] = {0};
+    uk_add_rows(x, UK_STRIDE, free, m->free_motions + i, UK_NV, m->product, UK_STRIDE, NULL);
+    uk_add_rows(by_tau, UK_WHOLE, free, m->free_motions + i, UK_NV, motions, UK_WHOLE, NULL);
+    memcpy(x + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
   }
 }
 
