@@ -36,7 +36,7 @@ class Differentiated:
         engine: Which, and how it is asked.
         seconds: Processor time of one state; None: there are no derivatives.
         error: Of the derivatives by τ from ours in C, relative to the largest entry.
-        note: Why there are none, or how far those by v are off.
+        note: Why there are none, or how far those by v are off, along velocities that loops allow.
     """
 
     mechanism: str
@@ -87,7 +87,9 @@ def slopes(mechanism: Mechanism, seconds: float = 4.0) -> list[Differentiated]:
         force = tau + mechanism.passive.force(state.q, state.v)
         functions[WHOLE_PEER] = lambda: (peer.bare(state.q, state.v, force), peer.differentiate())
         errors[WHOLE_PEER] = off
-        notes[PEER] = f"by v off by {_difference(by_v, bare.v):.1e}"
+        # across what the loops allow, each continues the rows in its own way
+        along = _difference(by_v @ own.tau, bare.v @ own.tau)
+        notes[PEER] = f"by v along admissible velocities off by {along:.1e}"
     except PeerError as problem:
         missing.append(Differentiated(name, PEER, note=problem.problem))
     times = medians(functions, seconds=seconds)
