@@ -158,7 +158,8 @@ def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
 def servo_part(tasks: Tasks) -> str:
     """What tells the law of these tasks from others of the same mechanism; not its inputs."""
     rows = [replace(task, reference=None) for task in tasks.spec.tasks]
-    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    law = (tasks.spec.distribution, rows)
+    digest = hashlib.sha256(repr(law).encode()).hexdigest()
     return f".servo-{digest[:12]}"
 
 
