@@ -13,6 +13,7 @@ from support.mechanism_builder import near, shipped
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.resources import shipped_files
 
 COMPILER = shutil.which("cc")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -110,23 +111,25 @@ def test_two_mechanisms_fit_into_one_program(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("options", "message"),
     [
-        (["rrr3_modular"], "cannot be compiled: solver.method: hierarchical"),
+        ([], "cannot be compiled: solver.method: kkt"),
         (
-            ["flexible_joint_arm", "--tasks", "flexible_joint_arm_links", "--export-c", "out"],
-            "cannot be written as C: allocation.distribution: gauss",
+            ["--tasks", "five_bar_sweep", "--export-c", "out"],
+            "cannot be written as C: solver.method: kkt",
         ),
-        (["rrr3_modular", "--export-c", "out"], "cannot be compiled: solver.method: hierarchical"),
+        (["--export-c", "out"], "cannot be compiled: solver.method: kkt"),
     ],
 )
 def test_what_cannot_be_compiled_is_a_mistake_of_the_user(
-    arguments, message, capsys, monkeypatch, tmp_path
+    options, message, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(tmp_path)
-    assert main(["compile", *arguments]) == 2
+    text = shipped_files("mechanism")["five_bar"].read_text()
+    Path("asked.yaml").write_text(f"{text}\nsolver: {{method: kkt}}\n")
+    assert main(["compile", "asked.yaml", *options]) == 2
     assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["asked.yaml"]
 
 
 def test_a_directory_that_cannot_be_made_is_a_mistake_of_the_user(capsys, tmp_path):

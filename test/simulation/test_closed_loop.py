@@ -111,7 +111,16 @@ def tasks_of(machine, one="constant", two="constant", two_kind=JOINT):
     return Tasks(TasksSpec.from_text(text), machine)
 
 
-def both(machine, tasks, duration=0.25, *, period=1e-3, prepare=lambda controller: None, **options):
+def both(
+    machine,
+    tasks,
+    duration=0.25,
+    *,
+    period=1e-3,
+    prepare=lambda controller: None,
+    begin=None,
+    **options,
+):
     """The same closed loop in C and in Python."""
     found = []
     for backend in ("compiled", "interpreted"):
@@ -119,7 +128,7 @@ def both(machine, tasks, duration=0.25, *, period=1e-3, prepare=lambda controlle
         prepare(controller)
         motion = simulate(
             machine,
-            machine.start(),
+            begin or machine.start(),
             duration,
             controller=controller,
             control_period=period,
@@ -206,6 +215,22 @@ def test_continuous_control(method):
     # error control may take another step for the sake of rounding; then both err by its tolerance
     assert np.abs(here.q - there.q).max() <= (SAME if method == "rk4" else 1e-8)
     assert here.warnings == there.warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks_file", "start"),
+    [
+        ("flexible_joint_arm", "flexible_joint_arm_links", {"q2": 0.5, "q4": 0.4}),
+        pytest.param("rrr3_modular", "rrr3_modular_track", {}, marks=pytest.mark.slow),
+    ],
+)
+def test_whole_motions_by_other_distributions_and_forms(name, tasks_file, start, moved_in_c):
+    machine = shipped(name)
+    tasks = Tasks.from_file(tasks_file, machine)
+    begin = machine.start(velocities=start)
+    (here, _), (there, _) = both(machine, tasks, 1.0, begin=begin)
+    assert_same(here, there)
+    assert moved_in_c
 
 
 def test_constraints_are_switched_between_periods():

@@ -37,6 +37,8 @@ class Tasks:
         references: What the tasks follow over time.
         allocation: What decides where they leave efforts open.
         priorities: Priority of each row, 1 first, (mt,).
+        by_generalized_inverse: Whether the feedback of each row is distributed by review (72),
+            (mt,).
     """
 
     def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism) -> None:
@@ -63,6 +65,9 @@ class Tasks:
         )
         sizes = [len(constraint.rows) for constraint in constraints]
         self.priorities: NDArray[np.intp] = np.repeat([t.priority for t in spec.tasks], sizes)
+        self.by_generalized_inverse: NDArray[np.bool_] = np.repeat(
+            [task.feedback == "generalized_inverse" for task in spec.tasks], sizes
+        )
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:

@@ -137,7 +137,7 @@ def test_wrong_sizes_are_named(part):
 @pytest.mark.parametrize(
     ("machine", "place"),
     [
-        (lambda: shipped("rrr3_modular"), "solver.method: hierarchical"),
+        (lambda: pinned_arm(f"{PIN}\n", more="solver: {method: kkt}\n"), "solver.method: kkt"),
         (lambda: pinned_arm(f"{PIN[:-1]}, compliance: 1.0e-6}}\n"), "constraints.pin.compliance"),
         (
             lambda: pinned_arm(f"{PIN[:-1]}, friction: {{coulomb: 0.1, radius: 0.02}}}}\n"),

@@ -9,7 +9,9 @@ import pytest
 from support.mechanism_builder import arm, closed_states, mechanism, near, pinned_arm, shipped
 
 from uk_dynamics.compilation.build import compiler, library
+from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
@@ -20,14 +22,17 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.resources import shipped_files
 
-# as many motors as rows, more of them, and switched constraints
+# as many motors as rows, more of them, switched constraints, and the review's control (72)
 QUICK = {
     "five_bar_sweep": "five_bar",
     "coordinated_robots_lift": "coordinated_robots",
     "landing_leg_knee": "landing_leg",
+    "flexible_joint_arm_links": "flexible_joint_arm",
 }
 OTHERS = {
+    "rrr3_modular_track": "rrr3_modular",
     "rrr3_track": "rrr3",
     "five_bar_maximal_lift": "five_bar_maximal",
     "two_mass_spring_stretch": "two_mass_spring",
@@ -218,6 +223,25 @@ def test_it_agrees_where_tasks_and_motors_do_not_fit(case):
         compare(tasks, compiled, state, demand(tasks, rng))
 
 
+@pytest.mark.parametrize("distribution", ["gauss", "effort"])
+def test_efforts_that_change_the_motion_least(distribution):
+    """One of two free motions is asked for, of four motors; another row spreads its feedback."""
+    motors = MOTORS.replace("initial", "  m4: {joint: j4, effort_limit: 3.0}\ninitial")
+    machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), motors)
+    text = f"distribution: {distribution}\ntasks:\n  one: {{type: joint, joint: j4}}\n"
+    text += (
+        "  again: {type: joint, joint: j4, priority: 2, feedback: {form: generalized_inverse}}\n"
+    )
+    tasks = of(machine, text)
+    interpreted = InterpretedServo(tasks)
+    compiled = CompiledServo(tasks, InterpretedServo(tasks))
+    rng = np.random.default_rng(10)
+    for state in closed_states(machine, rng, 12):
+        expected = compare(tasks, compiled, state, demand(tasks, rng))
+        assert expected.servo.rank == 1  # of two free motions
+        compare_limited(tasks, compiled, interpreted, state, rng)
+
+
 def test_live_references_and_switched_constraints_are_followed():
     machine = shipped("landing_leg")
     tasks = Tasks.from_file("landing_leg_knee", machine)
@@ -303,18 +327,19 @@ def test_without_the_headers_of_python_it_is_the_same(monkeypatch):
         plain.errors(State(0.0, state.q, state.v[:5]))
 
 
-GAUSS = "distribution: gauss\ntasks:\n  turn: {type: joint, joint: crank}\n"
-SPREAD = "tasks:\n  turn: {type: joint, joint: crank, feedback: {form: generalized_inverse}}\n"
+@pytest.mark.parametrize("name", shipped_files("tasks"))
+def test_all_shipped_tasks_can_be_compiled(name):
+    mechanisms = shipped_files("mechanism")
+    machine = shipped(max((one for one in mechanisms if name.startswith(one)), key=len))
+    assert obstacles(Tasks.from_file(name, machine)) == ()
+    assert integrates(machine)  # and so can whole periods
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [(GAUSS, "distribution: gauss"), (SPREAD, "tasks.turn.feedback.form: generalized_inverse")],
-)
-def test_what_cannot_be_compiled_is_named(text, place, caplog, monkeypatch):
+def test_what_cannot_be_compiled_is_named(caplog, monkeypatch):
     monkeypatch.delenv("UK_DYNAMICS_BACKEND")
-    machine = shipped("five_bar")
-    tasks = of(machine, text)
+    place = "solver.method: kkt"
+    machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), f"{MOTORS}solver: {{method: kkt}}\n")
+    tasks = of(machine, f"tasks:\n  {ONE}\n")
     with pytest.raises(CompilationError, match=place):
         ServoController(machine, tasks, backend="compiled")
     library.announce.cache_clear()

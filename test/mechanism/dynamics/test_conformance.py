@@ -278,7 +278,6 @@ CASES: dict[str, Callable[[], Case]] = {
 
 # Redundant, rheonomic, rolling, floating: these are compiled in every run, the others take minutes.
 QUICK = ("five_bar", "spiral_particle", "rolling_disc", "coordinated_robots", "differential_drive")
-NOT_COMPILED = ("rrr3_modular",)  # it asks for the hierarchical form
 # Each size and mechanism is compiled by JAX for some seconds: of the shipped mechanisms those that
 # differ in what they ask of it.
 SHIPPED_IN_JAX = (
@@ -308,8 +307,6 @@ def parameters():
     """All cases with all evaluators; those that take long to compile are ``slow``."""
     for name in CASES:
         for evaluator in EVALUATORS:
-            if evaluator != "interpreted" and name in NOT_COMPILED:
-                continue
             is_shipped = name in shipped_files("mechanism")
             if evaluator == "jax" and is_shipped and name not in SHIPPED_IN_JAX:
                 continue

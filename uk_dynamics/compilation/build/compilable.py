@@ -8,7 +8,7 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_METHODS = ("auto", "udwadia_kalaba")
+_METHODS = ("auto", "udwadia_kalaba", "hierarchical")  # levels change no acceleration
 _ON_STACK = 250_000  # numbers, 2 MB: bases of a servo law
 
 
@@ -56,19 +56,14 @@ def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
-    found = [
-        f"tasks.{task.name}.feedback.form: {task.feedback}"
-        for task in tasks.spec.tasks
-        if task.feedback == "generalized_inverse"
-    ]
-    if tasks.spec.distribution != "effort":
-        found.insert(0, f"allocation.distribution: {tasks.spec.distribution}")
+    found = []
     mechanism = tasks.mechanism
     if mechanism.local is not None:
         if mechanism.varied is not None:
             found.append("values of with_parameters, with loops over clusters")
         nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
-        if (rows + 2 * motors) * nv > _ON_STACK:
+        motions = 3 if tasks.by_generalized_inverse.any() else 2
+        if (rows + motions * motors) * nv > _ON_STACK:
             found.append(f"{motors} motors and {rows} task rows on {nv} velocities")
     return tuple(found)
 

@@ -170,7 +170,8 @@ def servo_part(tasks: Tasks) -> str:
         replace(task, reference=None, stabilization=type(task.stabilization)())
         for task in tasks.spec.tasks
     ]
-    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    law = (tasks.spec.distribution, rows)
+    digest = hashlib.sha256(repr(law).encode()).hexdigest()
     return f".servo-{digest[:12]}"
 
 

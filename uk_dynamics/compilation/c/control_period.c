@@ -84,7 +84,8 @@ static void uk_desire(uk_memory *m, double t) {
       rate -= of_rate ? now[0] : now[1];
       acceleration = of_rate ? ahead[1] : ahead[2];
     }
-    m->desired[r] = -(m->task_damping[r] * rate + m->task_stiffness[r] * error) + acceleration;
+    m->feedback[r] = -(m->task_damping[r] * rate + m->task_stiffness[r] * error);
+    m->desired[r] = m->feedback[r] + acceleration;
   }
 }
 

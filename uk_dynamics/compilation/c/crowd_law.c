@@ -73,7 +73,7 @@ static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task,
 /* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
  * are independent for motors beyond doubt, and served. */
 static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
-#if UK_MT > UK_NU
+#if UK_MT > UK_NU || UK_GAUSS || UK_BY_MOTION
   (void)m, (void)g;
   return (uk_mask)uk_all(0.0);
 #else

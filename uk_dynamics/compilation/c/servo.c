@@ -21,11 +21,47 @@ static void uk_controllable(uk_memory *m, const uk_admitted_rows *x, const doubl
   }
 }
 
+/* Acceleration that the scaled effort of a motor causes, (UK_NV). */
+static void uk_effect(const uk_memory *m, const uk_admitted_rows *x, int j, double *turned) {
+  memset(turned, 0, sizeof(double) * UK_NV);
+  memcpy(turned + UK_NV - x->n, x->motor + j * x->n, sizeof(double) * x->n);
+  uk_admitted(m, UK_NV - x->n, turned);
+}
+
+#if UK_GAUSS || UK_BY_MOTION
+
+/* Efforts u that give the rows T, (UK_MT, n), what is wanted of T X u by the least |X u|; motor j causes
+ * row j of X, (UK_NU, n). Bases are room to work in. As least_motion_efforts of core/servo. */
+static UK_APART void uk_least_motion(uk_basis *basis, uk_basis *range, const double *X, const double *T,
+                                     int n, const double *wanted, double *u) {
+  double seen[UK_MT * UK_NU], moved[UK_NU * UK_NU], size[UK_MT], turned[UK_NV], least[UK_NU];
+  const double own[UK_NU] = {0.0}; /* each row is as large as it is */
+  basis->n = n, basis->count = UK_NU;
+  memcpy(basis->rows, X, sizeof(double) * UK_NU * n);
+  uk_factor_rows(basis, NULL, UK_TASK_RANK_TOLERANCE);
+  const int rank = basis->rank;
+  for (int r = 0; r < UK_MT; ++r) {
+    size[r] = sqrt(uk_squares(T + r * n, 0, n));
+    memcpy(turned, T + r * n, sizeof(double) * n);
+    uk_rotate(basis, turned);
+    memcpy(seen + r * rank, turned, sizeof(double) * rank);
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    memcpy(turned, X + j * n, sizeof(double) * n);
+    uk_rotate(basis, turned);
+    for (int k = 0; k < rank; ++k) moved[k * UK_NU + j] = turned[k];
+  }
+  uk_least_solution(basis, range, seen, UK_MT, rank, size, UK_TASK_RANK_TOLERANCE, wanted, least);
+  uk_least_solution(basis, range, moved, rank, UK_NU, own, 0.0, least, u);
+}
+
+#endif
+
 /* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. Without
  * `answers` only what a command needs is sure to be there. */
 static int uk_law(uk_memory *m, int answers) {
   uk_admitted_rows x;
-  const int failed = uk_admit(m, answers, &x), n = x.n;
+  const int failed = uk_admit(m, answers || UK_BY_MOTION, &x), n = x.n;
   if (failed) return failed;
   double C[UK_MT][UK_NU], root[UK_NU], norm[UK_MT], attainable[UK_MT];
   double largest = 0.0, strength = 0.0;
@@ -60,9 +96,29 @@ static int uk_law(uk_memory *m, int answers) {
       m->map[r * UK_NU + j] = sum * root[j];
     }
   }
-  double u[UK_NU], free[UK_NU];
+  double u[UK_NU], free[UK_NU], asked[UK_MT];
+  memcpy(asked, m->wanted, sizeof asked);
+#if UK_BY_MOTION /* some rows have the acceleration of least norm that serves their feedback */
+  double motion[UK_NU * UK_NV], spread[UK_MT], more[UK_NU];
+  for (int r = 0; r < UK_MT; ++r) {
+    spread[r] = uk_by_motion[r] ? m->feedback[r] : 0.0;
+    asked[r] -= spread[r];
+  }
+  for (int j = 0; j < UK_NU; ++j) uk_effect(m, &x, j, motion + j * UK_NV);
+  uk_least_motion(&basis, &range, motion, m->A_t, UK_NV, spread, more);
+#endif
+#if UK_GAUSS
+  double by_metric[UK_NU];
+  uk_least_motion(&basis, &range, x.motor, x.task, n, asked, by_metric);
+#endif
   uk_least_solution(&basis, &range, &C[0][0], UK_MT, UK_NU, attainable, UK_TASK_RANK_TOLERANCE,
-                    m->wanted, u);
+                    asked, u);
+#if UK_GAUSS
+  memcpy(u, by_metric, sizeof u);
+#endif
+#if UK_BY_MOTION
+  for (int j = 0; j < UK_NU; ++j) u[j] += more[j];
+#endif
   m->motor_rank = basis.rank;
   for (int j = 0; j < UK_NU; ++j) free[j] = root[j] * m->preload[j];
   uk_orthogonal_part(&basis, free);
@@ -90,9 +146,8 @@ static int uk_law(uk_memory *m, int answers) {
   }
   for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
   for (int j = 0; answers && j < UK_NU; ++j) { /* N S */
-    double turned[UK_NV] = {0.0};
-    memcpy(turned + UK_NV - n, x.motor + j * n, sizeof(double) * n);
-    uk_admitted(m, UK_NV - n, turned);
+    double turned[UK_NV];
+    uk_effect(m, &x, j, turned);
     for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = turned[i] * root[j];
   }
   return isfinite(sum) ? 0 : 2;

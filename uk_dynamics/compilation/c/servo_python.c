@@ -34,17 +34,18 @@ static PyObject *uk_python_errors(PyObject *self, PyObject *const *args, Py_ssiz
   return uk_fresh(m->tracking_error, UK_ERRORS / sizeof(double));
 }
 
-/* (t, q, v, value, rate, acceleration, tau or None, desired, weights, preload or None): answers of
+/* (t, q, v, value, rate, acceleration, tau or None, desired, feedback, weights, preload or None): answers of
  * the mechanism, and of the law; None where there are none. */
 static PyObject *uk_python_servo(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   uk_memory *m = uk_memory_of(self);
-  if (count != 10) Py_RETURN_NOTIMPLEMENTED;
+  if (count != 11) Py_RETURN_NOTIMPLEMENTED;
   if (args[6] == Py_None) memset(m->tau, 0, sizeof m->tau);
   else if (!uk_copy(args[6], m->tau, UK_NV)) Py_RETURN_NOTIMPLEMENTED;
   if (!uk_copy(args[7], m->desired, UK_MT)) Py_RETURN_NOTIMPLEMENTED;
-  if (!uk_copy(args[8], m->weights, UK_NU)) Py_RETURN_NOTIMPLEMENTED;
-  if (args[9] == Py_None) memset(m->preload, 0, sizeof m->preload);
-  else if (!uk_copy(args[9], m->preload, UK_NU)) Py_RETURN_NOTIMPLEMENTED;
+  if (!uk_copy(args[8], m->feedback, UK_MT)) Py_RETURN_NOTIMPLEMENTED;
+  if (!uk_copy(args[9], m->weights, UK_NU)) Py_RETURN_NOTIMPLEMENTED;
+  if (args[10] == Py_None) memset(m->preload, 0, sizeof m->preload);
+  else if (!uk_copy(args[10], m->preload, UK_NU)) Py_RETURN_NOTIMPLEMENTED;
   if (!uk_servo_inputs(m, args)) Py_RETURN_NOTIMPLEMENTED;
   if (PyErr_Occurred()) return NULL;
   m->stabilize = 1.0;

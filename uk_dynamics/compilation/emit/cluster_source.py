@@ -23,7 +23,11 @@ from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.servo_source import control_period, servo_declarations
+from uk_dynamics.compilation.emit.servo_source import (
+    control_period,
+    distribution,
+    servo_declarations,
+)
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
@@ -81,6 +85,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
             table("int", "uk_level", levels),
             *allocation(mechanism, len(tasks.constraints)),
             part("cluster_admit.c"),
+            *distribution(tasks),
             part("servo.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
             part("python_arrays.c"),

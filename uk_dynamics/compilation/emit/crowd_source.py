@@ -17,7 +17,7 @@ from uk_dynamics.compilation.emit.generate import (
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import motors
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.servo_source import servo_declarations
+from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations
 from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
@@ -80,6 +80,7 @@ def _law(tasks: Tasks) -> list[str]:
             places(tau=trace_resistance(mechanism)),
             LANES,
         ),
+        *distribution(tasks),
         part("limits.c"),
         "#define UK_STEPS_ALONE",
         part("control_period.c"),

@@ -149,6 +149,7 @@ class ServoLayout(Layout):
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
             ("desired", rows, "b_t is this less what the rows have without joint acceleration"),
+            ("feedback", rows, "part of it that feedback asks for"),
             ("lower", motors, "smallest efforts"),
             ("upper", motors, "largest efforts"),
             ("warm", 1, "whether there are last efforts"),

@@ -64,11 +64,22 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             *allocation(mechanism, len(tasks.constraints)),
+            *distribution(tasks),
             part("admit.c"),
             part("servo.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
         ]
     )
+
+
+def distribution(tasks: Tasks) -> list[str]:
+    """What is least where efforts are free."""
+    by_motion = tasks.by_generalized_inverse.astype(int).tolist()
+    return [
+        f"#define UK_GAUSS {int(tasks.spec.distribution == 'gauss')}",
+        f"#define UK_BY_MOTION {int(any(by_motion))}",
+        *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
+    ]
 
 
 def control_period(tasks: Tasks) -> list[str]:

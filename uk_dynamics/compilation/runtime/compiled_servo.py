@@ -82,6 +82,7 @@ class ServoCall:
         given = {
             "tau": tau,
             "desired": demand.desired,
+            "feedback": demand.feedback,
             "weights": demand.weights,
             "preload": demand.preload,
         }

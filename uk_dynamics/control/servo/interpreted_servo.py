@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
@@ -39,7 +38,6 @@ class InterpretedServo:
             tasks.allocation.weights,
             tasks.mechanism.spec.solver.task_rank_tolerance,
         )
-        self._by_generalized_inverse = generalized_inverse_rows(tasks)
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure, in m or rad."""
@@ -60,8 +58,8 @@ class InterpretedServo:
         prepared = self._dynamics.prepare(state, inputs)
         rows = self._tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
         feedback = None
-        if self._by_generalized_inverse.any():
-            feedback = np.where(self._by_generalized_inverse, demand.feedback, 0.0)
+        if self._tasks.by_generalized_inverse.any():
+            feedback = np.where(self._tasks.by_generalized_inverse, demand.feedback, 0.0)
         mechanism = self._mechanism
         S = mechanism.actuators.matrix
         law = functools.partial(
@@ -107,12 +105,3 @@ class InterpretedServo:
         terms = prepared.terms
         resistance = self._mechanism.passive.resistance(state.v)
         return prepared.factorization.solve(terms.F - resistance, terms.b)
-
-
-def generalized_inverse_rows(tasks: Tasks) -> NDArray[np.bool_]:
-    """Whether the feedback of each row is distributed by review (72), (mt,)."""
-    flags = np.zeros(len(tasks.constraints), dtype=bool)
-    for task in tasks.spec.tasks:
-        if task.feedback == "generalized_inverse":
-            flags[tasks.constraints.slices[task.name]] = True
-    return flags

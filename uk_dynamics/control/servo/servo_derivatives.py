@@ -24,7 +24,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import TaskSlopes
-from uk_dynamics.control.servo.interpreted_servo import InterpretedServo, generalized_inverse_rows
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
 from uk_dynamics.exceptions import InputError
@@ -95,7 +95,7 @@ class ServoDerivatives:
             InputError: Efforts are distributed otherwise than by least uᵀ W u; or the motion has no
                 derivatives, see :class:`~uk_dynamics.MotionDerivatives`.
         """
-        if tasks.spec.distribution != "effort" or generalized_inverse_rows(tasks).any():
+        if tasks.spec.distribution != "effort" or tasks.by_generalized_inverse.any():
             raise InputError(
                 "derivatives of the servo law need distribution: effort and feedback without"
                 f" generalized_inverse; found distribution: {tasks.spec.distribution}",
