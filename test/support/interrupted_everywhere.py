@@ -44,8 +44,10 @@ class Moments:
         """A function is called."""
         if event == "call" and os.getpid() == self.original and not self.busy:
             self.calls_seen += 1
-            if self.calls_seen % self.calls == 0:
-                code = frame.f_code
+            code = frame.f_code
+            # Python writes what is raised in a callback of a weak reference, whatever it is
+            if self.calls_seen >= self.calls and code.co_name != "cb":
+                self.calls_seen = 0
                 self.interrupt_copy(f"{code.co_filename}:{frame.f_lineno} {code.co_name}")
 
     def interrupt_copy(self, moment: str) -> None:
