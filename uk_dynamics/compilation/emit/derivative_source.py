@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import part
+from uk_dynamics.compilation.emit.c_text import defines, part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
+from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.escaping import c_identifier
+from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 Slopes = Callable[[str, list[Sparse]], Targets]
@@ -41,13 +43,14 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
     """What a C program needs to know of it."""
     layout = DerivativeLayout(mechanism)
-    # of rows of slopes: by q, v and t, filled up to whole vectors; then by tau
-    return f"#define UK_STRIDE {layout.stride}\n{declarations(mechanism, layout)}"
+    # of rows of slopes: by q, v and t, or by p, filled up to whole vectors; then by tau
+    sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
+    return "\n".join([*sizes, declarations(mechanism, layout)])
 
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
-    traced, terms = equation_tangents(mechanism), trace(mechanism)
+    traced, terms = tangents_of(mechanism), trace(mechanism)
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
@@ -58,7 +61,9 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         part("derivatives.c"),
         part("force_slopes.c"),
     ]
-    if is_ode(mechanism, traced):
+    if parameters(mechanism):
+        parts += [*defines({"FOLLOWS_WITHIN": FOLLOWS_WITHIN}), part("parameters_exist.c")]
+    elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
 
