@@ -82,6 +82,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.equilibrium,
         ukd.Equilibrium,
         ukd.MotionDerivatives,
+        ukd.ParameterDerivatives,
         ukd.Derivatives,
         Slopes,
         BatchDerivatives,

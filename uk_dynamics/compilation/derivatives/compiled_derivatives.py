@@ -31,7 +31,7 @@ class CompiledDerivatives:
         self._memory = np.zeros(layout.size)
         if len(layout.parameters):
             self._memory[layout["p"]] = layout.parameters
-            self._exist = library.uk_parameters_exist
+            self._exist = library.uk_exist
             self._exist.restype = None
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
         self._differentiate, self._slopes = library.uk_differentiate, library.uk_equation_slopes

@@ -60,12 +60,14 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
     follow = len(motions.rows) == len(constraints) or holding.all() or parameters(mechanism)
     if not motions.rows or not follow:
         return "\n".join([*common, part("derivatives_alone.c")])
+    found = _tables(mechanism, traced, motions)
     return "\n".join(
         [
             *common,
             terms_function(mechanism, terms, LANES),
             motions.text,
-            *_tables(mechanism, traced, motions),
+            # which of them are needed depends on the rows
+            *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
             tangents_function(traced, _listed, parameters(mechanism), LANES),
             *map(part, ("derivatives_lanes.c", "force_slopes_lanes.c", "derivatives_batch.c")),
         ]

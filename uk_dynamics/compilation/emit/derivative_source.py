@@ -25,6 +25,7 @@ Slopes = Callable[[str, list[Sparse]], Targets]
 
 _TANGENTS = """
 UK_OPTIONAL static void {name}({parameters}) {{
+  {unused}
 {calls}}}
 """
 
@@ -62,7 +63,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         part("force_slopes.c"),
     ]
     if parameters(mechanism):
-        parts += [*defines({"FOLLOWS_WITHIN": FOLLOWS_WITHIN}), part("parameters_exist.c")]
+        parts += [*defines({"FOLLOWS_WITHIN": FOLLOWS_WITHIN}), part("exist.c")]
     elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
@@ -93,16 +94,18 @@ def tangents_function(
         writer.statements(slopes("rates", traced.rates)),
     ]
     pieces = in_pieces(name, types, blocks, dialect)
-    parameters = ", ".join(
-        f"{kind} {x}" for x, kind in (types | {SHARED: f"{dialect.real} *restrict"}).items()
-    )
+    whole = types | {SHARED: f"{dialect.real} *restrict"}
+    common = {
+        "parameters": ", ".join(f"{kind} {x}" for x, kind in whole.items()),
+        "unused": " ".join(f"(void){x};" for x in whole),
+    }
     names = (name, name.replace("tangents", "rate_tangents"))
     return "".join(
         [
             f"#define UK_TANGENTS_SHARED {pieces.shared}\n",
             pieces.functions,
             *(
-                _TANGENTS.format(name=name, parameters=parameters, calls=calls)
+                _TANGENTS.format(name=name, calls=calls, **common)
                 for name, calls in zip(names, pieces.calls, strict=True)
             ),
         ]

@@ -1,7 +1,7 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Behind uk_differentiate by parameters: 1 for those that have derivatives, 0 for those that move redundant
  * rows apart, as lengths may: then A dq'' = s does not hold in all rows. */
-UK_EXPORT void uk_parameters_exist(uk_memory *m, double *exist) {
+UK_EXPORT void uk_exist(uk_memory *m, double *exist) {
   for (int k = 0; k < UK_NP; ++k) exist[k] = 1.0;
 #if UK_M > 0
   double left[UK_STRIDE], size[UK_STRIDE];
