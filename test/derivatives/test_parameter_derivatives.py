@@ -120,6 +120,20 @@ def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
     assert np.abs(light.acceleration - expected.acceleration).max() > 1e-3
 
 
+def test_patterns_know_what_a_parameter_does_not_move() -> None:
+    """Of a swarm, nothing but its rows couples one particle with the others."""
+    mechanism = shipped("swarm")
+    names = sorted(mechanism.parameters)
+    derivatives = ParameterDerivatives(mechanism, names, "interpreted")
+    state, tau, _ = at_random(mechanism, 3)
+    found = derivatives.at(state, Inputs(tau))
+    for quantity in QUANTITIES:
+        slopes, pattern = getattr(found, quantity), getattr(derivatives.patterns, quantity)
+        assert not pattern.all()
+        assert not np.abs(slopes[~pattern]).any()
+    assert found.acceleration.any()
+
+
 @pytest.mark.parametrize(
     ("names", "error", "said"),
     [(["no_such"], UnknownNameError, "no_such"), ([], InputError, "names of parameters")],

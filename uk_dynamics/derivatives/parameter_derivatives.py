@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation import motion_sparsity
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
     Differentiator,
@@ -61,6 +63,20 @@ class BatchParameterSlopes(NamedTuple):
     force: Array | None = None
 
 
+class ParameterPatterns(NamedTuple):
+    """Which derivatives by P parameters may differ from zero, at any state.
+
+    Attributes:
+        acceleration: (nv, P).
+        multipliers: (m, P).
+        force: (nv, P).
+    """
+
+    acceleration: NDArray[np.bool_]
+    multipliers: NDArray[np.bool_]
+    force: NDArray[np.bool_]
+
+
 class ParameterDerivatives:
     """By some parameters of one mechanism, at many states; not to be shared between threads."""
 
@@ -93,6 +109,12 @@ class ParameterDerivatives:
     def names(self) -> tuple[str, ...]:
         """Of the parameters, in the order of the columns."""
         return self._names
+
+    @cached_property
+    def patterns(self) -> ParameterPatterns:
+        """Which of them do not vanish by structure."""
+        found = motion_sparsity(self._differentiator.mechanism)
+        return ParameterPatterns(*(x[:, self._columns] for x in found))
 
     def at(self, state: State, inputs: Inputs | None = None) -> ParameterSlopes:
         """All of them at a state; in C where it is compiled.

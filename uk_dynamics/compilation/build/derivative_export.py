@@ -5,16 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from uk_dynamics.compilation.build.c_header import header, named
 from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
-
-if TYPE_CHECKING:
-    from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
 
 _TEXT = """\
 Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
@@ -31,7 +27,8 @@ _PARAMETER_TEXT = """\
 Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
 Set t, q, v, tau, p, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
 qdd_slopes, row by row: by p, in the order above, and from UK_STRIDE on by tau. It returns 0; 1
-where the mass matrix is singular, 2 where something is not finite.
+where the mass matrix is singular, 2 where something is not finite. The list of qdd above marks
+which of its derivatives by p may differ from zero.
 {forces}
 columns as above. uk_exist(memory, exist) gives 1 for parameters that have derivatives
 there, 0 for those that move redundant rows apart, as lengths may: their columns mean something
@@ -97,6 +94,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     # only those who export need them
     from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
     from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
+    from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
 
     check(mechanism, straight=True)
     varied = mechanism.varied
@@ -126,13 +124,19 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     if varied:
         known = mechanism.parameters
         lists["p"] = [f"{x} [{known[x].unit}], {known[x].value!r}" for x in varied.names]
+        columns = [(0, len(varied.names))]
         prototypes += "void uk_exist(uk_memory *memory, double *exist);\n"
     else:
-        lists["qdd"] = _pattern(mechanism, traced)
+        nv = len(names)
+        columns = [(0, nv), (nv, 2 * nv), (2 * nv + 1, 3 * nv + 1)]
         if ode_source.is_ode(mechanism, traced):
             text += _ODE.format(id=plain)
             prototypes += "\n" + ode_source.ode_prototypes(plain)
             declarations += ode_source.INTEGERS
+    lists["qdd"] = [
+        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k:end]) for k, end in columns)
+        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
+    ]
     return {
         f"{identifier}.h": header(
             identifier,
@@ -157,15 +161,3 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         f"{identifier}_batch.c": f'#include <math.h>\n\n#include "{identifier}_batch.h"\n'
         + named(derivative_batch_source.derivative_batch_definitions(mechanism), identifier),
     }
-
-
-def _pattern(mechanism: ResolvedMechanism, traced: EquationTangents) -> list[str]:
-    """Which derivatives of the acceleration may differ from zero, joint by joint."""
-    from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
-
-    names, nv = mechanism.model.velocity_names, mechanism.model.nv
-    return [
-        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k : k + nv]) for k in places)
-        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
-        for places in [(0, nv, 2 * nv + 1)]
-    ]
