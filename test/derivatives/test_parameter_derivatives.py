@@ -121,9 +121,9 @@ def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
 
 
 def test_patterns_know_what_a_parameter_does_not_move() -> None:
-    """Of a swarm, nothing but its rows couples one particle with the others."""
-    mechanism = shipped("swarm")
-    names = sorted(mechanism.parameters)
+    """What is fixed on the ground moves nothing."""
+    mechanism = shipped("coordinated_robots")
+    names = sorted(mechanism.parameters)[::3]
     derivatives = ParameterDerivatives(mechanism, names, "interpreted")
     state, tau, _ = at_random(mechanism, 3)
     found = derivatives.at(state, Inputs(tau))
@@ -131,7 +131,7 @@ def test_patterns_know_what_a_parameter_does_not_move() -> None:
         slopes, pattern = getattr(found, quantity), getattr(derivatives.patterns, quantity)
         assert not pattern.all()
         assert not np.abs(slopes[~pattern]).any()
-    assert found.acceleration.any()
+        assert np.abs(slopes[pattern]).any()
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,10 @@ class ParameterDerivatives:
         self._names = tuple(names)
         self._differentiator = Differentiator(by_parameters(mechanism, names), backend)
         varied = sorted(set(names))
-        self._columns = [varied.index(name) for name in names]
+        self._columns: slice | list[int]
+        columns = [varied.index(name) for name in names]
+        ordered = columns == list(range(len(varied)))  # no copies then
+        self._columns = slice(len(varied)) if ordered else columns
 
     @property
     def names(self) -> tuple[str, ...]:

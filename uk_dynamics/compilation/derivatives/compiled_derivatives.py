@@ -104,8 +104,8 @@ class CompiledDerivatives:
         self._fields["active"][:] = 1.0
         if failed:
             return None
-        gap = range(self._layout.directions, self._layout.stride)
-        return tuple(np.delete(x, gap, axis=1) for x in parts)
+        end, begin = self._layout.directions, self._layout.stride
+        return tuple(np.concatenate([x[:, :end], x[:, begin:]], axis=1) for x in parts)
 
     def exist(self) -> NDArray[np.bool_]:
         """Which parameters have derivatives at the last state of :meth:`differentiate`, (P,)."""
