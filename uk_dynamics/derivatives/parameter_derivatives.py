@@ -166,7 +166,7 @@ class ParameterDerivatives:
         compiled = self._differentiator.compiled
         slopes = self._differentiator.in_c(state, inputs, forces=forces)
         if compiled is not None and slopes is not None:
-            return compiled.qdd, slopes, compiled.exist()
+            return compiled.qdd, slopes, compiled.exist > 0.0
         found = self._differentiator.solve(state, inputs)
         each = np.eye(found.rows.shape[1], found.rates.shape[1])
         exist = np.logical_not(np.any(found.offending(each), axis=0))

@@ -31,8 +31,10 @@ class CompiledDerivatives:
         self._memory = np.zeros(layout.size)
         if len(layout.parameters):
             self._memory[layout["p"]] = layout.parameters
-            self._exist = library.uk_exist
-            self._exist.restype = None
+            self._tell = library.uk_exist
+            self._tell.restype = None
+        #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
+        self.exist = np.zeros(len(layout.parameters))
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
         self._differentiate, self._slopes = library.uk_differentiate, library.uk_equation_slopes
         self._forces = library.uk_force_slopes
@@ -101,17 +103,13 @@ class CompiledDerivatives:
             rows, slopes = self._rows, self._layout.slopes
             parts += [np.empty((rows, slopes)), np.empty((self._nv, slopes))]
             self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
+        if len(self.exist) and not failed:
+            self._tell(self._address, ctypes.c_void_p(self.exist.ctypes.data))
         self._fields["active"][:] = 1.0
         if failed:
             return None
         end, begin = self._layout.directions, self._layout.stride
         return tuple(np.concatenate([x[:, :end], x[:, begin:]], axis=1) for x in parts)
-
-    def exist(self) -> NDArray[np.bool_]:
-        """Which parameters have derivatives at the last state of :meth:`differentiate`, (P,)."""
-        found = np.empty(len(self._layout.parameters))
-        self._exist(self._address, ctypes.c_void_p(found.ctypes.data))
-        return found.astype(bool)
 
     @property
     def qdd(self) -> Array:
