@@ -43,7 +43,7 @@ class ParameterSlopes(NamedTuple):
 
 
 class BatchParameterSlopes(NamedTuple):
-    """The same at K states.
+    """How the motion changes with P parameters, at K states.
 
     Attributes:
         qdd: Accelerations, (K, nv).
@@ -78,7 +78,7 @@ class ParameterPatterns(NamedTuple):
 
 
 class ParameterDerivatives:
-    """By some parameters of one mechanism, at many states; not to be shared between threads."""
+    """Derivatives by parameters of one mechanism; not to be shared between threads."""
 
     def __init__(
         self,
@@ -146,8 +146,7 @@ class ParameterDerivatives:
     ) -> BatchParameterSlopes:
         """Of the acceleration at many states in one call, of multipliers and force if asked for.
 
-        Arguments and errors as of :meth:`MotionDerivatives.batch
-        <uk_dynamics.derivatives.MotionDerivatives.batch>`.
+        Arguments and errors as of :meth:`uk_dynamics.MotionDerivatives.batch`.
         """
 
         def alone(state: State, inputs: Inputs) -> One:
