@@ -75,12 +75,12 @@ def test_redundant_multipliers_and_forces(name: str) -> None:
             assert np.abs(slopes[:, k] - difference).max() < 1e-6 * size(difference), parameter
 
 
-@pytest.mark.parametrize("machine", ["five_bar", "slider_crank", "landing_leg", "singular masses"])
+@pytest.mark.parametrize("machine", ["five_bar", "four_bar", "landing_leg", "singular masses"])
 def test_compiled_derivatives_are_the_same(machine: str) -> None:
     """One state after the other, and side by side, with an open loop and nothing among them."""
     singular = machine == "singular masses"
     mechanism = massless(SLOT.format(name="slot")) if singular else shipped(machine)
-    names = sorted(mechanism.parameters, reverse=True)[::4]
+    names = sorted(mechanism.parameters, reverse=True)[::8]
     interpreted = ParameterDerivatives(mechanism, names, "interpreted")
     compiled = ParameterDerivatives(mechanism, names, "compiled")
     found = [at_random(mechanism, seed)[:2] for seed in range(9)]

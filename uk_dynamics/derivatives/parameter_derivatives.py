@@ -30,10 +30,11 @@ class ParameterSlopes(NamedTuple):
         acceleration: Of q̈, (nv, P).
         multipliers: Of the multipliers of least norm, (m, P).
         force: Of the ideal constraint force Aᵀλ, (nv, P).
-        exist: False for parameters that move redundant rows apart, as lengths may, (P,). Their
-            columns follow the rows that the solution takes as independent, and mean something
-            together alone: for parameters changed so that all rows keep holding, the sum of the
-            columns is the derivative.
+        exist: False for parameters that move redundant rows apart, as lengths may, (P,); told by
+            accelerations that cannot satisfy all rows, so by positions where b has stabilisation.
+            Their columns follow the rows that the solution takes as independent, and mean
+            something together alone: for parameters changed so that all rows keep holding, the sum
+            of the columns is the derivative.
     """
 
     acceleration: Array
