@@ -155,7 +155,7 @@ def slotted(*names: str) -> Mechanism:
 MACHINES: dict[str, Callable[[], Mechanism]] = {
     "redundant rows": lambda: shipped("five_bar"),
     "several redundant rows": lambda: pinned_arm("".join(SLOT.format(name=x) for x in "abc")),
-    "rows that turn along the motion, unlike a parallelogram's": lambda: shipped("parallel_2dof"),
+    "rows that turn along the motion": lambda: shipped("bricard"),
     "rows of wheels": lambda: shipped("differential_drive"),
     "rows that are off": lambda: shipped("landing_leg"),
     "singular masses, redundant rows": lambda: slotted("slot", "again"),
