@@ -189,9 +189,12 @@ def test_forces_at_singular_masses(slots: tuple[str, ...]) -> None:
     mechanism = slotted(*slots)
     state, tau, rng = at_random(mechanism, 3)
     assert np.linalg.matrix_rank(mechanism.terms(state).M) == 1
-    found = MotionDerivatives(mechanism, "interpreted").forces(state.q, state.v, tau, state.t)
-    one = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
+    derivatives = MotionDerivatives(mechanism, "interpreted")
+    found = derivatives.forces(state.q, state.v, tau, state.t)
+    one = derivatives.at(state, Inputs(tau))
     assert one.exist
+    many = derivatives.batch(state.q[None], state.v[None], tau[None], state.t, forces=True)
+    assert_same(of_state(many, 0), one)
     direction = allowed(one) @ rng.normal(size=allowed(one).shape[1])
     qdd, multipliers = ManyDigits(mechanism).slope(state, tau, direction, [0])
     assert error(along(found.acceleration, direction), qdd) < TOLERANCE

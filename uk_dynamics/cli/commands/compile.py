@@ -107,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.parameters:
         varied = by_parameters(mechanism, arguments.parameters)
         libraries["derivatives by parameters"] = lambda: derivative_library_of(varied)
-        libraries["of many states"] = lambda: derivative_batch_library_of(varied)
+        libraries["derivatives by parameters of many states"] = lambda: derivative_batch_library_of(
+            varied
+        )
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()
