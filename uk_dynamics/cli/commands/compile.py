@@ -105,10 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
         libraries["derivatives"] = lambda: derivative_library_of(fixed)
         libraries["derivatives of many states"] = lambda: derivative_batch_library_of(fixed)
     if arguments.parameters:
-        varied = by_parameters(mechanism, arguments.parameters)
-        libraries["derivatives by parameters"] = lambda: derivative_library_of(varied)
-        libraries["derivatives by parameters of many states"] = lambda: derivative_batch_library_of(
-            varied
+        by = by_parameters(mechanism, arguments.parameters)
+        libraries["derivatives by parameters"] = lambda: derivative_library_of(by)
+        libraries["derivatives by parameters, many states"] = lambda: derivative_batch_library_of(
+            by
         )
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
