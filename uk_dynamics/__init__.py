@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+    from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives
     from uk_dynamics.derivatives.projection_derivatives import projection_derivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
@@ -49,6 +50,7 @@ _HOMES = {
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
     "Mechanism": "uk_dynamics.mechanism.mechanism",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
+    "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
     "ServoDerivatives": "uk_dynamics.control.servo.servo_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
@@ -80,6 +82,7 @@ __all__ = [
     "LinearSystem",
     "Mechanism",
     "MotionDerivatives",
+    "ParameterDerivatives",
     "ServoController",
     "ServoDerivatives",
     "Solution",

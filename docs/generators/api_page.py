@@ -18,6 +18,7 @@ from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
 from uk_dynamics.control.servo.servo_derivatives import EffortDerivatives, EffortStatus
+from uk_dynamics.derivatives.parameter_derivatives import BatchParameterSlopes, ParameterSlopes
 from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
@@ -82,10 +83,13 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.equilibrium,
         ukd.Equilibrium,
         ukd.MotionDerivatives,
+        ukd.ParameterDerivatives,
         ukd.Derivatives,
         Slopes,
         BatchDerivatives,
         DerivativeStatus,
+        ParameterSlopes,
+        BatchParameterSlopes,
         ukd.ServoDerivatives,
         EffortDerivatives,
         EffortStatus,

@@ -60,15 +60,18 @@ def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path,
 
 
 @needs_compiler
-def test_an_exported_servo_law_gives_the_same(tmp_path, capsys):
-    arguments = ["--tasks", "parallel_2dof_line", "--export-c", str(tmp_path)]
-    assert main(["compile", "parallel_2dof", *arguments]) == 0
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [("parallel_2dof", "parallel_2dof_line"), ("two_mass_spring", "two_mass_spring_stretch")],
+)
+def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
+    assert main(["compile", name, "--tasks", tasks, "--export-c", str(tmp_path)]) == 0
     capsys.readouterr()
     said = said_by(sorted(map(str, tmp_path.glob("*_servo*.c"))), "c99", tmp_path)
-    machine = shipped("parallel_2dof")
+    machine = shipped(name)
     law = ServoController(
         machine,
-        Tasks.from_file("parallel_2dof_line", machine),
+        Tasks.from_file(tasks, machine),
         control_period=1e-3,
         backend="interpreted",
     )

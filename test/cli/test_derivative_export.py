@@ -13,19 +13,20 @@ from support.mechanism_builder import shipped
 from uk_dynamics import Inputs
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives import MotionDerivatives, ParameterDerivatives
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 STRICT = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"]
+PARAMETERS = ["links.left_leg.mass", "gravity.z", "constraints.right_pin.parent.x"]
 TOLERANCE = 1e-9  # of derivatives up to some 1e3, rounding of the pivots included
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("derivatives")
-    arguments = ["compile", "five_bar", "--derivatives", "--export-c", str(folder)]
-    assert main(arguments) == 0
+    options = ["--derivatives", "--parameters", *PARAMETERS, "--export-c", str(folder)]
+    assert main(["compile", "five_bar", *options]) == 0
     return folder / "five_bar_derivatives.c"
 
 
@@ -33,16 +34,32 @@ def slopes_at(machine, state, efforts):
     return machine.derivatives(state, machine.inputs(efforts=efforts)).acceleration
 
 
-def test_the_example_prints_the_derivatives(source, tmp_path):
-    program = tmp_path / "program"
-    example = source.with_name("five_bar_derivatives_example.c")
-    subprocess.run([*STRICT, source, example, "-o", program, "-lm"], check=True)
+@pytest.mark.parametrize("by", ["derivatives", "parameters"])
+def test_the_example_prints_the_derivatives(source, tmp_path, by):
+    program, machine = tmp_path / "program", shipped("five_bar")
+    files = [source.with_name(f"five_bar_{by}{part}.c") for part in ("", "_example")]
+    subprocess.run([*STRICT, *files, "-o", program, "-lm"], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     found = np.array([line.split()[1:] for line in said.splitlines()], dtype=float)
-    machine = shipped("five_bar")
-    by = slopes_at(machine, machine.start(), np.zeros(len(machine.actuators)))
-    expected = np.hstack([by.q, by.v, by.t[:, None], by.tau])
+    state = slopes_at(machine, machine.start(), np.zeros(len(machine.actuators)))
+    expected = np.hstack([state.q, state.v, state.t[:, None], state.tau])
+    if by == "parameters":  # in alphabetical order, as the header lists them
+        slopes = ParameterDerivatives(machine, sorted(PARAMETERS), "interpreted")
+        # the loop that one pin opens alone follows the rows taken as independent
+        assert slopes.at(machine.start()).exist.tolist() == [False, True, True]
+        expected = np.hstack([slopes.at(machine.start()).acceleration[:, 1:], state.tau])
+        found = found[:, 1:]
+        assert (
+            "links.left_leg.mass [kg], 1.0" in source.with_name("five_bar_parameters.h").read_text()
+        )
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("by", ["derivatives", "parameters"])
+def test_many_states_compile_without_a_warning(source, tmp_path, by):
+    batch = source.with_name(f"five_bar_{by}_batch.c")
+    build = [*STRICT, "-std=c11", "-march=native", "-c", batch, "-o", tmp_path / "batch.o"]
+    subprocess.run(build, check=True)
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,23 @@ its differences are off by less than 1e-25.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.many_digits import ManyDigits, at_random, independent_rows
-from support.mechanism_builder import shipped
+from support.mechanism_builder import SLOT, joint, link, massless, pinned_arm, shipped
+from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import Inputs, Mechanism, State
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives import ForceDerivatives, MotionDerivatives
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import DerivativeStatus, Slopes
+from uk_dynamics.mechanism.dynamics import BatchDerivatives, Derivatives, DerivativeStatus, Slopes
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
 # rows, up to some hundred in the reduced inertia.
@@ -120,24 +123,85 @@ def test_derivatives_do_not_exist_where_the_rank_changes() -> None:
     assert len(found.offending)
 
 
-@pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "landing_leg"])
-def test_compiled_derivatives_are_the_same(name: str) -> None:
-    mechanism = shipped(name)
-    state, tau, _ = at_random(mechanism, 7)
-    interpreted = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
-    compiled = MotionDerivatives(mechanism, "compiled")
-    nv, free = mechanism.model.nv, interpreted.motions.shape[1]
-    directions = np.zeros((3 * nv + 1, free + nv))
-    directions[: 2 * nv, :free] = interpreted.motions
-    directions[2 * nv + 1 :, free:] = np.eye(nv)
-    for slopes in (
-        compiled.acceleration(state.q, state.v, tau, state.t),
-        compiled.at(state, Inputs(tau)).acceleration,
-    ):
-        assert (
-            error(along(slopes, directions), along(interpreted.acceleration, directions))
-            < TOLERANCE
-        )
+def allowed(found: Derivatives) -> np.ndarray:
+    """Directions (q, v, t, tau) along which all choices of rows give the same."""
+    nv, free = len(found.solution.qdd), found.motions.shape[1]
+    directions = np.zeros((3 * nv + 1, free + nv + 1))
+    directions[: 2 * nv, :free] = found.motions
+    directions[2 * nv :, free:] = np.eye(nv + 1)
+    return directions
+
+
+def assert_same(found: Any, expected: Derivatives) -> None:
+    """Of acceleration, multipliers and force, along all that is allowed."""
+    for quantity in ("acceleration", "multipliers", "force"):
+        own, other = (along(getattr(x, quantity), allowed(expected)) for x in (found, expected))
+        assert error(own, other) < TOLERANCE, quantity
+
+
+def of_state(many: BatchDerivatives, k: int) -> ForceDerivatives:
+    """One state of a batch."""
+    assert many.multipliers is not None
+    assert many.force is not None
+    slopes = (many.acceleration, many.multipliers, many.force)
+    return ForceDerivatives(*(Slopes(*(x[k] for x in by)) for by in slopes))
+
+
+def slotted(*names: str) -> Mechanism:
+    """A pendulum whose massless end slides in a slot; two equal slots are redundant rows."""
+    return massless("".join(SLOT.format(name=name) for name in names))
+
+
+MACHINES: dict[str, Callable[[], Mechanism]] = {
+    "redundant rows": lambda: shipped("five_bar"),
+    "several redundant rows": lambda: pinned_arm("".join(SLOT.format(name=x) for x in "abc")),
+    "rows that turn along the motion": lambda: shipped("bricard"),
+    "rows of wheels": lambda: shipped("differential_drive"),
+    "rows that are off": lambda: shipped("landing_leg"),
+    "singular masses, redundant rows": lambda: slotted("slot", "again"),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_compiled_derivatives_are_the_same(machine: str) -> None:
+    """One state after the other, and side by side."""
+    mechanism = MACHINES[machine]()
+    found = [at_random(mechanism, seed)[:2] for seed in range(11)]
+    q, v = (np.array([getattr(state, x) for state, _ in found]) for x in "qv")
+    tau = np.array([force for _, force in found])
+    compiled, interpreted = (
+        MotionDerivatives(mechanism, backend) for backend in ("compiled", "interpreted")
+    )
+    many = compiled.batch(q, v, tau, 0.3, forces=True)
+    assert (many.status == DerivativeStatus.EXIST).all()
+    for k, (state, force) in enumerate(found):
+        one = interpreted.at(state, Inputs(force))
+        assert error(many.qdd[k], one.solution.qdd) < TOLERANCE
+        assert_same(of_state(many, k), one)
+        if k == 0:
+            assert_same(compiled.forces(state.q, state.v, force, state.t), one)
+            assert_same(compiled.at(state, Inputs(force)), one)
+
+
+@pytest.mark.parametrize("slots", [("slot",), ("slot", "again")])
+def test_forces_at_singular_masses(slots: tuple[str, ...]) -> None:
+    """The massless link is held by the slots alone, equal ones share its force equally."""
+    mechanism = slotted(*slots)
+    state, tau, rng = at_random(mechanism, 3)
+    assert np.linalg.matrix_rank(mechanism.terms(state).M) == 1
+    derivatives = MotionDerivatives(mechanism, "interpreted")
+    found = derivatives.forces(state.q, state.v, tau, state.t)
+    one = derivatives.at(state, Inputs(tau))
+    assert one.exist
+    many = derivatives.batch(state.q[None], state.v[None], tau[None], state.t, forces=True)
+    assert_same(of_state(many, 0), one)
+    direction = allowed(one) @ rng.normal(size=allowed(one).shape[1])
+    qdd, multipliers = ManyDigits(mechanism).slope(state, tau, direction, [0])
+    assert error(along(found.acceleration, direction), qdd) < TOLERANCE
+    shared = multipliers / len(slots)
+    assert error(along(found.multipliers, direction), np.tile(shared, len(slots))) < TOLERANCE
+    # what acts on the massless link is what holds it
+    assert np.abs(found.force.tau[1] + [0.0, 1.0]).max() < TOLERANCE
 
 
 def test_patterns_cover_derivatives_and_know_zeros() -> None:
@@ -156,42 +220,28 @@ def test_patterns_cover_derivatives_and_know_zeros() -> None:
         assert np.abs(by.t[~pattern.t]).max(initial=0.0) < TOLERANCE
 
 
-@pytest.mark.parametrize("name", ["five_bar", "landing_leg"])
-def test_compiled_forces_are_the_same(name: str) -> None:
-    """Multipliers of redundant rows, and of a leg whose contacts are switched."""
-    mechanism = shipped(name)
-    state, tau, _ = at_random(mechanism, 7)
-    interpreted = MotionDerivatives(mechanism, "interpreted").at(state, Inputs(tau))
-    found = MotionDerivatives(mechanism, "compiled").forces(state.q, state.v, tau, state.t)
-    nv, free = mechanism.model.nv, interpreted.motions.shape[1]
-    directions = np.zeros((3 * nv + 1, free + nv + 1))
-    directions[: 2 * nv, :free] = interpreted.motions
-    directions[2 * nv :, free:] = np.eye(nv + 1)
-    for quantity in found._fields:
-        expected = along(getattr(interpreted, quantity), directions)
-        assert error(along(getattr(found, quantity), directions), expected) < TOLERANCE, quantity
+def test_states_that_lanes_cannot_answer_are_told_from_others() -> None:
+    """Nearly flat the rows in lanes are too many, off the loops the other rows do not follow them.
 
-
-@pytest.mark.parametrize("name", ["five_bar", "parallel_2dof", "differential_drive"])
-def test_a_batch_has_the_derivatives_of_its_states(name: str) -> None:
-    """Redundant rows; rows that turn along the motion, unlike a parallelogram's; rows of wheels."""
-    mechanism = shipped(name)
-    found = [at_random(mechanism, seed)[:2] for seed in range(11)]
-    q, v = (np.array([getattr(state, x) for state, _ in found]) for x in "qv")
-    tau = np.array([force for _, force in found])
-    compiled = MotionDerivatives(mechanism, "compiled")
-    many = compiled.batch(q, v, tau, 0.3)
-    assert (many.status == DerivativeStatus.EXIST).all()
-    for k, (state, force) in enumerate(found):
-        one = compiled.at(state, Inputs(force))
-        free, nv = one.motions.shape[1], mechanism.model.nv
-        directions = np.zeros((3 * nv + 1, free + nv))
-        directions[: 2 * nv, :free] = one.motions
-        directions[2 * nv + 1 :, free:] = np.eye(nv)
-        slopes = Slopes(*(x[k] for x in many.acceleration))
-        expected = along(one.acceleration, directions)
-        assert error(along(slopes, directions), expected) < TOLERANCE
+    Their lanes have numbers all the same: all that tells is what they say of their pivots, and of
+    how far rows are off.
+    """
+    mechanism = shipped("five_bar")
+    state, tau, _ = at_random(mechanism, 2)
+    q, v = np.tile(state.q, (4, 1)), np.tile(state.v, (4, 1))
+    flat, opened, far = range(1, 4)
+    q[flat], v[flat] = [1e-6, -1e-6, 5e-7, -3e-7], 0.0
+    q[opened, 0] += 1e-3
+    q[far], v[far] = [1e-2, -1e-2, 5e-3, -3e-3], 0.0
+    many = MotionDerivatives(mechanism, "compiled").batch(q, v, np.tile(tau, (4, 1)), forces=True)
+    interpreted = MotionDerivatives(mechanism, "interpreted")
+    for k in range(4):
+        one = interpreted.at(State(0.0, q[k], v[k]), Inputs(tau))
+        assert one.solution.rank == (2 if k == flat else 4 if k in (opened, far) else 3)
+        assert many.status[k] == (0 if one.exist else DerivativeStatus.RANK_CHANGES)
         assert error(many.qdd[k], one.solution.qdd) < TOLERANCE
+        if k != flat:
+            assert_same(of_state(many, k), one)
 
 
 def test_a_batch_says_where_there_are_no_derivatives() -> None:
@@ -199,13 +249,37 @@ def test_a_batch_says_where_there_are_no_derivatives() -> None:
     (state, tau, _), nv = at_random(mechanism, 2), mechanism.model.nv
     q, v = np.tile(state.q, (3, 1)), np.tile(state.v, (3, 1))
     q[1], v[1], v[2, 0] = 0.0, 0.0, np.nan  # flat: the rank changes
-    many = MotionDerivatives(mechanism, "compiled").batch(q, v, np.tile(tau, (3, 1)))
+    many = MotionDerivatives(mechanism, "compiled").batch(q, v, np.tile(tau, (3, 1)), forces=True)
     expected = [DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES, DerivativeStatus.NOT_FINITE]
     assert many.status.tolist() == expected
-    assert np.isfinite(many.acceleration.q[0]).all()
-    assert np.isnan(many.acceleration.q[2]).all()
+    for by in (many.acceleration, many.multipliers, many.force):
+        assert by is not None
+        assert np.isfinite(by.q[0]).all()
+        assert np.isnan(by.q[2]).all()
     with pytest.raises(InputError, match="states of a batch"):
         MotionDerivatives(mechanism, "compiled").batch(q, v[:, : nv - 1])
+
+
+def test_lanes_without_redundant_rows_know_singular_masses_and_forces_that_are_not_finite() -> None:
+    """A point mass on two massless bars: stretched, nothing says how these move across the mass."""
+    parts = link("base") + link("upper", mass=0.0) + link("lower", inertia=0.0, com="1 0 0")
+    parts += joint("shoulder", "base", "upper") + joint("elbow", "upper", "lower", xyz="1 0 0")
+    parts += link("lever") + joint("pivot", "base", "lever")
+    mechanism = build(
+        parts,
+        """
+initial_guess: {shoulder: 0.0, elbow: 1.0, pivot: 0.0}
+constraints:
+  rest: {type: frame, axes: [z], parent: {link: base}, child: {link: lever, xyz: [1, 0, 0]}}
+""",
+    )
+    q, v, tau = np.zeros((3, 3)), np.zeros((3, 3)), np.full((3, 3), 0.3)
+    q[:, 1], tau[2, 1] = (1.0, 1e-7, 1.0), np.inf
+    many = MotionDerivatives(mechanism, "compiled").batch(q, v, tau, forces=True)
+    nothing = [DerivativeStatus.UNDETERMINED, DerivativeStatus.NOT_FINITE]
+    assert many.status.tolist() == [DerivativeStatus.EXIST, *nothing]
+    one = MotionDerivatives(mechanism, "interpreted").at(State(0.0, q[0], v[0]), Inputs(tau[0]))
+    assert_same(of_state(many, 0), one)
 
 
 def test_a_start_where_the_rank_changes_is_told_in_lanes() -> None:

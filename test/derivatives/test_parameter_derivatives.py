@@ -7,13 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.many_digits import ManyDigits, at_random, independent_rows
-from support.mechanism_builder import shipped
+from support.mechanism_builder import SLOT, massless, shipped
 
-from uk_dynamics import Inputs
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics import Inputs, Mechanism
+from uk_dynamics.compilation import derivative_library_of
+from uk_dynamics.derivatives import ParameterDerivatives, by_parameters
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.dynamics import DerivativeStatus
 
 TOLERANCE = 1e-11  # as of the derivatives by the state
+QUANTITIES = ("acceleration", "multipliers", "force")
 
 
 def size(values: np.ndarray) -> float:
@@ -24,12 +27,19 @@ def size(values: np.ndarray) -> float:
     "name", ["five_bar", "slider_crank", "landing_leg", "five_bar_maximal", "flexible_joint_arm"]
 )
 def test_every_parameter_against_many_digits(name: str) -> None:
-    """All parameters of a mechanism at once, redundant rows included, along a random direction."""
+    """All that have derivatives at once, along a random direction."""
     mechanism = shipped(name)
     state, tau, rng = at_random(mechanism, 3)
     names = sorted(mechanism.parameters)
-    found = MotionDerivatives(mechanism, "interpreted").by_parameters(names, state, Inputs(tau))
-    rows, direction = independent_rows(mechanism, state), rng.normal(size=len(names))
+    found = ParameterDerivatives(mechanism, names, "interpreted").at(state, Inputs(tau))
+    rows, direction = independent_rows(mechanism, state), found.exist * rng.normal(size=len(names))
+    assert found.exist.all() or len(rows) < len(mechanism.constraints)
+    if name == "five_bar":
+        # pins that one moves apart, all lengths keep together when they grow by one factor
+        placed = [x.startswith(("joints.", "constraints.")) for x in names]
+        grown = np.array([mechanism.parameters[x].value for x in names]) * placed
+        assert np.abs(grown[~found.exist]).max() > 0.1
+        direction += grown * [x.endswith((".x", ".y", ".z")) for x in names]
     oracle = ManyDigits(mechanism.with_parameters(names))
     qdd, multipliers = oracle.slope_of_parameters(state, tau, direction, rows)
     assert np.abs(found.acceleration @ direction - qdd).max() < TOLERANCE * size(qdd)
@@ -46,8 +56,7 @@ def test_redundant_multipliers_and_forces(name: str) -> None:
     known = mechanism.parameters
     masses = [x for x in known if x.endswith(".mass")][:2]
     names = [*masses, "gravity.z", *[x for x in known if x.endswith(".damping")][:1]]
-    found = MotionDerivatives(mechanism, "interpreted").by_parameters(names, state, Inputs(tau))
-    assert found.names == tuple(names)
+    found = ParameterDerivatives(mechanism, names, "interpreted").at(state, Inputs(tau))
     h = 1e-5
     for k, parameter in enumerate(names):
         ends = [
@@ -66,7 +75,76 @@ def test_redundant_multipliers_and_forces(name: str) -> None:
             assert np.abs(slopes[:, k] - difference).max() < 1e-6 * size(difference), parameter
 
 
-def test_unknown_parameters_are_told() -> None:
-    mechanism = shipped("five_bar")
-    with pytest.raises(UnknownNameError, match="no_such"):
-        MotionDerivatives(mechanism, "interpreted").by_parameters(["no_such"], mechanism.start())
+@pytest.mark.parametrize("machine", ["five_bar", "four_bar", "landing_leg", "singular masses"])
+def test_compiled_derivatives_are_the_same(machine: str) -> None:
+    """One state after the other, and side by side, with an open loop and nothing among them."""
+    singular = machine == "singular masses"
+    mechanism = massless(SLOT.format(name="slot")) if singular else shipped(machine)
+    names = sorted(mechanism.parameters, reverse=True)[::8]
+    interpreted = ParameterDerivatives(mechanism, names, "interpreted")
+    compiled = ParameterDerivatives(mechanism, names, "compiled")
+    found = [at_random(mechanism, seed)[:2] for seed in range(9)]
+    q, v = (np.array([getattr(state, x) for state, _ in found]) for x in "qv")
+    tau = np.array([force for _, force in found])
+    if machine == "five_bar":
+        q[7, 0] += 1e-3
+    q[8, 0] = np.nan
+    many = compiled.batch(q, v, tau, 0.3, forces=True)
+    assert many.status.tolist() == [DerivativeStatus.EXIST] * 8 + [DerivativeStatus.NOT_FINITE]
+    assert np.isnan(many.acceleration[8]).all()
+    assert not many.exist[8].any()
+    for k, (state, force) in enumerate(found[:8]):
+        expected = interpreted.at(type(state)(state.t, q[k], v[k]), Inputs(force))
+        assert (many.exist[k] == expected.exist).all()
+        if machine == "five_bar":
+            assert expected.exist.all() == (k == 7)  # open, no row depends on others
+        one = compiled.at(state, Inputs(force)) if k == 0 else expected
+        assert (one.exist == expected.exist).all()
+        for quantity in QUANTITIES:
+            right = getattr(expected, quantity)[:, expected.exist]
+            for by in (getattr(one, quantity), getattr(many, quantity)[k]):
+                assert np.abs(by[:, expected.exist] - right).max() < TOLERANCE * size(right)
+
+
+def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
+    mechanism, names = shipped("five_bar"), ["gravity.z", "links.left_leg.mass"]
+    heavy = mechanism.with_parameters({"links.left_leg.mass": 3.0})
+    libraries = {derivative_library_of(by_parameters(x, names)) for x in (mechanism, heavy)}
+    assert len(libraries) == 1
+    state, tau, _ = at_random(mechanism, 3)
+    expected = ParameterDerivatives(heavy, names, "interpreted").at(state, Inputs(tau))
+    found = ParameterDerivatives(heavy, names[::-1], "compiled").at(state, Inputs(tau))
+    right = expected.acceleration[:, ::-1]
+    assert np.abs(found.acceleration - right).max() < TOLERANCE * size(right)
+    light = ParameterDerivatives(mechanism, names, "compiled").at(state, Inputs(tau))
+    assert np.abs(light.acceleration - expected.acceleration).max() > 1e-3
+
+
+def test_patterns_know_what_a_parameter_does_not_move() -> None:
+    """What is fixed on the ground moves nothing."""
+    mechanism = shipped("coordinated_robots")
+    names = sorted(mechanism.parameters)[::3]
+    derivatives = ParameterDerivatives(mechanism, names, "interpreted")
+    state, tau, _ = at_random(mechanism, 3)
+    found = derivatives.at(state, Inputs(tau))
+    for quantity in QUANTITIES:
+        slopes, pattern = getattr(found, quantity), getattr(derivatives.patterns, quantity)
+        assert not pattern.all()
+        assert not np.abs(slopes[~pattern]).any()
+        assert np.abs(slopes[pattern]).any()
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "said"),
+    [(["no_such"], UnknownNameError, "no_such"), ([], InputError, "names of parameters")],
+)
+def test_what_is_no_parameter_is_told(names: list[str], error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        ParameterDerivatives(shipped("five_bar"), names, "interpreted")
+
+
+def test_a_mechanism_that_varies_parameters_is_differentiated_by_its_state() -> None:
+    """Those that it varies are constants of the derivatives by q, v, t and forces."""
+    heavy = shipped("five_bar").with_parameters({"links.left_leg.mass": 3.0})
+    assert isinstance(heavy, Mechanism)
+    assert heavy.derivatives(heavy.start()).acceleration.q.shape == (4, 4)

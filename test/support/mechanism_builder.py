@@ -140,6 +140,18 @@ def pinned_arm(
     return mechanism(arm(lengths), f"constraints:\n{constraints}{more}")
 
 
+SLOT = """
+  {name}: {{type: frame, axes: [z], parent: {{link: base}}, child: {{link: l2, xyz: [0.6, 0, 0]}}}}
+"""
+
+
+def massless(constraints: str = "") -> Mechanism:
+    """A pendulum with a massless link at its end; rows that hold it, such as SLOT, are indented."""
+    parts = link("base") + link("l1", com="0.5 0 0") + link("l2", mass=0.0)
+    parts += joint("j1", "base", "l1") + joint("j2", "l1", "l2", xyz="1 0 0")
+    return mechanism(parts, constraints and f"constraints:{constraints}")
+
+
 def cases(
     machine: Mechanism, count: int = 20, seed: int = 0
 ) -> Iterator[tuple[State, Inputs, np.random.Generator]]:

@@ -9,7 +9,7 @@ from uk_dynamics.compilation.build.library import (
     derivatives_are_cached,
 )
 from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
-from uk_dynamics.compilation.derivatives.derivative_batch import CompiledDerivativeBatch
+from uk_dynamics.compilation.derivatives.derivative_batch import CompiledDerivativeBatch, ManySlopes
 from uk_dynamics.compilation.derivatives.equation_slopes import (
     EquationSlopes,
     SlopeSource,
@@ -23,6 +23,7 @@ __all__ = [
     "CompiledDerivativeBatch",
     "CompiledDerivatives",
     "EquationSlopes",
+    "ManySlopes",
     "Selection",
     "SlopeSource",
     "TaskSlopes",

@@ -2,13 +2,14 @@
 
 """How the constrained motion changes with state, forces and time."""
 
+from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable
 from uk_dynamics.derivatives.linearization import linearize, linearize_along
-from uk_dynamics.derivatives.motion_derivatives import (
-    DerivativeBackend,
-    ForceDerivatives,
-    MotionDerivatives,
+from uk_dynamics.derivatives.motion_derivatives import ForceDerivatives, MotionDerivatives
+from uk_dynamics.derivatives.parameter_derivatives import (
+    BatchParameterSlopes,
     ParameterDerivatives,
-    differentiable,
+    ParameterSlopes,
+    by_parameters,
 )
 from uk_dynamics.derivatives.projection_derivatives import (
     ProjectionDerivatives,
@@ -17,11 +18,14 @@ from uk_dynamics.derivatives.projection_derivatives import (
 from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
+    "BatchParameterSlopes",
     "DerivativeBackend",
     "ForceDerivatives",
     "MotionDerivatives",
     "ParameterDerivatives",
+    "ParameterSlopes",
     "ProjectionDerivatives",
+    "by_parameters",
     "differentiable",
     "equilibrium",
     "linearize",

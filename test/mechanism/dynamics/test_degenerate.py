@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from support import forms
 from support.mechanism_builder import (
+    SLOT,
     arm,
     cases,
     closed_states,
     joint,
     link,
+    massless,
     mechanism,
     near,
     pinned_arm,
@@ -192,23 +194,9 @@ def test_rows_out_of_the_plane_are_rounding_where_a_part_is_turned_round(method)
         near(solution.qdd, planar.dynamics().evaluate(state).qdd)
 
 
-def massless(text: str = "") -> Mechanism:
-    """A pendulum with a massless link at its end."""
-    parts = link("base") + link("l1", com="0.5 0 0") + link("l2", mass=0.0)
-    parts += joint("j1", "base", "l1") + joint("j2", "l1", "l2", xyz="1 0 0")
-    return mechanism(parts, text)
-
-
-SLOT = """
-constraints:
-  slot: {{type: frame, axes: [z], parent: {{link: base}}, child: {{link: l2, xyz: [0.6, 0, 0]}}}}
-solver: {{method: {method}}}
-"""
-
-
 @pytest.mark.parametrize("method", ["auto", *FOR_SINGULAR_MASS])
 def test_a_massless_link_in_a_loop_is_determined(method):
-    machine = massless(SLOT.format(method=method))
+    machine = massless(f"{SLOT.format(name='slot')}solver: {{method: {method}}}")
     q = machine.assemble({"j1": 0.4, "j2": -1.0}, hold=["j1"])
     # From open loops, where the massless link needs its only row all the same.
     state = machine.dynamics().project(machine.state([q[0], q[1] + 0.2], [1.5, 0.0]))
@@ -223,7 +211,7 @@ def test_a_massless_link_in_a_loop_is_determined(method):
 
 @pytest.mark.parametrize("method", sorted(WHITENING - {"auto"}))
 def test_a_massless_link_needs_a_form_without_inverse_of_the_mass(method):
-    machine = massless(SLOT.format(method=method))
+    machine = massless(f"{SLOT.format(name='slot')}solver: {{method: {method}}}")
     with pytest.raises(InputError, match='method "auto" or "nullspace"') as caught:
         machine.dynamics().evaluate(machine.state())
     assert caught.value.place == "solver.method"

@@ -25,6 +25,7 @@ examples:
   uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
   uk_dynamics compile five_bar --tasks five_bar_sweep --export-c generated
   uk_dynamics compile five_bar --derivatives --export-c generated    for CasADi and acados too
+  uk_dynamics compile five_bar --parameters gravity.z links.left_leg.mass    derivatives by them
   uk_dynamics compile --clean                               clear the cache
 """
 
@@ -41,7 +42,14 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--derivatives",
         action="store_true",
-        help="derivatives of the acceleration as well",
+        help="derivatives of motion and constraint forces by state, time and efforts as well",
+    )
+    parser.add_argument(
+        "--parameters",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        help="derivatives by these parameters of the mechanism as well, such as links.crank.mass",
     )
     parser.add_argument(
         "--export-c",
@@ -57,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.clean:
         return _clean(arguments)
     from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.derivatives import differentiable
+    from uk_dynamics.derivatives import by_parameters, differentiable
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
@@ -69,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
             law |= servo_files(Tasks.from_file(arguments.tasks, mechanism))
         if arguments.derivatives:
             law |= derivative_export(differentiable(mechanism))
+        if arguments.parameters:
+            law |= derivative_export(by_parameters(mechanism, arguments.parameters))
         files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
         if arguments.json:
             print(json_text({"mechanism": mechanism.name, "files": files}))
@@ -94,6 +104,12 @@ def run(arguments: argparse.Namespace) -> int:
         fixed = differentiable(mechanism)
         libraries["derivatives"] = lambda: derivative_library_of(fixed)
         libraries["derivatives of many states"] = lambda: derivative_batch_library_of(fixed)
+    if arguments.parameters:
+        by = by_parameters(mechanism, arguments.parameters)
+        libraries["derivatives by parameters"] = lambda: derivative_library_of(by)
+        libraries["derivatives by parameters, many states"] = lambda: derivative_batch_library_of(
+            by
+        )
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()

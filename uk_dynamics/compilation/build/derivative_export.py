@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from uk_dynamics.compilation.build.c_header import header, named
 from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
@@ -16,13 +18,26 @@ Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differenti
 qdd_slopes, row by row: by q, by v, by t, and from UK_STRIDE on by tau. Columns of q are those of
 the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite.
 The list of qdd above marks which of its derivatives by q | v | tau may differ from zero.
+{forces}
+columns as above. It has no status of its own. Those by q and v of multipliers of dependent rows
+hold along changes of the state that keep the constraints. Where qdd's list leaves out a place, the
+force has a zero too."""
 
+_PARAMETER_TEXT = """\
+Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
+Set t, q, v, tau, p, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
+qdd_slopes, row by row: by p, in the order above, and from UK_STRIDE on by tau. It returns 0; 1
+where the mass matrix is singular, 2 where something is not finite. The list of qdd above marks
+which of its derivatives by p may differ from zero.
+{forces}
+columns as above. uk_exist(memory, exist) gives 1 for parameters that have derivatives
+there, 0 for those that move redundant rows apart, as lengths may: their columns mean something
+together alone, where all rows keep holding. What is not listed in p is a constant of the code."""
+
+_FORCES = """
 After it, uk_force_slopes(memory, multipliers, force) gives at the same state the derivatives of the
 multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force A^T lambda,
-(UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, in arrays of the caller; columns as
-above. It has no status of its own. Those by q and v of multipliers of dependent rows hold along
-changes of the state that keep the constraints. Where qdd's list leaves out a place, the force has
-a zero too."""
+(UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, in arrays of the caller;"""
 
 _ODE = """
 {id}_ode(x, u) -> xdot and its Jacobian have the interface of CasADi's external functions,
@@ -30,7 +45,7 @@ x = (q, v) and u the motor efforts; acados asks for {id}_expl_ode_fun, {id}_expl
 {id}_expl_vde_adj. They set all of the memory themselves, and take it from the work vector w."""
 
 _EXAMPLE = """\
-/* Derivatives of the acceleration of {name}:
+/* Derivatives of the acceleration of {name}, by {by}:
  * cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example
  */
 #include <stdio.h>
@@ -46,13 +61,13 @@ int main(void) {{
   for (int i = 0; i < UK_NQ; ++i) memory.q[i] = q[i];
   for (int i = 0; i < UK_NV; ++i) memory.v[i] = v[i];
   for (int i = 0; i < UK_M; ++i) memory.active[i] = 1.0;
-  memory.stabilize = 1.0;
+{set}  memory.stabilize = 1.0;
   const int failed = uk_differentiate(&memory);
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) {{
     printf("%s", names[i]);
     const double *row = memory.qdd_slopes + i * (UK_STRIDE + UK_NV);
-    for (int k = 0; k <= 2 * UK_NV; ++k) printf(" %.17g", row[k]);
+    for (int k = 0; k < UK_DIRECTIONS; ++k) printf(" %.17g", row[k]);
     for (int k = 0; k < UK_NV; ++k) printf(" %.17g", row[UK_STRIDE + k]);
     printf("\\n");
   }}
@@ -71,52 +86,63 @@ GCC and Clang have them: cc -O3 -march=native."""
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c``, ``_batch.h``.
 
+    They are ``NAME_parameters.c`` … where the mechanism varies parameters: derivatives by these.
+
     Raises:
         CompilationError: Some part of the mechanism cannot be compiled.
     """
     # only those who export need them
     from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
-    from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
+    from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
     from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
 
     check(mechanism, straight=True)
-    mechanism = mechanism.settled()
+    varied = mechanism.varied
     plain = c_identifier(mechanism.name)
-    identifier, name = f"{plain}_derivatives", c_comment(mechanism.name)
-    traced = equation_tangents(mechanism)
-    is_ode = ode_source.is_ode(mechanism, traced)
-    names, nv = mechanism.model.velocity_names, mechanism.model.nv
-    pattern = [
-        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k : k + nv]) for k in places)
-        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
-        for places in [(0, nv, 2 * nv + 1)]
-    ]
+    identifier = f"{plain}_{'parameters' if varied else 'derivatives'}"
+    name, names = c_comment(mechanism.name), mechanism.model.velocity_names
+    by = "parameters" if varied else "state, time and forces"
+    traced = tangents_of(mechanism)
     begin = start(mechanism)
+    p = [] if varied is None else varied.values.tolist()
     example = named(_EXAMPLE, identifier).format(
         name=name,
         id=identifier,
+        by=by,
         q=", ".join(map(repr, begin.q.tolist())),
         v=", ".join(map(repr, begin.v.tolist())),
         names=", ".join(map(c_string, names)),
+        set="".join(f"  memory.p[{k}] = {x!r};\n" for k, x in enumerate(p)),
     )
+    text = (_PARAMETER_TEXT if varied else _TEXT).format(forces=_FORCES)
+    lists: dict[str, Sequence[str]] = {"q, v, tau": names, "rows": mechanism.row_names}
     prototypes = (
         "int uk_differentiate(uk_memory *memory);\n"
         "void uk_force_slopes(uk_memory *memory, double *multipliers, double *force);\n"
     )
     declarations = derivative_source.derivative_declarations(mechanism)
-    if is_ode:
-        prototypes += "\n" + ode_source.ode_prototypes(plain)
-        declarations += ode_source.INTEGERS
+    if varied:
+        known = mechanism.parameters
+        lists["p"] = [f"{x} [{known[x].unit}], {known[x].value!r}" for x in varied.names]
+        columns = [(0, len(varied.names))]
+        prototypes += "void uk_exist(uk_memory *memory, double *exist);\n"
+    else:
+        nv = len(names)
+        columns = [(0, nv), (nv, 2 * nv), (2 * nv + 1, 3 * nv + 1)]
+        if ode_source.is_ode(mechanism, traced):
+            text += _ODE.format(id=plain)
+            prototypes += "\n" + ode_source.ode_prototypes(plain)
+            declarations += ode_source.INTEGERS
+    lists["qdd"] = [
+        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k:end]) for k, end in columns)
+        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
+    ]
     return {
         f"{identifier}.h": header(
             identifier,
-            title=f"{name}: derivatives of the constrained acceleration. Generated.",
-            text=_TEXT + (_ODE.format(id=plain) if is_ode else ""),
-            lists={
-                "q, v, tau": names,
-                "rows": mechanism.row_names,
-                "qdd": pattern,
-            },
+            title=f"{name}: derivatives of the constrained acceleration by {by}. Generated.",
+            text=text,
+            lists=lists,
             declarations=declarations,
             prototypes=prototypes,
         ),
@@ -125,7 +151,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         f"{identifier}_example.c": example,
         f"{identifier}_batch.h": header(
             identifier,
-            title=f"{name}: derivatives of the acceleration at many states. Generated.",
+            title=f"{name}: derivatives at many states, by {by}. Generated.",
             text=_BATCH_TEXT,
             declarations=f'#include "{identifier}.h"\n\n'
             + derivative_batch_source.derivative_batch_declarations(),

@@ -97,7 +97,7 @@ def derivative_library_of(mechanism: ResolvedMechanism) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import derivative_source
 
-        return derivative_source.derivative_source(mechanism)
+        return derivative_source.derivative_source(mechanism.as_filed())
 
     return _library(mechanism, source, _DERIVATIVES)
 
@@ -112,7 +112,7 @@ def derivative_batch_library_of(mechanism: ResolvedMechanism) -> Path:
     def source() -> str:
         from uk_dynamics.compilation.emit import derivative_batch_source
 
-        return derivative_batch_source.derivative_batch_source(mechanism)
+        return derivative_batch_source.derivative_batch_source(mechanism.as_filed())
 
     return _library(mechanism, source, f"{_DERIVATIVES}.batch")
 

@@ -48,6 +48,8 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
     const double size = fabs(residual[r]);
     if (m->active[r] != 0.0 && !(size <= largest)) largest = size;
   }
+#else
+  (void)m;
 #endif
   return largest;
 }

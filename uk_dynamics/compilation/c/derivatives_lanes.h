@@ -8,8 +8,14 @@ typedef struct {
   const double *tau;      /* (count, UK_NV); null: none */
   const double *followed; /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
   double *qdd;            /* (count, UK_NV) */
-  double *slopes;         /* (count, UK_NV, 3 UK_NV + 1): of qdd by q, v, t, tau */
+  double *slopes;         /* (count, UK_NV, UK_DIRECTIONS + UK_NV): of qdd by q, v, t or by p; by tau */
+  double *multipliers;    /* (count, UK_M, ...): of those of least norm; null: no forces */
+  double *force;          /* (count, UK_NV, ...): of the constraint force; null likewise */
   double *status;         /* (count): UK_EXIST, UK_RANK_CHANGES or UK_ALONE */
+#if UK_NP > 0
+  const double *p;        /* (UK_NP): parameters, the same in all states */
+  double *exist;          /* (count, UK_NP): 0 where one moves redundant rows apart; null: not said */
+#endif
 } uk_derivative_batch;
 
 #define UK_EXIST 0

@@ -156,6 +156,8 @@ static double uk_admissible(const uk_memory *m, int rank, double *x) {
   const double size = sqrt(uk_squares(x, 0, UK_NV));
 #if UK_M > 0
   for (int k = 0; k < rank; ++k) uk_reflect(m, k, x);
+#else
+  (void)rank;
 #endif
   return size;
 }

@@ -29,6 +29,12 @@ class CompiledDerivatives:
         self._layout = layout = DerivativeLayout(mechanism)
         self._nv, self._rows = mechanism.model.nv, layout.rows
         self._memory = np.zeros(layout.size)
+        if len(layout.parameters):
+            self._memory[layout["p"]] = layout.parameters
+            self._tell = library.uk_exist
+            self._tell.restype = None
+        #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
+        self.exist = np.zeros(len(layout.parameters))
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
         self._differentiate, self._slopes = library.uk_differentiate, library.uk_equation_slopes
         self._forces = library.uk_force_slopes
@@ -70,10 +76,10 @@ class CompiledDerivatives:
 
     @property
     def rank(self) -> int:
-        """Of the rows at the last state of :meth:`acceleration`."""
+        """Of the rows at the last state of :meth:`differentiate`."""
         return int(self._fields["rank"][0])
 
-    def acceleration(
+    def differentiate(
         self,
         state: State,
         tau: Array | None,
@@ -81,32 +87,29 @@ class CompiledDerivatives:
         active: NDArray[np.bool_] | None,
         *,
         stabilize: bool,
-    ) -> Array | None:
-        """Derivatives of the acceleration by q, v, t and forces, fresh, (nv, 3 nv + 1).
+        forces: bool,
+    ) -> tuple[Array, ...] | None:
+        """Derivatives by q, v, t and forces, fresh, (k, 3 nv + 1): of the acceleration.
 
-        None where the mass matrix is singular or the state gives no finite numbers.
+        With forces those of the multipliers of least norm and of Aᵀλ too. None where the mass
+        matrix is singular or the state gives no finite numbers.
         """
         self._set(state, reference, stabilize)
         self._fields["tau"][:] = 0.0 if tau is None else tau
         self._fields["active"][:] = 1.0 if active is None else active
         failed = self.call()
+        parts = [self._by_qdd]
+        if forces and not failed:
+            rows, slopes = self._rows, self._layout.slopes
+            parts += [np.empty((rows, slopes)), np.empty((self._nv, slopes))]
+            self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
+        if len(self.exist) and not failed:
+            self._tell(self._address, ctypes.c_void_p(self.exist.ctypes.data))
         self._fields["active"][:] = 1.0
         if failed:
             return None
-        layout = self._layout
-        return np.delete(self._by_qdd, range(layout.directions, layout.stride), axis=1)
-
-    def forces(self) -> tuple[Array, Array]:
-        """Of the multipliers and of Aᵀλ, fresh, (m, 3 nv + 1) and (nv, 3 nv + 1).
-
-        At the last state of :meth:`acceleration`.
-        """
-        layout = self._layout
-        gap = range(layout.directions, layout.stride)
-        parts = np.empty((self._rows, layout.slopes)), np.empty((self._nv, layout.slopes))
-        self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts))
-        multipliers, force = (np.delete(x, gap, axis=1) for x in parts)
-        return multipliers, force
+        end, begin = self._layout.directions, self._layout.stride
+        return tuple(np.concatenate([x[:, :end], x[:, begin:]], axis=1) for x in parts)
 
     @property
     def qdd(self) -> Array:

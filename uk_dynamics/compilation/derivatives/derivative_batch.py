@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import derivative_batch_library_of
+from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
@@ -25,7 +26,9 @@ class _Call(ctypes.Structure):
         *((name, ctypes.c_longlong) for name in ("count", "t_stride", "followed_stride")),
         ("stabilize", ctypes.c_double),
         *((name, ctypes.c_void_p) for name in ("t", "q", "v", "tau", "followed")),
-        *((name, ctypes.c_void_p) for name in ("qdd", "slopes", "status")),
+        *((name, ctypes.c_void_p) for name in ("qdd", "slopes", "multipliers", "force", "status")),
+        # where derivatives are by parameters
+        *((name, ctypes.c_void_p) for name in ("p", "exist")),
     )
 
 
@@ -34,15 +37,31 @@ class ManySlopes(NamedTuple):
 
     Attributes:
         qdd: (K, nv).
-        slopes: Of the acceleration by q, v, t, forces, (K, nv, 3 nv + 1).
+        slopes: By q, v, t, forces: of the acceleration, (K, nv, 3 nv + 1); then, where they are
+            asked for, of multipliers, (K, m, 3 nv + 1), and constraint force, (K, nv, 3 nv + 1).
         status: Values of ``DerivativeStatus``, (K,).
         alone: Which states need pivoting.
+        exist: Which parameters have derivatives, (K, P); no columns where they are not by these.
     """
 
     qdd: Array
-    slopes: Array
+    slopes: tuple[Array, ...]
     status: NDArray[np.int8]
     alone: NDArray[np.intp]
+    exist: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, mechanism: ResolvedMechanism, count: int, *, forces: bool) -> ManySlopes:
+        """Of states all of which stand alone."""
+        layout, nv = DerivativeLayout(mechanism), mechanism.model.nv
+        quantities = (nv, layout.rows, nv) if forces else (nv,)
+        return cls(
+            np.empty((count, nv)),
+            tuple(np.empty((count, k, layout.directions + nv)) for k in quantities),
+            np.zeros(count, np.int8),
+            np.arange(count),
+            np.zeros((count, len(layout.parameters)), dtype=bool),
+        )
 
 
 class CompiledDerivativeBatch:
@@ -58,14 +77,25 @@ class CompiledDerivativeBatch:
         self._function = library.uk_differentiate_batch
         self._function.argtypes = (ctypes.POINTER(_Call),)
         self._width: int = library.uk_width()
+        self._mechanism = mechanism
+        self._parameters = DerivativeLayout(mechanism).parameters
 
     def differentiate(
-        self, q: Array, v: Array, tau: Array, t: Array, followed: Array | None, threads: int | None
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        t: Array,
+        followed: Array | None,
+        threads: int | None,
+        *,
+        forces: bool,
     ) -> ManySlopes:
         """At all states: arrays (K, …), contiguous; t and references may be common to all."""
-        count, nv = v.shape
-        qdd, slopes = np.empty((count, nv)), np.empty((count, nv, 3 * nv + 1))
-        status = np.empty(count)
+        found = ManySlopes.none(self._mechanism, len(v), forces=forces)
+        count, status = len(v), np.empty(len(v))
+        exist = np.empty(found.exist.shape)
+        wanted = (found.qdd, *found.slopes, *[None] * (3 - len(found.slopes)))
 
         def run(first: int, end: int) -> None:
             def at(array: Array | None) -> int | None:
@@ -79,11 +109,16 @@ class CompiledDerivativeBatch:
                 int(len(t) > 1),
                 0 if followed is None or len(followed) == 1 else followed.shape[1],
                 1.0,
-                *map(at, (t, q, v, tau, followed, qdd, slopes, status)),
+                *map(at, (t, q, v, tau, followed, *wanted, status)),
+                self._parameters.ctypes.data,
+                at(exist),
             )
             if self._function(ctypes.byref(call)):
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, count, threads, self._width, _WORTH_A_THREAD)
-        alone = np.flatnonzero(status == _ALONE)
-        return ManySlopes(qdd, slopes, status.astype(np.int8), alone)
+        return found._replace(
+            status=status.astype(np.int8),
+            alone=np.flatnonzero(status == _ALONE),
+            exist=exist.astype(bool),
+        )

@@ -14,7 +14,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
 
 class EquationSlopes(NamedTuple):
-    """Columns: the velocity coordinates of q, those of v, and t; 2 nv + 1 of them, D.
+    """Columns: the velocity coordinates of q, those of v, and t, D = 2 nv + 1; or parameters.
 
     Attributes:
         motion: −∂(M x − F − Aᵀλ), (nv, D).
@@ -48,12 +48,11 @@ class TracedSlopes:
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Trace by q, v and t; where the mechanism varies parameters, by these instead."""
         # not needed where everything is compiled
-        from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
-        from uk_dynamics.compilation.tangents.parameter_tangents import parameter_tangents
+        from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
         from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 
         varied = mechanism.varied
-        traced = equation_tangents(mechanism) if varied is None else parameter_tangents(mechanism)
+        traced = tangents_of(mechanism)
         self._parameters = np.zeros(0) if varied is None else varied.values
         parts = (traced.motion, traced.rows, traced.rates)
         self._parts = [(part, traced.directions) for part in parts]

@@ -11,7 +11,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
 def motion_sparsity(mechanism: ResolvedMechanism) -> tuple[NDArray[np.bool_], ...]:
-    """Where derivatives of q̈, λ and Aᵀλ by q, v, t and generalized forces may differ from zero.
+    """Where derivatives of q̈, λ and Aᵀλ by q, v, t (or parameters), forces may differ from zero.
 
     See :func:`uk_dynamics.compilation.tangents.sparsity.motion_sparsity`.
     """

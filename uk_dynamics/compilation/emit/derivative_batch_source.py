@@ -9,16 +9,20 @@ from itertools import accumulate
 
 from uk_dynamics.compilation.emit.c_source import LANES
 from uk_dynamics.compilation.emit.c_text import defines, part, table
-from uk_dynamics.compilation.emit.derivative_source import tangents_function
-from uk_dynamics.compilation.emit.generate import declarations, tables
-from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.compilation.emit.derivative_source import (
+    derivative_declarations,
+    tangents_function,
+)
+from uk_dynamics.compilation.emit.generate import tables
 from uk_dynamics.compilation.emit.mechanism_functions import (
     Motions,
     motions_function,
+    parameters,
     terms_function,
 )
 from uk_dynamics.compilation.emit.pieces import Targets
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
+from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
@@ -30,7 +34,7 @@ def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
     return "\n".join(
         [
             "#include <math.h>\n",
-            declarations(mechanism, DerivativeLayout(mechanism)),
+            derivative_declarations(mechanism),
             derivative_batch_declarations(),
             derivative_batch_definitions(mechanism),
         ]
@@ -47,23 +51,25 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
 
     Where no state is regular, a function that says of all states that they need pivoting.
     """
-    traced, terms = equation_tangents(mechanism), trace(mechanism)
+    traced, terms = tangents_of(mechanism), trace(mechanism)
     motions = motions_function(mechanism, terms, LANES)
     common = [tables(mechanism, terms), part("lanes.c"), part("lanes_states.c")]
     constraints = mechanism.constraints
     holding = constraints.position_rows & constraints.motion_rows
-    # whether dependent rows follow is looked at where all rows determine positions
-    redundant = len(motions.rows) < len(constraints)
-    if not motions.rows or (redundant and not holding.all()):
+    # whether dependent rows follow motions is looked at where all rows determine positions
+    follow = len(motions.rows) == len(constraints) or holding.all() or parameters(mechanism)
+    if not motions.rows or not follow:
         return "\n".join([*common, part("derivatives_alone.c")])
+    found = _tables(mechanism, traced, motions)
     return "\n".join(
         [
             *common,
             terms_function(mechanism, terms, LANES),
             motions.text,
-            *_tables(mechanism, traced, motions),
-            tangents_function(traced, _listed, (), LANES),
-            part("derivatives_lanes.c"),
+            # which of them are needed depends on the rows
+            *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
+            tangents_function(traced, _listed, parameters(mechanism), LANES),
+            *map(part, ("derivatives_lanes.c", "force_slopes_lanes.c", "derivatives_batch.c")),
         ]
     )
 

@@ -7,22 +7,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import part
+from uk_dynamics.compilation.emit.c_text import defines, part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
+from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.escaping import c_identifier
+from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 Slopes = Callable[[str, list[Sparse]], Targets]
 
 _TANGENTS = """
 UK_OPTIONAL static void {name}({parameters}) {{
+  {unused}
 {calls}}}
 """
 
@@ -41,13 +44,14 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
     """What a C program needs to know of it."""
     layout = DerivativeLayout(mechanism)
-    # of rows of slopes: by q, v and t, filled up to whole vectors; then by tau
-    return f"#define UK_STRIDE {layout.stride}\n{declarations(mechanism, layout)}"
+    # of rows of slopes: by q, v and t, or by p, filled up to whole vectors; then by tau
+    sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
+    return "\n".join([*sizes, declarations(mechanism, layout)])
 
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
-    traced, terms = equation_tangents(mechanism), trace(mechanism)
+    traced, terms = tangents_of(mechanism), trace(mechanism)
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
@@ -58,7 +62,9 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         part("derivatives.c"),
         part("force_slopes.c"),
     ]
-    if is_ode(mechanism, traced):
+    if parameters(mechanism):
+        parts += [*defines({"FOLLOWS_WITHIN": FOLLOWS_WITHIN}), part("exist.c")]
+    elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
 
@@ -88,16 +94,18 @@ def tangents_function(
         writer.statements(slopes("rates", traced.rates)),
     ]
     pieces = in_pieces(name, types, blocks, dialect)
-    parameters = ", ".join(
-        f"{kind} {x}" for x, kind in (types | {SHARED: f"{dialect.real} *restrict"}).items()
-    )
+    whole = types | {SHARED: f"{dialect.real} *restrict"}
+    common = {
+        "parameters": ", ".join(f"{kind} {x}" for x, kind in whole.items()),
+        "unused": " ".join(f"(void){x};" for x in whole),
+    }
     names = (name, name.replace("tangents", "rate_tangents"))
     return "".join(
         [
             f"#define UK_TANGENTS_SHARED {pieces.shared}\n",
             pieces.functions,
             *(
-                _TANGENTS.format(name=name, parameters=parameters, calls=calls)
+                _TANGENTS.format(name=name, calls=calls, **common)
                 for name, calls in zip(names, pieces.calls, strict=True)
             ),
         ]

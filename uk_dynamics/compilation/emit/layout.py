@@ -117,17 +117,21 @@ class Layout:
 
 
 class DerivativeLayout(Layout):
-    """Fields of the mechanism first; slopes row by row."""
+    """Fields of the mechanism first; slopes row by row.
+
+    They are by the parameters that the mechanism varies, or by q, v and t where it varies none.
+    """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
         nv, m = mechanism.model.nv, max(self.rows, 1)
-        self.directions = 2 * nv + 1
+        self.directions = len(self.parameters) or 2 * nv + 1
         self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
         self.slopes = self.stride + nv
+        by = "p" if len(self.parameters) else "q, v, t"
         self._add(
-            ("qdd_slopes", nv * self.slopes, "by q, v, t, gap, tau"),
-            ("motion_slopes", nv * self.stride, "-d(M qdd - F - A^T lambda) by q, v, t"),
+            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
+            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
             ("row_slopes", m * self.stride, "-d(A qdd - b)"),
             ("rate_slopes", m * self.stride, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),

@@ -60,7 +60,9 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
                 ("residual", "rate"),
                 places(residual=rows.residual, rate=rows.rate),
             ),
-            function("uk_closure_errors", state, ("residual",), places(residual=errors)),
+            function("uk_closure_errors", state, ("residual",), places(residual=errors))
+            if errors
+            else "",
             f"#define UK_LEVELS {len(set(levels))}",
             table("int", "uk_level", levels),
             *allocation(mechanism, len(tasks.constraints)),

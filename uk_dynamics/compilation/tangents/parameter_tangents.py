@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
 from uk_dynamics.compilation.tangents.forward_mode import Tangents
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+
+def tangents_of(mechanism: ResolvedMechanism) -> EquationTangents:
+    """By the parameters that a mechanism varies, or by q, v and t where it varies none."""
+    varied = mechanism.varied
+    return parameter_tangents(mechanism) if varied else equation_tangents(mechanism)
 
 
 def parameter_tangents(mechanism: ResolvedMechanism) -> EquationTangents:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
+from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
+from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -32,18 +33,19 @@ def acceleration_sparsity(
         traced: Derivatives of its equations, where they are known already.
 
     Returns:
-        Columns as in C: q, v, t, forces, (nv, 3 nv + 1).
+        Columns as in C: q, v, t, forces, (nv, 3 nv + 1); parameters, forces, (nv, P + nv), where
+        the mechanism varies parameters.
     """
     return motion_sparsity(mechanism, traced).acceleration
 
 
 class MotionSparsity(NamedTuple):
-    """Where derivatives may differ from zero; columns q, v, t, forces, 3 nv + 1 of them.
+    """Where derivatives may differ from zero; columns as of :func:`acceleration_sparsity`.
 
     Attributes:
-        acceleration: (nv, 3 nv + 1).
-        multipliers: A row's depend on what moves the set that it holds, (m, 3 nv + 1).
-        force: Of Aᵀλ: as of the acceleration, in sets that some row holds, (nv, 3 nv + 1).
+        acceleration: nv rows.
+        multipliers: A row's depend on what moves the set that it holds, m rows.
+        force: Of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows.
     """
 
     acceleration: NDArray[np.bool_]
@@ -55,7 +57,7 @@ def motion_sparsity(
     mechanism: ResolvedMechanism, traced: EquationTangents | None = None
 ) -> MotionSparsity:
     """The same for multipliers and constraint force too; see :func:`acceleration_sparsity`."""
-    traced = traced or equation_tangents(mechanism)
+    traced = traced or tangents_of(mechanism)
     terms = trace(mechanism)
     nv, columns = mechanism.model.nv, traced.directions
     rows = [[i for i, x in enumerate(row) if not is_zero(x)] for row in terms.A]

@@ -67,7 +67,7 @@ class Derivatives:
 
 
 class DerivativeStatus(IntEnum):
-    """Whether the acceleration has derivatives at a state."""
+    """Whether the motion has derivatives at a state."""
 
     EXIST = 0
     RANK_CHANGES = 1  # along the constraints the rows are about to become more, or contradict
@@ -76,7 +76,7 @@ class DerivativeStatus(IntEnum):
 
 
 class BatchDerivatives(NamedTuple):
-    """Derivatives of the acceleration at K states.
+    """Derivatives of the motion at K states.
 
     Attributes:
         qdd: Accelerations, (K, nv).
@@ -84,8 +84,12 @@ class BatchDerivatives(NamedTuple):
             the rank changes they follow the rows that the solution takes as independent; where
             there is no solution they are NaN.
         status: A :class:`DerivativeStatus` for each state, (K,).
+        multipliers: Likewise, of the multipliers of least norm; None where not asked for.
+        force: Likewise, of the ideal constraint force Aᵀλ.
     """
 
     qdd: Array
     acceleration: Slopes
     status: NDArray[np.int8]
+    multipliers: Slopes | None = None
+    force: Slopes | None = None
