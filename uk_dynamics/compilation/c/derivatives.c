@@ -10,9 +10,7 @@
  */
 
 #define UK_SLOPES (UK_STRIDE + UK_NV)
-#define UK_BLOCK 8 /* columns at a time, in registers */
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
-typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
 
 static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;

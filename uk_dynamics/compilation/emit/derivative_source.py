@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import part
@@ -13,13 +14,27 @@ from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
+from uk_dynamics.compilation.emit.tape import in_order
+from uk_dynamics.compilation.tangents.column_blocks import BlockRow, BlockTangents, block_tangents
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
+from uk_dynamics.compilation.trace.symbols import WIDTH
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-Slopes = Callable[[str, list[Sparse]], Targets]
+_COST = {"row": WIDTH - 1, "lane": 2}  # a vector made from numbers, and the other way
+
+Slopes = Callable[[str, list[Any]], Targets]
+
+_BLOCKS = f"""
+#define UK_BLOCK {WIDTH} /* columns at a time, in registers */
+typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
+
+UK_OPTIONAL static inline void uk_put(double *y, int count, uk_block x) {{
+  memcpy(y, &x, count * sizeof *y);
+}}
+"""
 
 _TANGENTS = """
 UK_OPTIONAL static void {name}({parameters}) {{
@@ -52,9 +67,8 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
         motions_function(mechanism, terms).text,
-        tangents_function(
-            traced, in_rows(DerivativeLayout(mechanism).stride), parameters(mechanism)
-        ),
+        _BLOCKS,
+        _tangents(mechanism, traced),
         part("derivatives.c"),
         part("force_slopes.c"),
     ]
@@ -63,8 +77,24 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(parts)
 
 
+def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
+    """In the way that takes fewer operations: column by column, or several side by side."""
+    stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
+    ways: list[tuple[EquationTangents | BlockTangents, Slopes]] = [
+        (traced, in_rows(stride)),
+        (block_tangents(mechanism), in_blocks(stride, nv)),
+    ]
+
+    def cost(way: tuple[EquationTangents | BlockTangents, Slopes]) -> int:
+        tangents, slopes = way
+        targets = slopes("motion", tangents.motion) + slopes("rows", tangents.rows)
+        return sum(_COST.get(x.operation, 1) for x in in_order(x for _, x in targets))
+
+    return tangents_function(*min(ways, key=cost), parameters(mechanism))
+
+
 def tangents_function(
-    traced: EquationTangents, slopes: Slopes, given: Sequence[str], dialect: Dialect = SCALAR
+    traced: EquationTangents | BlockTangents, slopes: Slopes, given: Sequence[str], dialect: Dialect = SCALAR
 ) -> str:
     """``uk_tangents`` and, behind it with what both share, ``uk_rate_tangents``.
 
@@ -113,5 +143,24 @@ def in_rows(stride: int) -> Slopes:
             for i, row in enumerate(rows)
             for j, slope in sorted(row.items())
         ]
+
+    return found
+
+
+def in_blocks(stride: int, nv: int) -> Slopes:
+    """The same places, of vectors with the number of columns that are in them."""
+
+    def found(name: str, rows: list[BlockRow]) -> Targets:
+        return [place for i, row in enumerate(rows) for place in of_a_row(name, i * stride, row)]
+
+    def of_a_row(name: str, at: int, row: BlockRow) -> Targets:
+        targets: Targets = []
+        for first, blocks in ((at, row.by_position), (at + nv, row.by_velocity)):
+            targets += [
+                (f"{name} + {first + k * WIDTH}, {min(WIDTH, nv - k * WIDTH)}", x)
+                for k, x in enumerate(blocks)
+                if not is_zero(x)
+            ]
+        return targets + [(f"{name}[{at + j}]", x) for j, x in sorted(row.others.items())]
 
     return found

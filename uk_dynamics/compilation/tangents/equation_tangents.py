@@ -56,7 +56,25 @@ class _BodyKinematics:
     translation: Objects
 
 
-class _Trace:
+class FramedRows(NamedTuple):
+    """Rows of frame pairs as functions of the motion of the bodies."""
+
+    chosen: NDArray[np.intp]  # which rows they are
+    values: Objects  # A x − b
+    rate: Objects
+    wrenches: Objects  # of the multipliers on the bodies, (bodies, 6)
+
+
+class OtherRows(NamedTuple):
+    """Slopes of the other rows, and of all forces that do not come from frame pairs."""
+
+    chosen: NDArray[np.intp]  # which rows they are
+    rows: list[Sparse]  # of −H
+    rates: list[Sparse]
+    force: list[Sparse]  # nv rows
+
+
+class Trace:
     """The parts of one mechanism."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
@@ -91,7 +109,7 @@ class _Trace:
             (framed if of_frames else others).extend(rows)
         return np.array(framed, dtype=np.intp), np.array(others, dtype=np.intp)
 
-    def evaluate(
+    def _evaluate(
         self, chosen: NDArray[np.intp], mask: Any, kinematics: Any, v: Any
     ) -> ConstraintTerms:
         """Some rows of the mechanism over other coordinates."""
@@ -107,7 +125,46 @@ class _Trace:
             cast(FrameKinematics, kinematics), self.x.t, self.x.q, cast(Array, v), reference
         )
 
-    def residual_of_rows(self, rows: ConstraintTerms, chosen: NDArray[np.intp]) -> Objects:
+    def other_rows(self) -> OtherRows:
+        """Rows of joints and coordinates, and forces."""
+        x, mechanism, tangents = self.x, self.mechanism, self.tangents
+        force = mechanism.passive.force(x.q, x.v)
+        mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
+        _, others = self.sets()
+        rows: list[Sparse] = []
+        rates: list[Sparse] = []
+        if len(others):
+            found = self._evaluate(others, self.model.ancestor_mask, x.kinematics, x.v)
+            force = force + found.A.T @ self.multipliers[others]
+            values = found.A @ self.qdd + self._residual_of_rows(found, others)
+            rows = [_opposite(tangents.backward(value)) for value in values]
+            rates = [tangents.backward(change) for change in found.rate]
+        return OtherRows(others, rows, rates, [tangents(f) for f in force])
+
+    def framed_rows(self) -> FramedRows:
+        """Their wrenches load the bodies, and A x is their product with the accelerations."""
+        framed, _ = self.sets()
+        count, tree = len(self.model.bodies), self.tree
+        if not len(framed):
+            return FramedRows(framed, zeros(0), zeros(0), zeros(count, 6))
+        mask = np.array(
+            [np.repeat(np.arange(count) == f.body, 6) for f in self.model.body_frames], dtype=float
+        )
+        kinematics = _BodyKinematics(
+            np.tile(np.eye(6), count).astype(object),
+            zeros(6, 6 * count),
+            self.x.tree.rotation,
+            self.x.tree.translation,
+        )
+        found = self._evaluate(framed, mask, kinematics, tree.twist.reshape(-1))
+        return FramedRows(
+            framed,
+            found.A @ tree.acceleration.reshape(-1) + self._residual_of_rows(found, framed),
+            cast(Objects, found.rate),
+            (found.A.T @ self.multipliers[framed]).reshape(count, 6),
+        )
+
+    def _residual_of_rows(self, rows: ConstraintTerms, chosen: NDArray[np.intp]) -> Objects:
         """Bias and stabilisation, −b."""
         constraints = self.mechanism.constraints
         stabilize = self.x.graph.variable("stabilize")
@@ -119,60 +176,32 @@ class _Trace:
 
 def equation_tangents(mechanism: ResolvedMechanism) -> EquationTangents:
     """Trace them for the rows that act by themselves; switched ones act as well."""
-    trace = _Trace(mechanism)
+    trace = Trace(mechanism)
     nv, m = trace.model.nv, len(mechanism.constraints)
-    tangents, tree, x = trace.tangents, trace.tree, trace.x
-    motion: list[Sparse] = []
-    for k in range(nv):
-        both = np.concatenate([tree.by_position[k], tree.by_velocity[k]])
-        motion.append({j: -value for j, value in enumerate(both) if not is_zero(value)})
-    force = mechanism.passive.force(x.q, x.v)
-    mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
-    framed, others = trace.sets()
+    tangents, tree = trace.tangents, trace.tree
+    other, framed = trace.other_rows(), trace.framed_rows()
     rows: list[Sparse] = [{} for _ in range(m)]
     rates: list[Sparse] = [{} for _ in range(m)]
-    if len(others):
-        found = trace.evaluate(others, trace.model.ancestor_mask, x.kinematics, x.v)
-        force = force + found.A.T @ trace.multipliers[others]
-        values = found.A @ trace.qdd + trace.residual_of_rows(found, others)
-        _write(tangents, others, values, rows, found.rate, rates)
-    for k in range(nv):
-        add_multiple(motion[k], 1.0, tangents(force[k]))
-    if len(framed):
-        count = len(trace.model.bodies)
-        mask = np.array(
-            [np.repeat(np.arange(count) == f.body, 6) for f in trace.model.body_frames], dtype=float
-        )
-        kinematics = _BodyKinematics(
-            np.tile(np.eye(6), count).astype(object),
-            zeros(6, 6 * count),
-            x.tree.rotation,
-            x.tree.translation,
-        )
-        found = trace.evaluate(framed, mask, kinematics, tree.twist.reshape(-1))
-        values = found.A @ tree.acceleration.reshape(-1) + trace.residual_of_rows(found, framed)
-        _write(tangents, framed, values, rows, found.rate, rates)
-        wrenches = (found.A.T @ trace.multipliers[framed]).reshape(count, 6)
-        carried = tree.carried_wrenches(wrenches)
-        _, slopes = tree.wrench_efforts(carried)
-        pushed = tree.push([[tangents(x) for x in body] for body in carried])
-        for k in range(nv):
-            add_multiple(motion[k], 1.0, slopes[k])
-            add_multiple(motion[k], 1.0, pushed[k])
-    return EquationTangents(motion, rows, rates, x.graph, 2 * nv + 1)
-
-
-def _write(
-    tangents: Tangents,
-    chosen: NDArray[np.intp],
-    values: Any,
-    rows: list[Sparse],
-    rate: Any,
-    rates: list[Sparse],
-) -> None:
-    for r, value, change in zip(chosen, values, rate, strict=True):
-        rows[r] = {j: -slope for j, slope in tangents.backward(value).items()}
+    for r, slopes, rate in zip(other.chosen, other.rows, other.rates, strict=True):
+        rows[r], rates[r] = slopes, rate
+    for r, value, change in zip(framed.chosen, framed.values, framed.rate, strict=True):
+        rows[r] = _opposite(tangents.backward(value))
         rates[r] = tangents.backward(change)
+    carried = tree.carried_wrenches(framed.wrenches)
+    _, turned = tree.wrench_efforts(carried)
+    pushed = tree.push([[tangents(x) for x in body] for body in carried])
+    by_position, by_velocity = tree.derivatives()
+    motion: list[Sparse] = []
+    for k in range(nv):
+        both = np.concatenate([by_position[k], by_velocity[k]])
+        motion.append({j: -value for j, value in enumerate(both) if not is_zero(value)})
+        for part in (other.force[k], turned[k], pushed[k]):
+            add_multiple(motion[k], 1.0, part)
+    return EquationTangents(motion, rows, rates, trace.x.graph, 2 * nv + 1)
+
+
+def _opposite(slopes: Sparse) -> Sparse:
+    return {j: -slope for j, slope in slopes.items()}
 
 
 def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:

@@ -21,6 +21,10 @@ from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTION
 Objects = NDArray[np.object_]
 Operand = Any  # a Symbol or a float
 
+#: Numbers in a vector: the operands of ``row``, of which ``lane`` takes one out. Sums and products
+#: with vectors are vectors.
+WIDTH = 8
+
 _COMMUTATIVE = ("+", "*")
 
 
