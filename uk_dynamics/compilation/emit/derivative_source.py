@@ -94,7 +94,10 @@ def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
 
 
 def tangents_function(
-    traced: EquationTangents | BlockTangents, slopes: Slopes, given: Sequence[str], dialect: Dialect = SCALAR
+    traced: EquationTangents | BlockTangents,
+    slopes: Slopes,
+    given: Sequence[str],
+    dialect: Dialect = SCALAR,
 ) -> str:
     """``uk_tangents`` and, behind it with what both share, ``uk_rate_tangents``.
 

@@ -13,25 +13,33 @@ in products of short vectors with J, ψ, ξ and κ, columns in lanes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import NamedTuple, cast
 
 import numpy as np
 
-from uk_dynamics.compilation.tangents.equation_tangents import Trace
+from uk_dynamics.compilation.tangents.equation_tangents import BodyMotions, Pair, Trace
 from uk_dynamics.compilation.tangents.forward_mode import Tangents
 from uk_dynamics.compilation.tangents.tree_tangents import (
     Load,
-    TreeTangents,
     force_cross,
     motion_cross,
 )
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import skew, zeros
-from uk_dynamics.compilation.trace.symbols import WIDTH, Graph, Objects, Symbol, as_objects
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia
+from uk_dynamics.compilation.trace.symbols import (
+    WIDTH,
+    Graph,
+    Objects,
+    Substitution,
+    Symbol,
+    as_objects,
+)
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_OF_A_BODY = 18  # directions: its displacement, twist and acceleration
+_TIME = 18  # its direction, behind displacement, twist and acceleration of a body
 
 
 class BlockRow(NamedTuple):
@@ -74,20 +82,24 @@ class _Columns:
         packed = [self.pack(x) for x in stacked.reshape(-1, len(values))]
         return as_objects(packed).reshape(*stacked.shape[:-1], self.blocks)
 
-    def mask(self, chosen: Iterable[int]) -> Objects:
-        """One in some lanes, (blocks,): a float where it is in all of them or in none."""
-        wanted = set(chosen)
-        ones = [float(k in wanted) for k in range(self.count)]
-        packed = self.pack(ones)
+    def weights(self, one: Iterable[int], less: Iterable[int] = ()) -> Objects:
+        """One in some lanes and minus one in others, (blocks,); floats where all are the same."""
+        found = np.zeros(self.blocks * WIDTH)
+        found[list(one)] += 1.0
+        found[list(less)] -= 1.0
+        packed = self.pack(found.tolist())
         for b in range(self.blocks):
-            if all(ones[b * WIDTH : (b + 1) * WIDTH]):
-                packed[b] = 1.0
+            lanes = found[b * WIDTH : min((b + 1) * WIDTH, self.count)]
+            if np.all(lanes == lanes[0]):
+                packed[b] = float(lanes[0])
         return packed
 
     def at(self, packed: Objects, k: int) -> Objects:
-        """What belongs to one velocity of a packed vector (n, blocks), (n,)."""
+        """What belongs to one velocity of a packed array (…, blocks)."""
         b, lane = divmod(k, WIDTH)
-        return as_objects([self._lane(x, lane) for x in packed[:, b]])
+        chosen = packed[..., b]
+        found = [self._lane(x, lane) for x in chosen.reshape(-1)]
+        return as_objects(found).reshape(chosen.shape)
 
     def _lane(self, x: Scalar, lane: int) -> Scalar:
         if not isinstance(x, Symbol):
@@ -97,135 +109,236 @@ class _Columns:
         return self._graph.node("lane", x, float(lane))
 
 
-def _product(factors: Objects, rows: Objects, mask: Objects) -> Objects:
-    """Σ factor · row where a mask has ones, (blocks,)."""
-    found = zeros(len(mask))
-    for b, chosen in enumerate(mask):
-        if not is_zero(chosen):
+def _product(factors: Objects, rows: Objects, weights: Objects) -> Objects:
+    """Σ factor · row, each column with its weight, (blocks,)."""
+    found = zeros(len(weights))
+    for b, weight in enumerate(weights):
+        if not is_zero(weight):
             total: Scalar = 0.0
             for factor, row in zip(factors, rows[:, b], strict=True):
                 total = total + factor * row
-            found[b] = total * chosen
+            found[b] = total * weight
     return found
 
 
-class _Spread:
-    """Slopes by the motion of bodies as slopes by columns."""
+def _by_blocks(function: Callable[..., Objects], *packed: Objects) -> Objects:
+    """A function of the vectors or matrices of one block for all of them, (…, blocks)."""
+    blocks = packed[0].shape[-1]
+    return cast(
+        Objects, np.stack([function(*(x[..., b] for x in packed)) for b in range(blocks)], -1)
+    )
 
-    def __init__(self, tree: TreeTangents, columns: _Columns) -> None:
-        self.columns, self._tree = columns, tree
-        bodies = tree.body_of
-        self.J = columns.pack_all([tree.J[:, k] for k in range(columns.count)])
-        carriers = [tree.carrier(i, falling=True) for i in bodies]
+
+class _Tree:
+    """The tree with columns, and bodies, side by side."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, tree = trace, trace.tree
+        graph, nv = trace.x.graph, trace.model.nv
+        columns = self.columns = _Columns(graph, nv)
+        self.J = columns.pack_all([tree.J[:, k] for k in range(nv)])
+        carriers = [tree.carrier(i, falling=True) for i in tree.body_of]
         V = columns.pack_all([V for V, _ in carriers])
         A = columns.pack_all([A for _, A in carriers])
-        own = columns.pack_all([tree.twist[i] for i in bodies])
-        self.psi = motion_cross(V, self.J)
-        self.xi = motion_cross(A, self.J) + motion_cross(V, self.psi)
-        self.kappa = self.psi + motion_cross(own, self.J)
-        self._by_position = np.concatenate([self.J, self.psi, self.xi])
-        self._by_velocity = np.concatenate([self.J, self.kappa])
+        own = columns.pack_all([tree.twist[i] for i in tree.body_of])
+        self.psi = _by_blocks(motion_cross, V, self.J)
+        self.xi = _by_blocks(motion_cross, A, self.J) + _by_blocks(motion_cross, V, self.psi)
+        self.kappa = self.psi + _by_blocks(motion_cross, own, self.J)
+        self.by_position = np.concatenate([self.J, self.psi, self.xi])
+        self.by_velocity = np.concatenate([self.J, self.kappa])
 
-    def __call__(self, slopes: Sparse) -> tuple[Objects, Objects]:
-        """By the columns of q and of v, (blocks,) each; see ``_seeds`` for the directions."""
-        q, v = zeros(self.columns.blocks), zeros(self.columns.blocks)
-        for i in sorted({k // _OF_A_BODY for k in slopes}):
-            parts = as_objects([slopes.get(_OF_A_BODY * i + k, 0.0) for k in range(_OF_A_BODY)])
-            place, twist, acceleration = parts.reshape(3, 6)
-            V, A = self._tree.twist[i], self._tree.acceleration[i] + self._tree.falling
-            pushed = twist + force_cross(V, acceleration)
-            moved = place + force_cross(V, twist) + force_cross(A, acceleration)
-            mask = self.columns.mask(self._tree.behind(i))
-            q = q + _product(
-                np.concatenate([moved, pushed, acceleration]), self._by_position, mask
-            )
-            v = v + _product(np.concatenate([pushed, acceleration]), self._by_velocity, mask)
-        return q, v
+    def loads(self) -> list[Load]:
+        """Of each body and all that it carries."""
+        trace, tree = self._trace, self._trace.tree
+        places, own = trace.x.tree.places, trace.x.tree.inertias
+        bodies = _Columns(trace.x.graph, len(places))
+        given = (
+            bodies.pack_all([as_objects(x.mass) for x in own]),
+            bodies.pack_all([x.moment for x in own]),
+            bodies.pack_all([x.matrix for x in own]),
+            bodies.pack_all([x.rotation for x in places]),
+            bodies.pack_all([x.translation for x in places]),
+            bodies.pack_all(list(tree.twist)),
+            bodies.pack_all(list(tree.acceleration)),
+        )
+        found = []
+        for b in range(bodies.blocks):
+            mass, moment, matrix, *motion = (x[..., b] for x in given)
+            found.append(tree.own_load(Inertia(mass.item(), moment, matrix), *motion))
+        packed = [
+            np.stack([np.asarray(getattr(load, x.name), dtype=object) for load in found], -1)
+            for x in fields(Load)
+        ]
+        loads = []
+        for i in range(bodies.count):
+            mass, *others = (bodies.at(x, i) for x in packed)
+            loads.append(Load(mass.item(), *others))
+        return tree.with_carried(loads)
+
+    def spread(self, slopes: Sparse, pair: Pair) -> tuple[Objects, Objects]:
+        """Slopes by the motion of a body relative to the other of its pair, by q and v, (blocks,).
+
+        Directions: displacement, twist and acceleration, 6 each.
+        """
+        tree = self._trace.tree
+        place, twist, acceleration = as_objects([slopes.get(k, 0.0) for k in range(_TIME)]).reshape(
+            3, 6
+        )
+        V, A = tree.twist[pair.moved], tree.acceleration[pair.moved] + tree.falling
+        pushed = twist + force_cross(V, acceleration)
+        moved = place + force_cross(V, twist) + force_cross(A, acceleration)
+        weights = self.columns.weights(tree.behind(pair.moved), tree.behind(pair.base))
+        by_position = np.concatenate([moved, pushed, acceleration])
+        return (
+            _product(by_position, self.by_position, weights),
+            _product(by_position[6:], self.by_velocity, weights),
+        )
 
 
 def block_tangents(mechanism: ResolvedMechanism) -> BlockTangents:
     """Trace them; rows that are no function of the motion of bodies are left to single entries."""
     trace = Trace(mechanism)
-    tree, nv = trace.tree, trace.model.nv
-    columns = _Columns(trace.x.graph, nv)
-    spread = _Spread(tree, columns)
-    time = _OF_A_BODY * len(trace.model.bodies)
-    by_bodies = Tangents(_seeds(trace) | {cast(Symbol, trace.x.t): {time: 1.0}})
-
-    def split(slopes: Sparse) -> BlockRow:
-        last = {2 * nv: slopes.pop(time)} if time in slopes else {}
-        return BlockRow(*spread(slopes), last)
-
-    none = zeros(columns.blocks)
+    tree, nv = _Tree(trace), trace.model.nv
+    none = zeros(tree.columns.blocks)
     rows = [BlockRow(none, none, {}) for _ in range(len(mechanism.constraints))]
     rates = list(rows)
     other = trace.other_rows()
     for r, slopes, rate in zip(other.chosen, other.rows, other.rates, strict=True):
         rows[r], rates[r] = BlockRow(none, none, slopes), BlockRow(none, none, rate)
-    framed = trace.framed_rows()
-    for r, value, change in zip(framed.chosen, framed.values, framed.rate, strict=True):
-        q, v, last = split(by_bodies.backward(value))
-        rows[r] = BlockRow(-q, -v, {k: -x for k, x in last.items()})
-        rates[r] = split(by_bodies.backward(change))
-    pushed = [[split(by_bodies(x)) for x in body] for body in framed.wrenches]
-    motion = _motion(trace, spread, framed.wrenches, pushed, other.force)
-    return BlockTangents(motion, rows, rates)
+
+    # a pair's rows follow from its motion relative to the other body: symbols of its own for each
+    # body and frame tell both apart, also where they move as one
+    motions = trace.motions
+    free = _variables(trace.x.graph, motions)
+    framed = trace.framed_rows(free)
+    back = Substitution(
+        {
+            symbol: x
+            for symbols, values in zip(free, motions, strict=True)
+            for symbol, x in zip(symbols.reshape(-1), values.reshape(-1), strict=True)
+        }
+    )
+    wrenches = zeros(len(trace.model.bodies), 6)
+    pushed = [[BlockRow(none, none, {})] * 6 for _ in trace.model.bodies]
+    for pair in trace.pairs():
+        tangents = Tangents(_seeds(free, pair) | {cast(Symbol, trace.x.t): {_TIME: 1.0}})
+
+        def split(slopes: Sparse) -> BlockRow:
+            slopes = {k: back(x) for k, x in slopes.items()}
+            return BlockRow(*tree.spread(slopes, pair), {2 * nv: slopes.get(_TIME, 0.0)})
+
+        own = np.flatnonzero(np.isin(framed.chosen, pair.rows))
+        for k in own:
+            r = framed.chosen[k]
+            rows[r] = _combined([(split(tangents.backward(framed.values[k])), -1.0)])
+            rates[r] = split(tangents.backward(framed.rate[k]))
+        wrench = trace.multipliers[framed.chosen[own]] @ framed.jacobian[own, pair.moved]
+        slopes = [split(tangents(x)) for x in wrench]
+        wrench = as_objects([back(x) for x in wrench])
+        for body, sign in ((pair.moved, 1.0), (pair.base, -1.0)):
+            if body >= 0:
+                wrenches[body] = wrenches[body] + wrench * sign
+        if pair.base >= 0:  # what moves the other body alone turns the wrench with it
+            turned = _by_blocks(lambda column: force_cross(column, wrench), tree.J)
+            turned = turned * tree.columns.weights(trace.tree.behind(pair.base))
+            slopes = [
+                x._replace(by_position=x.by_position + y)
+                for x, y in zip(slopes, turned, strict=True)
+            ]
+        for body, sign in ((pair.moved, 1.0), (pair.base, -1.0)):
+            if body >= 0:
+                pushed[body] = [
+                    _combined([(x, 1.0), (y, sign)])
+                    for x, y in zip(pushed[body], slopes, strict=True)
+                ]
+    return BlockTangents(_motion(trace, tree, wrenches, pushed, other.force), rows, rates)
 
 
-def _seeds(trace: Trace) -> Mapping[Symbol, Sparse]:
-    """Of frames, twists and accelerations along the motions of bodies, in world axes."""
+def _combined(parts: Sequence[tuple[BlockRow, Scalar]]) -> BlockRow:
+    """A sum of rows, each with a factor."""
+    (q, v, others), factor = parts[0]
+    q, v = q * factor, v * factor
+    total: Sparse = {}
+    for k, (row, by) in enumerate(parts):
+        if k:
+            q, v = q + row.by_position * by, v + row.by_velocity * by
+        add_multiple(total, by, row.others)
+    return BlockRow(q, v, total)
+
+
+def _variables(graph: Graph, motions: BodyMotions) -> BodyMotions:
+    """Symbols in the place of every number."""
+    return BodyMotions(
+        *(
+            graph.variables(name, values.size).reshape(values.shape)
+            for name, values in zip(motions._fields, motions, strict=True)
+        )
+    )
+
+
+def _seeds(free: BodyMotions, pair: Pair) -> dict[Symbol, Sparse]:
+    """Of a frame, its twist and acceleration along the motion of its body, in world axes."""
     found: dict[Symbol, Sparse] = {}
-    tree, kinematics = trace.tree, trace.x.tree
-
-    def moves(vector: Objects, first: int) -> None:
-        for k, x in enumerate(vector):
-            if isinstance(x, Symbol):
-                found[x] = {first + k: 1.0}
-
-    for i in range(len(trace.model.bodies)):
-        moves(tree.acceleration[i], _OF_A_BODY * i + 12)
-        moves(tree.twist[i], _OF_A_BODY * i + 6)
-    for body, R, p in zip(
-        kinematics.body_of_frame, kinematics.rotation, kinematics.translation, strict=True
-    ):
-        if body < 0:
-            continue
-        first = _OF_A_BODY * body
-        for vector, shift in ((p, 1.0), *((axis, 0.0) for axis in R.T)):
-            turned = -skew(vector)
-            for k, x in enumerate(vector):
-                if isinstance(x, Symbol):
-                    slopes = {first + 3 + j: y for j, y in enumerate(turned[k]) if not is_zero(y)}
-                    found[x] = ({first + k: shift} if shift else {}) | slopes
+    for first, vector in ((6, free.twist[pair.moved]), (12, free.acceleration[pair.moved])):
+        found |= {x: {first + k: 1.0} for k, x in enumerate(vector)}
+    for axis in free.rotation[pair.frame].T:
+        found |= _turned(axis)
+    origin = free.translation[pair.frame]
+    for k, (x, turned) in enumerate(_turned(origin).items()):
+        found[x] = {k: 1.0} | turned
     return found
+
+
+def _turned(vector: Objects) -> dict[Symbol, Sparse]:
+    rows = -skew(vector)
+    return {
+        x: {3 + j: y for j, y in enumerate(row) if not is_zero(y)}
+        for x, row in zip(vector, rows, strict=True)
+    }
 
 
 def _motion(
     trace: Trace,
-    spread: _Spread,
+    blocks: _Tree,
     wrenches: Objects,
     pushed: list[list[BlockRow]],
     force: list[Sparse],
 ) -> list[BlockRow]:
     """Of −G: inverse dynamics, the wrenches of rows of frame pairs (bodies, 6), other forces."""
-    tree, columns, nv = trace.tree, spread.columns, trace.model.nv
-    J, psi, xi, kappa = spread.J, spread.psi, spread.xi, spread.kappa
-    loads = [tree.loads[i] for i in tree.body_of]
-    packed = Load(
-        columns.pack([x.mass for x in loads]),
-        *(
-            columns.pack_all([getattr(x, name) for x in loads])
-            for name in ("moment", "inertia", "momentum", "turning", "force")
-        ),
+    tree, columns, nv = trace.tree, blocks.columns, trace.model.nv
+    J, psi, xi, kappa = blocks.J, blocks.psi, blocks.xi, blocks.kappa
+    carried_by = blocks.loads()
+    loads = [carried_by[i] for i in tree.body_of]
+    packed = [
+        columns.pack_all([np.asarray(getattr(x, field.name), dtype=object) for x in loads])
+        for field in fields(Load)
+    ]
+
+    def by_loads(function: Callable[..., Objects], *vectors: Objects) -> Objects:
+        def of_block(*given: Objects) -> Objects:
+            mass, *others = given[: len(packed)]
+            return function(Load(mass.item(), *others), *given[len(packed) :])
+
+        return _by_blocks(of_block, *packed, *vectors)
+
+    momentum = by_loads(Load.inertial, J)
+    carried = by_loads(Load.carried_transposed, J)
+    moved = by_loads(
+        lambda load, J, psi, xi: force_cross(J, load.force) + load.inertial(xi) + load.carried(psi),
+        *(J, psi, xi),
     )
-    momentum, carried = packed.inertial(J), packed.carried_transposed(J)
-    moved = force_cross(J, packed.force) + packed.inertial(xi) + packed.carried(psi)
-    driven = packed.inertial(kappa) + packed.carried(J)
+    driven = by_loads(lambda load, J, kappa: load.inertial(kappa) + load.carried(J), J, kappa)
     total = tree.carried_wrenches(wrenches)
-    turning = force_cross(J, columns.pack_all([total[i] for i in tree.body_of]))
+    turning = _by_blocks(force_cross, J, columns.pack_all([total[i] for i in tree.body_of]))
     above_by_position = np.concatenate([xi, psi[3:], J])
     above_by_velocity = np.concatenate([kappa, J[3:]])
-    by_body = _carried_rows(trace, pushed, columns.blocks)
+    for i in reversed(range(len(pushed))):
+        parent = trace.model.bodies[i].parent
+        if parent >= 0:
+            pushed[parent] = [
+                _combined([(x, 1.0), (y, 1.0)])
+                for x, y in zip(pushed[parent], pushed[i], strict=True)
+            ]
     rows = []
     for k, i in enumerate(tree.body_of):
         axis = tree.J[:, k]
@@ -234,40 +347,14 @@ def _motion(
         below = {j for j in range(nv) if k in set(tree.behind(tree.body_of[j]))} - same
         answer = np.concatenate([columns.at(momentum, k), columns.at(carried, k)])
         turned = np.concatenate([answer, -columns.at(turning, k)])
-        others = {j: x for j, x in force[k].items() if j >= 2 * nv}
-        add = [columns.pack(force[k].get(j + at, 0.0) for j in range(nv)) for at in (0, nv)]
-        for component, (q, v, last) in zip(axis, by_body[i], strict=True):
-            if not is_zero(component):
-                add = [add[0] + q * component, add[1] + v * component]
-                add_multiple(others, component, last)
-        rows.append(
-            BlockRow(
-                add[0]
-                - _product(axis, moved, columns.mask(below))
-                - _product(turned, above_by_position, columns.mask(above)),
-                add[1]
-                - _product(axis, driven, columns.mask(below | same))
-                - _product(answer, above_by_velocity, columns.mask(above - same)),
-                others,
-            )
+        own = BlockRow(
+            columns.pack(force[k].get(j, 0.0) for j in range(nv))
+            - _product(axis, moved, columns.weights(below))
+            - _product(turned, above_by_position, columns.weights(above)),
+            columns.pack(force[k].get(j, 0.0) for j in range(nv, 2 * nv))
+            - _product(axis, driven, columns.weights(below | same))
+            - _product(answer, above_by_velocity, columns.weights(above - same)),
+            {j: x for j, x in force[k].items() if j >= 2 * nv},
         )
+        rows.append(_combined([(own, 1.0), *zip(pushed[i], axis, strict=True)]))
     return rows
-
-
-def _carried_rows(
-    trace: Trace, pushed: list[list[BlockRow]], blocks: int
-) -> list[list[BlockRow]]:
-    """Sums over each body and all that it carries."""
-    total = [list(body) for body in pushed]
-    for i in reversed(range(len(total))):
-        parent = trace.model.bodies[i].parent
-        if parent >= 0:
-            for k, (ours, theirs) in enumerate(zip(total[i], total[parent], strict=True)):
-                last = dict(theirs.others)
-                add_multiple(last, 1.0, ours.others)
-                total[parent][k] = BlockRow(
-                    theirs.by_position + ours.by_position,
-                    theirs.by_velocity + ours.by_velocity,
-                    last,
-                )
-    return total

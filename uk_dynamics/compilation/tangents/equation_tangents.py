@@ -56,13 +56,31 @@ class _BodyKinematics:
     translation: Objects
 
 
+class Pair(NamedTuple):
+    """Rows of one pair of frames: functions of the motion of one body relative to the other."""
+
+    rows: range
+    frame: int  # the one whose body ``moved`` is
+    moved: int  # that body; the child's, the parent's where the child is the world
+    base: int  # the other one, −1 for the world
+
+
+class BodyMotions(NamedTuple):
+    """What rows of frame pairs are functions of."""
+
+    rotation: Objects  # of the frames, (frames, 3, 3)
+    translation: Objects  # (frames, 3)
+    twist: Objects  # of the bodies, (bodies, 6)
+    acceleration: Objects  # (bodies, 6)
+
+
 class FramedRows(NamedTuple):
     """Rows of frame pairs as functions of the motion of the bodies."""
 
     chosen: NDArray[np.intp]  # which rows they are
     values: Objects  # A x − b
     rate: Objects
-    wrenches: Objects  # of the multipliers on the bodies, (bodies, 6)
+    jacobian: Objects  # by the twists of bodies, (rows, bodies, 6)
 
 
 class OtherRows(NamedTuple):
@@ -109,6 +127,22 @@ class Trace:
             (framed if of_frames else others).extend(rows)
         return np.array(framed, dtype=np.intp), np.array(others, dtype=np.intp)
 
+    def pairs(self) -> list[Pair]:
+        """Of the rows of frame pairs."""
+        found = []
+        constraints, frames = self.mechanism.constraints, self.model.body_frames
+        framed = set(self.sets()[0].tolist())
+        for constraint in constraints.constraints:
+            rows = range(*constraints.slices[constraint.name].indices(len(constraints)))
+            if rows.start not in framed:
+                continue
+            child, parent = cast(int, constraint.child), cast(int, constraint.parent)
+            moved, base = frames[child].body, frames[parent].body
+            if moved < 0:
+                child, moved, base = parent, base, moved
+            found.append(Pair(rows, child, moved, base))
+        return found
+
     def _evaluate(
         self, chosen: NDArray[np.intp], mask: Any, kinematics: Any, v: Any
     ) -> ConstraintTerms:
@@ -141,28 +175,35 @@ class Trace:
             rates = [tangents.backward(change) for change in found.rate]
         return OtherRows(others, rows, rates, [tangents(f) for f in force])
 
-    def framed_rows(self) -> FramedRows:
+    def framed_rows(self, given: BodyMotions | None = None) -> FramedRows:
         """Their wrenches load the bodies, and A x is their product with the accelerations."""
         framed, _ = self.sets()
-        count, tree = len(self.model.bodies), self.tree
+        count = len(self.model.bodies)
+        motions = given or self.motions
         if not len(framed):
-            return FramedRows(framed, zeros(0), zeros(0), zeros(count, 6))
+            return FramedRows(framed, zeros(0), zeros(0), zeros(0, count, 6))
         mask = np.array(
             [np.repeat(np.arange(count) == f.body, 6) for f in self.model.body_frames], dtype=float
         )
         kinematics = _BodyKinematics(
             np.tile(np.eye(6), count).astype(object),
             zeros(6, 6 * count),
-            self.x.tree.rotation,
-            self.x.tree.translation,
+            motions.rotation,
+            motions.translation,
         )
-        found = self._evaluate(framed, mask, kinematics, tree.twist.reshape(-1))
+        found = self._evaluate(framed, mask, kinematics, motions.twist.reshape(-1))
         return FramedRows(
             framed,
-            found.A @ tree.acceleration.reshape(-1) + self._residual_of_rows(found, framed),
+            found.A @ motions.acceleration.reshape(-1) + self._residual_of_rows(found, framed),
             cast(Objects, found.rate),
-            (found.A.T @ self.multipliers[framed]).reshape(count, 6),
+            cast(Objects, found.A).reshape(-1, count, 6),
         )
+
+    @property
+    def motions(self) -> BodyMotions:
+        """Those of the bodies at the state."""
+        tree = self.x.tree
+        return BodyMotions(tree.rotation, tree.translation, self.tree.twist, self.tree.acceleration)
 
     def _residual_of_rows(self, rows: ConstraintTerms, chosen: NDArray[np.intp]) -> Objects:
         """Bias and stabilisation, −b."""
@@ -187,7 +228,8 @@ def equation_tangents(mechanism: ResolvedMechanism) -> EquationTangents:
     for r, value, change in zip(framed.chosen, framed.values, framed.rate, strict=True):
         rows[r] = _opposite(tangents.backward(value))
         rates[r] = tangents.backward(change)
-    carried = tree.carried_wrenches(framed.wrenches)
+    wrenches = np.tensordot(trace.multipliers[framed.chosen], framed.jacobian, 1)
+    carried = tree.carried_wrenches(wrenches)
     _, turned = tree.wrench_efforts(carried)
     pushed = tree.push([[tangents(x) for x in body] for body in carried])
     by_position, by_velocity = tree.derivatives()

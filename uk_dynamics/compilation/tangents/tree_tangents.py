@@ -21,20 +21,20 @@ linear force, h the linear momentum, and 2 ω × (I − ½ tr I) − 2 (m c) × 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
-from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 
 
 @dataclass(frozen=True)
 class Load:
-    """Of a body and all that it carries; or of several, side by side in a last axis."""
+    """Of a body and all that it carries."""
 
     mass: float
     moment: Objects  # m c, (3,)
@@ -51,17 +51,17 @@ class Load:
         linear, angular = motion[:3], motion[3:]
         return _spatial(
             linear * self.mass - cross(self.moment, angular),
-            (self.inertia * angular).sum(axis=1) + cross(self.moment, linear),
+            self.inertia @ angular + cross(self.moment, linear),
         )
 
     def carried(self, motion: Objects) -> Objects:
         """B on a motion, (6,)."""
         angular = motion[3:]
-        return _spatial(cross(angular, self.momentum) * 2.0, (self.turning * angular).sum(axis=1))
+        return _spatial(cross(angular, self.momentum) * 2.0, self.turning @ angular)
 
     def carried_transposed(self, motion: Objects) -> Objects:
         """The angular part of Bᵀ on a motion, (3,)."""
-        couple = (self.turning.swapaxes(0, 1) * motion[3:]).sum(axis=1)
+        couple = self.turning.T @ motion[3:]
         return cast(Objects, cross(self.momentum, motion[:3]) * 2.0 + couple)
 
 
@@ -142,9 +142,7 @@ class TreeTangents:
                 V, _ = self.carrier(self.body_of[j])
                 twist = motion_cross(self.J[:, j], self.twist[i] - V)
                 column[:, j] = turned
-                rate[:, j] = motion_cross(twist, self.J[:, k]) + motion_cross(
-                    self.twist[i], turned
-                )
+                rate[:, j] = motion_cross(twist, self.J[:, k]) + motion_cross(self.twist[i], turned)
                 rate[:, nv + j] = motion_cross(self.J[:, j], self.J[:, k])
             yield self.J[:, k], column
             yield self._tree.jacobian_rate[:, k], rate
@@ -209,24 +207,41 @@ class TreeTangents:
         return twist, acceleration
 
     def _loads(self) -> list[Load]:
-        loads = []
-        for i, (place, own) in enumerate(zip(self._tree.places, self._tree.inertias, strict=True)):
-            mass, R, p = own.mass, place.rotation, place.translation
-            moment = R @ own.moment
-            inertia = R @ own.matrix @ R.T
-            inertia = inertia - skew(p) @ skew(moment) - skew(moment + p * mass) @ skew(p)
-            moment = moment + p * mass
-            V = self.twist[i]
-            momentum = V[:3] * mass - cross(moment, V[3:])
-            half_trace = 0.5 * (inertia[0, 0] + inertia[1, 1] + inertia[2, 2])
-            turning = (
-                skew(V[3:]) @ (inertia - as_objects(np.eye(3).tolist()) * half_trace)
-                - skew(moment) @ skew(V[:3])
-            ) * 2.0
-            load = Load(mass, moment, inertia, momentum, turning, zeros(6))
-            force = load.inertial(self.acceleration[i] + self.falling)
-            force = force + force_cross(V, load.inertial(V))
-            loads.append(Load(mass, moment, inertia, momentum, turning, force))
+        tree = self._tree
+        loads = [
+            self.own_load(
+                own, place.rotation, place.translation, self.twist[i], self.acceleration[i]
+            )
+            for i, (place, own) in enumerate(zip(tree.places, tree.inertias, strict=True))
+        ]
+        return self.with_carried(loads)
+
+    def own_load(self, own: Inertia, R: Objects, p: Objects, V: Objects, A: Objects) -> Load:
+        """Of a body alone, by its inertia in its frame, its place, twist and acceleration."""
+        mass, moment = own.mass, R @ own.moment
+        half = moment + p * (mass * 0.5)
+        # about the world's origin: −(h pᵀ + p hᵀ) + 2 h·p, the same above the diagonal and below
+        square = np.outer(half, p)
+        spread = (square[0, 0] + square[1, 1] + square[2, 2]) * 2.0
+        turned = R @ own.matrix
+        inertia = zeros(3, 3)
+        for i in range(3):
+            inertia[i, i] = turned[i] @ R[i] - square[i, i] * 2.0 + spread
+            for j in range(i):
+                inertia[i, j] = inertia[j, i] = turned[i] @ R[j] - (square[i, j] + square[j, i])
+        moment = moment + p * mass
+        momentum = V[:3] * mass - cross(moment, V[3:])
+        half_trace = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) * 0.5
+        turning = (
+            skew(V[3:]) @ (inertia - as_objects(np.eye(3).tolist()) * half_trace)
+            - skew(moment) @ skew(V[:3])
+        ) * 2.0
+        load = Load(mass, moment, inertia, momentum, turning, zeros(6))
+        force = load.inertial(A + self.falling) + force_cross(V, load.inertial(V))
+        return replace(load, force=force)
+
+    def with_carried(self, loads: list[Load]) -> list[Load]:
+        """Of each body and all that it carries, from those of each body alone."""
         for i in reversed(range(len(loads))):
             parent = self._bodies[i].parent
             if parent >= 0:

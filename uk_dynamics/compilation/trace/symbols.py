@@ -10,6 +10,7 @@ operations on equal operands are one node: common subexpressions never arise.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -236,6 +237,57 @@ def sine_and_cosine(angle: Operand) -> tuple[Operand, Operand]:
     if isinstance(angle, Symbol):
         return angle.sin(), angle.cos()
     return math.sin(angle), math.cos(angle)
+
+
+class Substitution:
+    """Symbols with other values in the place of some of them."""
+
+    def __init__(self, values: Mapping[Symbol, Operand]) -> None:
+        """Begin with the symbols that are replaced."""
+        self._known = dict(values)
+
+    def __call__(self, value: Operand) -> Operand:
+        """A symbol or a constant with them."""
+        stack = [value] if isinstance(value, Symbol) else []
+        while stack:
+            node = stack[-1]
+            operands = [x for x in node.operands if isinstance(x, Symbol)]
+            missing = [x for x in operands if x not in self._known]
+            if missing and node not in self._known:
+                stack += missing
+                continue
+            stack.pop()
+            if node not in self._known:
+                self._known[node] = self._again(node)
+        return self._known[value] if isinstance(value, Symbol) else value
+
+    def _again(self, node: Symbol) -> Operand:
+        if node.operation == "input":
+            return node
+        operands = [self._known[x] if isinstance(x, Symbol) else x for x in node.operands]
+        if node.operation in _AGAIN:
+            return _AGAIN[node.operation](*operands)
+        if any(isinstance(x, Symbol) for x in operands):
+            return node.graph.node(node.operation, *operands)
+        return getattr(math, node.operation)(*operands)
+
+
+def _choose(condition: Operand, yes: Operand, no: Operand) -> Operand:
+    if isinstance(condition, Symbol):
+        return condition.choose(yes, no)
+    return yes if condition else no
+
+
+_AGAIN: Mapping[str, Callable[..., Operand]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "negate": operator.neg,
+    "<": operator.lt,
+    "<=": operator.le,
+    "choose": _choose,
+}
 
 
 def as_objects(values: Any) -> Objects:
