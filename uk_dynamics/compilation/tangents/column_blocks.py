@@ -14,7 +14,7 @@ in products of short vectors with J, ψ, ξ and κ, columns in lanes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -61,18 +61,20 @@ class BlockTangents(NamedTuple):
 class _Columns:
     """Velocities in the lanes of vectors; what is zero in all lanes is no vector."""
 
-    def __init__(self, graph: Graph, count: int) -> None:
-        self._graph, self.count = graph, count
-        self.blocks = -(-count // WIDTH)
+    def __init__(self, graph: Graph, count: int, width: int) -> None:
+        self._graph, self.count, self._width = graph, count, width
+        self.blocks = -(-count // width)
 
     def pack(self, values: Iterable[Scalar]) -> Objects:
         """A value per velocity, (blocks,)."""
         given = [*values]
-        given += [0.0] * (self.blocks * WIDTH - len(given))
+        given += [0.0] * (self.blocks * self._width - len(given))
         packed = zeros(self.blocks)
         for b in range(self.blocks):
-            lanes = given[b * WIDTH : (b + 1) * WIDTH]
-            if not all(map(is_zero, lanes)):
+            lanes = given[b * self._width : (b + 1) * self._width]
+            if self._width == 1:
+                packed[b] = lanes[0]
+            elif not all(map(is_zero, lanes)):
                 packed[b] = self._graph.node("row", *lanes)
         return packed
 
@@ -84,25 +86,25 @@ class _Columns:
 
     def weights(self, one: Iterable[int], less: Iterable[int] = ()) -> Objects:
         """One in some lanes and minus one in others, (blocks,); floats where all are the same."""
-        found = np.zeros(self.blocks * WIDTH)
+        found = np.zeros(self.blocks * self._width)
         found[list(one)] += 1.0
         found[list(less)] -= 1.0
         packed = self.pack(found.tolist())
         for b in range(self.blocks):
-            lanes = found[b * WIDTH : min((b + 1) * WIDTH, self.count)]
+            lanes = found[b * self._width : min((b + 1) * self._width, self.count)]
             if np.all(lanes == lanes[0]):
                 packed[b] = float(lanes[0])
         return packed
 
     def at(self, packed: Objects, k: int) -> Objects:
         """What belongs to one velocity of a packed array (…, blocks)."""
-        b, lane = divmod(k, WIDTH)
+        b, lane = divmod(k, self._width)
         chosen = packed[..., b]
         found = [self._lane(x, lane) for x in chosen.reshape(-1)]
         return as_objects(found).reshape(chosen.shape)
 
     def _lane(self, x: Scalar, lane: int) -> Scalar:
-        if not isinstance(x, Symbol):
+        if not isinstance(x, Symbol) or self._width == 1:
             return x
         if x.operation == "row":
             return x.operands[lane]
@@ -132,26 +134,28 @@ def _by_blocks(function: Callable[..., Objects], *packed: Objects) -> Objects:
 class _Tree:
     """The tree with columns, and bodies, side by side."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, width: int) -> None:
+        self.width = width
         self._trace, tree = trace, trace.tree
         graph, nv = trace.x.graph, trace.model.nv
-        columns = self.columns = _Columns(graph, nv)
+        columns = self.columns = _Columns(graph, nv, width)
         self.J = columns.pack_all([tree.J[:, k] for k in range(nv)])
-        carriers = [tree.carrier(i, falling=True) for i in tree.body_of]
+        carriers = [tree.carrier(i) for i in tree.body_of]
         V = columns.pack_all([V for V, _ in carriers])
         A = columns.pack_all([A for _, A in carriers])
         own = columns.pack_all([tree.twist[i] for i in tree.body_of])
         self.psi = _by_blocks(motion_cross, V, self.J)
-        self.xi = _by_blocks(motion_cross, A, self.J) + _by_blocks(motion_cross, V, self.psi)
+        xi = _by_blocks(motion_cross, A, self.J) + _by_blocks(motion_cross, V, self.psi)
+        self.xi = xi + _by_blocks(lambda column: motion_cross(tree.falling, column), self.J)
         self.kappa = self.psi + _by_blocks(motion_cross, own, self.J)
-        self.by_position = np.concatenate([self.J, self.psi, self.xi])
+        self.by_position = np.concatenate([self.J, self.psi, xi])
         self.by_velocity = np.concatenate([self.J, self.kappa])
 
-    def loads(self) -> list[Load]:
-        """Of each body and all that it carries."""
+    def loads(self, fixed: Objects) -> list[Load]:
+        """Of each body and all that it carries; with wrenches fixed in bodies, (bodies, 6)."""
         trace, tree = self._trace, self._trace.tree
         places, own = trace.x.tree.places, trace.x.tree.inertias
-        bodies = _Columns(trace.x.graph, len(places))
+        bodies = _Columns(trace.x.graph, len(places), self.width)
         given = (
             bodies.pack_all([as_objects(x.mass) for x in own]),
             bodies.pack_all([x.moment for x in own]),
@@ -172,33 +176,37 @@ class _Tree:
         loads = []
         for i in range(bodies.count):
             mass, *others = (bodies.at(x, i) for x in packed)
-            loads.append(Load(mass.item(), *others))
+            load = Load(mass.item(), *others)
+            loads.append(replace(load, force=load.force - fixed[i]))
         return tree.with_carried(loads)
 
-    def spread(self, slopes: Sparse, pair: Pair) -> tuple[Objects, Objects]:
-        """Slopes by the motion of a body relative to the other of its pair, by q and v, (blocks,).
+    def carried_along(self, slopes: Sparse, body: int) -> Objects:
+        """Slopes by J, ψ and ξ of columns, from those by displacement, twist and acceleration.
 
-        Directions: displacement, twist and acceleration, 6 each.
+        (18,) each; along v the last twelve are those by J and κ.
         """
         tree = self._trace.tree
-        place, twist, acceleration = as_objects([slopes.get(k, 0.0) for k in range(_TIME)]).reshape(
-            3, 6
-        )
-        V, A = tree.twist[pair.moved], tree.acceleration[pair.moved] + tree.falling
+        place, twist, acceleration = as_objects(
+            [slopes.get(k, 0.0) for k in range(_TIME)]
+        ).reshape(3, 6)
+        V, A = tree.twist[body], tree.acceleration[body]
         pushed = twist + force_cross(V, acceleration)
         moved = place + force_cross(V, twist) + force_cross(A, acceleration)
-        weights = self.columns.weights(tree.behind(pair.moved), tree.behind(pair.base))
-        by_position = np.concatenate([moved, pushed, acceleration])
-        return (
-            _product(by_position, self.by_position, weights),
-            _product(by_position[6:], self.by_velocity, weights),
+        return np.concatenate([moved, pushed, acceleration])
+
+    def row(self, slopes: Objects, weights: Objects, others: Sparse) -> BlockRow:
+        """A row from slopes by J, ψ and ξ, (18,)."""
+        return BlockRow(
+            _product(slopes, self.by_position, weights),
+            _product(slopes[6:], self.by_velocity, weights),
+            others,
         )
 
 
-def block_tangents(mechanism: ResolvedMechanism) -> BlockTangents:
+def block_tangents(mechanism: ResolvedMechanism, width: int = WIDTH) -> BlockTangents:
     """Trace them; rows that are no function of the motion of bodies are left to single entries."""
     trace = Trace(mechanism)
-    tree, nv = _Tree(trace), trace.model.nv
+    tree, nv = _Tree(trace, width), trace.model.nv
     none = zeros(tree.columns.blocks)
     rows = [BlockRow(none, none, {}) for _ in range(len(mechanism.constraints))]
     rates = list(rows)
@@ -219,39 +227,48 @@ def block_tangents(mechanism: ResolvedMechanism) -> BlockTangents:
         }
     )
     wrenches = zeros(len(trace.model.bodies), 6)
+    fixed = zeros(len(trace.model.bodies), 6)
     pushed = [[BlockRow(none, none, {})] * 6 for _ in trace.model.bodies]
     for pair in trace.pairs():
         tangents = Tangents(_seeds(free, pair) | {cast(Symbol, trace.x.t): {_TIME: 1.0}})
 
-        def split(slopes: Sparse) -> BlockRow:
+        moves = list(trace.tree.behind(pair.moved))
+        turns = list(trace.tree.behind(pair.base))
+        apart = tree.columns.weights(moves, turns)
+
+        def found(slopes: Sparse) -> tuple[Objects, Sparse]:
             slopes = {k: back(x) for k, x in slopes.items()}
-            return BlockRow(*tree.spread(slopes, pair), {2 * nv: slopes.get(_TIME, 0.0)})
+            others = {2 * nv: slopes[_TIME]} if _TIME in slopes else {}
+            return tree.carried_along(slopes, pair.moved), others
 
         own = np.flatnonzero(np.isin(framed.chosen, pair.rows))
         for k in own:
             r = framed.chosen[k]
-            rows[r] = _combined([(split(tangents.backward(framed.values[k])), -1.0)])
-            rates[r] = split(tangents.backward(framed.rate[k]))
+            slopes, others = found(tangents.backward(framed.values[k]))
+            rows[r] = tree.row(-slopes, apart, {j: -x for j, x in others.items()})
+            slopes, others = found(tangents.backward(framed.rate[k]))
+            rates[r] = tree.row(slopes, apart, others)
         wrench = trace.multipliers[framed.chosen[own]] @ framed.jacobian[own, pair.moved]
-        slopes = [split(tangents(x)) for x in wrench]
+        changes = [found(tangents(x)) for x in wrench]
         wrench = as_objects([back(x) for x in wrench])
-        for body, sign in ((pair.moved, 1.0), (pair.base, -1.0)):
-            if body >= 0:
-                wrenches[body] = wrenches[body] + wrench * sign
-        if pair.base >= 0:  # what moves the other body alone turns the wrench with it
-            turned = _by_blocks(lambda column: force_cross(column, wrench), tree.J)
-            turned = turned * tree.columns.weights(trace.tree.behind(pair.base))
-            slopes = [
-                x._replace(by_position=x.by_position + y)
-                for x, y in zip(slopes, turned, strict=True)
+        wrenches[pair.moved] = wrenches[pair.moved] + wrench
+        # on the other body it is fixed: what moves both turns it
+        turning = _turning(wrench)
+        if pair.base >= 0:
+            fixed[pair.base] = fixed[pair.base] - wrench
+        for k, (slopes, others) in enumerate(changes):
+            rest = -slopes
+            rest[:6] = rest[:6] + turning[k]
+            whole = [
+                (pushed[pair.moved][k], 1.0),
+                (tree.row(slopes, tree.columns.weights(moves), others), 1.0),
             ]
-        for body, sign in ((pair.moved, 1.0), (pair.base, -1.0)):
-            if body >= 0:
-                pushed[body] = [
-                    _combined([(x, 1.0), (y, sign)])
-                    for x, y in zip(pushed[body], slopes, strict=True)
-                ]
-    return BlockTangents(_motion(trace, tree, wrenches, pushed, other.force), rows, rates)
+            if pair.base >= 0:
+                whole.append((tree.row(rest, tree.columns.weights(turns), {}), 1.0))
+                opposite = tree.row(slopes, apart, others)
+                pushed[pair.base][k] = _combined([(pushed[pair.base][k], 1.0), (opposite, -1.0)])
+            pushed[pair.moved][k] = _combined(whole)
+    return BlockTangents(_motion(trace, tree, wrenches, fixed, pushed, other.force), rows, rates)
 
 
 def _combined(parts: Sequence[tuple[BlockRow, Scalar]]) -> BlockRow:
@@ -264,6 +281,12 @@ def _combined(parts: Sequence[tuple[BlockRow, Scalar]]) -> BlockRow:
             q, v = q + row.by_position * by, v + row.by_velocity * by
         add_multiple(total, by, row.others)
     return BlockRow(q, v, total)
+
+
+def _turning(wrench: Objects) -> Objects:
+    """What multiplies a motion to its cross product with a wrench, (6, 6)."""
+    force, couple = -skew(wrench[:3]), -skew(wrench[3:])
+    return cast(Objects, np.block([[zeros(3, 3), force], [force, couple]]))
 
 
 def _variables(graph: Graph, motions: BodyMotions) -> BodyMotions:
@@ -301,13 +324,14 @@ def _motion(
     trace: Trace,
     blocks: _Tree,
     wrenches: Objects,
+    fixed: Objects,
     pushed: list[list[BlockRow]],
     force: list[Sparse],
 ) -> list[BlockRow]:
     """Of −G: inverse dynamics, the wrenches of rows of frame pairs (bodies, 6), other forces."""
     tree, columns, nv = trace.tree, blocks.columns, trace.model.nv
     J, psi, xi, kappa = blocks.J, blocks.psi, blocks.xi, blocks.kappa
-    carried_by = blocks.loads()
+    carried_by = blocks.loads(fixed)
     loads = [carried_by[i] for i in tree.body_of]
     packed = [
         columns.pack_all([np.asarray(getattr(x, field.name), dtype=object) for x in loads])

@@ -73,6 +73,8 @@ class Symbol:
                 return self - other.operands[0]
             if self.operation == "negate":
                 return other - self.operands[0]
+            if self.operation == other.operation == "-" and self.operands == other.operands[::-1]:
+                return 0.0
             return self._commutative("+", other)
         return self if other == 0.0 else self._commutative("+", float(other))
 
@@ -130,7 +132,7 @@ class Symbol:
         if self.operation == "negate":
             return self.operands[0]
         if self.operation == "-":
-            return self.graph.node("-", self.operands[1], self.operands[0])
+            return self.operands[1] - self.operands[0]
         return self.graph.node("negate", self)
 
     def __abs__(self) -> Symbol:
