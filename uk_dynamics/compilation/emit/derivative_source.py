@@ -15,7 +15,7 @@ from uk_dynamics.compilation.emit.mechanism_functions import motions_function, p
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
 from uk_dynamics.compilation.emit.tape import in_order
-from uk_dynamics.compilation.tangents.column_blocks import BlockRow, BlockTangents, block_tangents
+from uk_dynamics.compilation.tangents.block_tangents import BlockRow, BlockTangents, block_tangents
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbols import WIDTH
@@ -80,10 +80,9 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
 def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
     """In the way that takes fewer operations: column by column, or several side by side."""
     stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
-    ways: list[tuple[EquationTangents | BlockTangents, Slopes]] = [
-        (traced, in_rows(stride)),
-        (block_tangents(mechanism), in_blocks(stride, nv)),
-    ]
+    ways: list[tuple[EquationTangents | BlockTangents, Slopes]] = [(traced, in_rows(stride))]
+    if not parameters(mechanism):
+        ways.append((block_tangents(mechanism), in_blocks(stride, nv)))
 
     def cost(way: tuple[EquationTangents | BlockTangents, Slopes]) -> int:
         tangents, slopes = way

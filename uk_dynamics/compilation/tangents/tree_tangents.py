@@ -26,7 +26,7 @@ from typing import cast
 
 import numpy as np
 
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
 from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
@@ -66,13 +66,12 @@ class Load:
 
 
 class TreeTangents:
-    """Inverse dynamics at an acceleration of the joints, and what depends on the state.
+    """Motions of the bodies at an acceleration of the joints, and what depends on the state.
 
     Attributes:
         J: Columns of the velocities, (6, nv).
         body_of: The body that each of them moves.
         falling: Acceleration that has the effect of gravity, (6,).
-        loads: Of each body and all that it carries.
         twist: Velocity of each body, (bodies, 6).
         acceleration: Acceleration of each body, gravity aside, (bodies, 6).
     """
@@ -90,30 +89,6 @@ class TreeTangents:
         self.body_of = [i for i, columns in enumerate(self._columns) for _ in columns]
         self.twist, self.acceleration = self._motion(velocity, acceleration)
         self.falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
-        self.loads = self._loads()
-
-    def motion_tangents(self) -> Iterator[tuple[Objects, Objects]]:
-        """Twist and acceleration of the bodies with their derivatives, (6,) and (6, 2 nv)."""
-        nv = self.J.shape[1]
-        for i in range(len(self._bodies)):
-            twist, acceleration = zeros(6, 2 * nv), zeros(6, 2 * nv)
-            for j in self.behind(i):
-                column, own = self.J[:, j], self.body_of[j]
-                V, A = self.carrier(own)
-                psi = motion_cross(V, column)
-                relative = self.twist[i] - V
-                twist[:, j] = motion_cross(column, relative)
-                acceleration[:, j] = motion_cross(column, self.acceleration[i] - A) + motion_cross(
-                    psi, relative
-                )
-                twist[:, nv + j] = column
-                acceleration[:, nv + j] = (
-                    psi
-                    + motion_cross(self.twist[own], column)
-                    + motion_cross(column, self.twist[i])
-                )
-            yield self.twist[i], twist
-            yield self.acceleration[i], acceleration
 
     def place_tangents(self) -> Iterator[tuple[Objects, Objects]]:
         """Columns of rotation, and origin, of the frames with their derivatives, (3,), (3, nv)."""
@@ -156,26 +131,6 @@ class TreeTangents:
                 total[parent] = total[parent] + total[i]
         return total
 
-    def wrench_efforts(self, carried: Objects) -> tuple[Objects, list[Sparse]]:
-        """Jᵀ of carried wrenches, (nv,), and its derivatives while the wrenches are constant."""
-        efforts, slopes = [], []
-        for k, i in enumerate(self.body_of):
-            efforts.append(self.J[:, k] @ carried[i])
-            turned = {j: self._turned(j, k) @ carried[i] for j in self.behind(i)}
-            slopes.append({j: x for j, x in turned.items() if not is_zero(x)})
-        return as_objects(efforts), slopes
-
-    def push(self, carried: list[list[Sparse]]) -> list[Sparse]:
-        """Jᵀ of derivatives of carried wrenches: of each body and component, by direction."""
-        pushed = []
-        for k, i in enumerate(self.body_of):
-            total: Sparse = {}
-            for component, tangent in zip(self.J[:, k], carried[i], strict=True):
-                if not is_zero(component):
-                    add_multiple(total, component, tangent)
-            pushed.append(total)
-        return pushed
-
     def _turned(self, j: int, k: int) -> Objects:
         """∂J_k/∂q_j, zero for the axis of a joint with one freedom under itself."""
         return zeros(6) if j == k else motion_cross(self.J[:, j], self.J[:, k])
@@ -186,12 +141,12 @@ class TreeTangents:
             yield from self._columns[body]
             body = self._bodies[body].parent
 
-    def carrier(self, body: int, *, falling: bool = False) -> tuple[Objects, Objects]:
+    def carrier(self, body: int) -> tuple[Objects, Objects]:
         """Twist and acceleration of the body that carries a joint."""
         parent = self._bodies[body].parent
         V = self.twist[parent] if parent >= 0 else zeros(6)
         A = self.acceleration[parent] if parent >= 0 else zeros(6)
-        return V, A + self.falling if falling else A
+        return V, A
 
     def _motion(self, v: Objects, a: Objects) -> tuple[Objects, Objects]:
         count = len(self._bodies)
@@ -205,16 +160,6 @@ class TreeTangents:
                     acceleration[i] + self.J[:, k] * a[k] + self._tree.jacobian_rate[:, k] * v[k]
                 )
         return twist, acceleration
-
-    def _loads(self) -> list[Load]:
-        tree = self._tree
-        loads = [
-            self.own_load(
-                own, place.rotation, place.translation, self.twist[i], self.acceleration[i]
-            )
-            for i, (place, own) in enumerate(zip(tree.places, tree.inertias, strict=True))
-        ]
-        return self.with_carried(loads)
 
     def own_load(self, own: Inertia, R: Objects, p: Objects, V: Objects, A: Objects) -> Load:
         """Of a body alone, by its inertia in its frame, its place, twist and acceleration."""
@@ -247,36 +192,6 @@ class TreeTangents:
             if parent >= 0:
                 loads[parent] = loads[parent] + loads[i]
         return loads
-
-    def derivatives(self) -> tuple[Objects, Objects]:
-        """Of M a + h along the velocity coordinates and by v, (nv, nv) each."""
-        loads = self.loads
-        nv = self.J.shape[1]
-        by_position, by_velocity = zeros(nv, nv), zeros(nv, nv)
-        psi, xi, kappa, momentum, carried = [], [], [], [], []
-        for j, i in enumerate(self.body_of):
-            column = self.J[:, j]
-            V, A = self.carrier(i, falling=True)
-            psi.append(motion_cross(V, column))
-            xi.append(motion_cross(A, column) + motion_cross(V, psi[j]))
-            kappa.append(psi[j] + motion_cross(self.twist[i], column))
-            momentum.append(loads[i].inertial(column))
-            carried.append(loads[i].carried_transposed(column))
-        for j, i in enumerate(self.body_of):
-            column, load = self.J[:, j], loads[i]
-            moved = force_cross(column, load.force) + load.inertial(xi[j]) + load.carried(psi[j])
-            pushed = load.inertial(kappa[j]) + load.carried(column)
-            above = set(self.behind(i))
-            for k in above:
-                if self.body_of[k] == i:
-                    # the axes of a joint turn with its body, and so do the forces
-                    by_position[k, j] = momentum[k] @ xi[j] + carried[k] @ psi[j][3:]
-                else:
-                    by_position[k, j] = self.J[:, k] @ moved
-                    by_position[j, k] = momentum[j] @ xi[k] + carried[j] @ psi[k][3:]
-                    by_velocity[j, k] = momentum[j] @ kappa[k] + carried[j] @ self.J[3:, k]
-                by_velocity[k, j] = self.J[:, k] @ pushed
-        return by_position, by_velocity
 
 
 def motion_cross(x: Objects, y: Objects) -> Objects:
