@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import part
+from uk_dynamics.compilation.emit.c_text import lists, part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
+from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
 from uk_dynamics.compilation.emit.tape import in_order
@@ -19,7 +19,7 @@ from uk_dynamics.compilation.tangents.block_tangents import BlockRow, BlockTange
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbols import WIDTH
-from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -63,10 +63,12 @@ def derivative_declarations(mechanism: ResolvedMechanism) -> str:
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
     traced, terms = equation_tangents(mechanism), trace(mechanism)
+    motions = motions_function(mechanism, terms)
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
-        motions_function(mechanism, terms).text,
+        motions.text,
+        *_lists(motions, terms),
         _BLOCKS,
         _tangents(mechanism, traced),
         part("derivatives.c"),
@@ -75,6 +77,30 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     if is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
+
+
+def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
+    """What is not zero by structure of C, of M where C moves something, and of K both ways."""
+    if not motions.rows:
+        return []
+    nv = len(terms.F)
+    inertia = [
+        [
+            i
+            for i in range(nv)
+            if motions.corrections[i] and not is_zero(terms.M[max(i, j), min(i, j)])
+        ]
+        for j in range(nv)
+    ]
+    count = nv - len(motions.rows)
+    moved = [[i for i, own in enumerate(motions.free) if f in own] for f in range(count)]
+    found = {
+        "uk_corrections": motions.corrections,
+        "uk_inertia": inertia,
+        "uk_moving": motions.free,
+        "uk_moved": moved,
+    }
+    return [line for name, values in found.items() for line in lists(name, values)]
 
 
 def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
