@@ -10,6 +10,7 @@
  */
 
 #define UK_SLOPES (UK_STRIDE + UK_NV)
+#define UK_ALIGNED(name, count) double name[count] __attribute__((aligned(8 * UK_BLOCK)))
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
 
 static void uk_zero(double *x, int count) {
@@ -40,14 +41,18 @@ typedef struct {
   const double *order;
 } uk_product;
 
-UK_INLINE void uk_add_vectors(double *y, const double *x, int n, const double *by,
-                              const double *const *rows, int first, const int vectors) {
+UK_INLINE void uk_add_vectors(double *y, const double *x, const uk_product p, int first,
+                              const int vectors) {
   uk_block sum[UK_REGISTERS];
   for (int b = 0; b < vectors; ++b)
     sum[b] = x ? *(const uk_block *)(x + first + b * UK_BLOCK) : (uk_block){0};
-  for (int k = 0; k < n; ++k)
-    for (int b = 0; b < vectors; ++b)
-      sum[b] += by[k] * *(const uk_block *)(rows[k] + first + b * UK_BLOCK);
+  for (int k = 0; k < p.some.count; ++k) {
+    const int r = p.some.which ? p.some.which[k] : k;
+    const double factor = p.factors[r * p.apart];
+    if (!p.some.which && factor == 0.0) continue;
+    const double *row = p.rows + (p.order ? (int)p.order[r] : r) * p.length + first;
+    for (int b = 0; b < vectors; ++b) sum[b] += factor * *(const uk_block *)(row + b * UK_BLOCK);
+  }
   for (int b = 0; b < vectors; ++b) *(uk_block *)(y + first + b * UK_BLOCK) = sum[b];
 }
 
@@ -55,19 +60,10 @@ UK_INLINE void uk_add_vectors(double *y, const double *x, int n, const double *b
 UK_INLINE void uk_add_product(double *y, const double *x, const uk_product p, const int columns) {
   const int vectors = columns / UK_BLOCK, parts = (vectors + UK_REGISTERS - 1) / UK_REGISTERS;
   const int together = (vectors + parts - 1) / parts;
-  const double *rows[UK_NV + UK_M + 1];
-  double by[UK_NV + UK_M + 1];
-  int n = 0, first = 0;
-  for (int k = 0; k < p.some.count; ++k) {
-    const int r = p.some.which ? p.some.which[k] : k;
-    const double factor = p.factors[r * p.apart];
-    if (!p.some.which && factor == 0.0) continue;
-    by[n] = factor;
-    rows[n++] = p.rows + (p.order ? (int)p.order[r] : r) * p.length;
-  }
+  int first = 0;
   for (; first + together <= vectors; first += together)
-    uk_add_vectors(y, x, n, by, rows, first * UK_BLOCK, together);
-  if (vectors % together) uk_add_vectors(y, x, n, by, rows, first * UK_BLOCK, vectors % together);
+    uk_add_vectors(y, x, p, first * UK_BLOCK, together);
+  if (vectors % together) uk_add_vectors(y, x, p, first * UK_BLOCK, vectors % together);
 }
 
 /* Rows of K transposed and of C transposed. */
@@ -105,14 +101,17 @@ static void uk_inverse(uk_memory *m, int rank) {
 
 UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pivoted) {
   const int free = UK_NV - rank;
-  double motions[UK_NV * UK_WHOLE] = {0}; /* the free ones, in whole vectors */
+  UK_ALIGNED(motions, UK_NV * UK_WHOLE) = {0}; /* the free ones, in whole vectors */
+  UK_ALIGNED(z, UK_NV * UK_STRIDE);
+  UK_ALIGNED(product, UK_NV * UK_STRIDE);
   const double *rest = m->motion_slopes;
-  double *z = m->qdd_slopes;
   for (int i = 0; i < UK_NV; ++i)
-    uk_add_product(z + i * UK_SLOPES, NULL,
+    uk_add_product(z + i * UK_STRIDE, NULL,
                    (uk_product){UK_LISTED(uk_corrections, i, rank), m->corrections + i, UK_NV,
-                                m->row_slopes, UK_STRIDE, m->order}, UK_STRIDE);
+                                m->row_slopes, UK_STRIDE, m->order},
+                   UK_STRIDE);
 #if UK_MOTIONS
+  UK_ALIGNED(left, UK_NV * UK_STRIDE);
   for (int j = 0; !pivoted && j < UK_NV; ++j) {
     double inertia[UK_NV];
     const uk_some some = UK_SOME(uk_inertia, j);
@@ -120,26 +119,26 @@ UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pi
       const int i = some.which[k];
       inertia[i] = -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
     }
-    uk_add_product(m->rest + j * UK_STRIDE, m->motion_slopes + j * UK_STRIDE,
-                   (uk_product){some, inertia, 1, z, UK_SLOPES, NULL}, UK_STRIDE);
-    rest = m->rest;
+    uk_add_product(left + j * UK_STRIDE, m->motion_slopes + j * UK_STRIDE,
+                   (uk_product){some, inertia, 1, z, UK_STRIDE, NULL}, UK_STRIDE);
+    rest = left;
   }
 #endif
   for (int f = 0; f < free; ++f) {
     const double *motion = m->free_motions + f * UK_NV;
-    uk_add_product(m->product + f * UK_STRIDE, NULL,
+    uk_add_product(product + f * UK_STRIDE, NULL,
                    (uk_product){UK_LISTED(uk_moved, f, UK_NV), motion, 1, rest, UK_STRIDE, NULL},
                    UK_STRIDE);
     memcpy(motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
   }
   for (int i = 0; i < UK_NV; ++i) {
     double by_tau[UK_WHOLE];
-    uk_product p = {UK_LISTED(uk_moving, i, free), m->free_motions + i, UK_NV, m->product,
+    uk_product p = {UK_LISTED(uk_moving, i, free), m->free_motions + i, UK_NV, product,
                     UK_STRIDE, NULL};
-    uk_add_product(z + i * UK_SLOPES, z + i * UK_SLOPES, p, UK_STRIDE);
+    uk_add_product(m->qdd_slopes + i * UK_SLOPES, z + i * UK_STRIDE, p, UK_STRIDE);
     p.rows = motions, p.length = UK_WHOLE;
     uk_add_product(by_tau, NULL, p, UK_WHOLE);
-    memcpy(z + i * UK_SLOPES + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
+    memcpy(m->qdd_slopes + i * UK_SLOPES + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
   }
 }
 
