@@ -10,41 +10,60 @@
  */
 
 #define UK_SLOPES (UK_STRIDE + UK_NV)
-#define UK_BLOCK 8 /* columns at a time, in registers */
+#define UK_ALIGNED(name, count) double name[count] __attribute__((aligned(8 * UK_BLOCK)))
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
-typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
 
 static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;
 }
 
-/* y += sum of factors times rows of a length, in whole vectors of columns; factors stand `apart`. */
-static inline void uk_add_rows(double *restrict y, int columns, int count, const double *factors,
-                               int apart, const double *rows, int length, const double *order) {
-  const double *used[UK_NV + UK_M + 1];
-  double by[UK_NV + UK_M + 1];
-  int n = 0, first = 0;
-  for (int r = 0; r < count; ++r)
-    if (factors[r * apart] != 0.0) {
-      by[n] = factors[r * apart];
-      used[n++] = rows + (order ? (int)order[r] : r) * length;
-    }
-  for (; first + 4 * UK_BLOCK <= columns; first += 4 * UK_BLOCK) { /* one factor for four */
-    uk_block *at = (uk_block *)(y + first), a = at[0], b = at[1], c = at[2], d = at[3];
-    for (int k = 0; k < n; ++k) {
-      const uk_block *row = (const uk_block *)(used[k] + first);
-      a += by[k] * row[0];
-      b += by[k] * row[1];
-      c += by[k] * row[2];
-      d += by[k] * row[3];
-    }
-    at[0] = a, at[1] = b, at[2] = c, at[3] = d;
+#ifdef __AVX512F__
+#define UK_REGISTERS 8 /* vectors that are added up at a time */
+#else
+#define UK_REGISTERS 4
+#endif
+
+/* Those of several rows that are not zero by structure; without a list those that are not zero. */
+typedef struct {
+  int count;
+  const int *which;
+} uk_some;
+#define UK_ALL(n) ((uk_some){n, NULL})
+#define UK_SOME(list, k) ((uk_some){list##_start[(k) + 1] - list##_start[k], list + list##_start[k]})
+
+/* Rows, which stand `length` apart or in an order, and factors, which stand `apart`. */
+typedef struct {
+  uk_some some;
+  const double *factors;
+  int apart;
+  const double *rows;
+  int length;
+  const double *order;
+} uk_product;
+
+UK_INLINE void uk_add_vectors(double *y, const double *x, const uk_product p, int first,
+                              const int vectors) {
+  uk_block sum[UK_REGISTERS];
+  for (int b = 0; b < vectors; ++b)
+    sum[b] = x ? *(const uk_block *)(x + first + b * UK_BLOCK) : (uk_block){0};
+  for (int k = 0; k < p.some.count; ++k) {
+    const int r = p.some.which ? p.some.which[k] : k;
+    const double factor = p.factors[r * p.apart];
+    if (!p.some.which && factor == 0.0) continue;
+    const double *row = p.rows + (p.order ? (int)p.order[r] : r) * p.length + first;
+    for (int b = 0; b < vectors; ++b) sum[b] += factor * *(const uk_block *)(row + b * UK_BLOCK);
   }
-  for (; first < columns; first += UK_BLOCK) {
-    uk_block sum = *(uk_block *)(y + first);
-    for (int k = 0; k < n; ++k) sum += by[k] * *(const uk_block *)(used[k] + first);
-    *(uk_block *)(y + first) = sum;
-  }
+  for (int b = 0; b < vectors; ++b) *(uk_block *)(y + first + b * UK_BLOCK) = sum[b];
+}
+
+/* y = x and the sum of factors times rows, in whole vectors of columns; without x the sum alone. */
+UK_INLINE void uk_add_product(double *y, const double *x, const uk_product p, const int columns) {
+  const int vectors = columns / UK_BLOCK, parts = (vectors + UK_REGISTERS - 1) / UK_REGISTERS;
+  const int together = (vectors + parts - 1) / parts;
+  int first = 0;
+  for (; first + together <= vectors; first += together)
+    uk_add_vectors(y, x, p, first * UK_BLOCK, together);
+  if (vectors % together) uk_add_vectors(y, x, p, first * UK_BLOCK, vectors % together);
 }
 
 /* Rows of K transposed and of C transposed. */
@@ -73,40 +92,53 @@ static void uk_inverse(uk_memory *m, int rank) {
 #endif
 }
 
-static void uk_acceleration_slopes(uk_memory *m, int rank, int pivoted) {
-  const int free = UK_NV - rank;
-  double motions[UK_NV * UK_WHOLE] = {0}; /* the free ones, in whole vectors */
-  memcpy(m->rest, m->motion_slopes, sizeof m->rest); /* whose zeros are written only once */
-  uk_zero(m->qdd_slopes, UK_NV * UK_SLOPES);
-#if UK_M > 0
-  double factors[UK_NV];
-  int moves[UK_NV];
-  for (int i = 0; i < UK_NV; ++i) {
-    moves[i] = 0;
-    for (int c = 0; c < rank; ++c) moves[i] |= m->corrections[c * UK_NV + i] != 0.0;
-    uk_add_rows(m->qdd_slopes + i * UK_SLOPES, UK_STRIDE, rank, m->corrections + i, UK_NV,
-                m->row_slopes, UK_STRIDE, m->order);
-  }
-  for (int j = 0; !pivoted && j < UK_NV; ++j) {
-    for (int i = 0; i < UK_NV; ++i)
-      factors[i] = moves[i] ? -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)] : 0.0;
-    uk_add_rows(m->rest + j * UK_STRIDE, UK_STRIDE, UK_NV, factors, 1, m->qdd_slopes, UK_SLOPES,
-                NULL);
-  }
+/* With lists of what is not zero by structure where rows were not pivoted. */
+#if UK_MOTIONS
+#define UK_LISTED(list, k, n) (pivoted ? UK_ALL(n) : UK_SOME(list, k))
 #else
-  (void)pivoted;
+#define UK_LISTED(list, k, n) UK_ALL(n)
+#endif
+
+UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pivoted) {
+  const int free = UK_NV - rank;
+  UK_ALIGNED(motions, UK_NV * UK_WHOLE) = {0}; /* the free ones, in whole vectors */
+  UK_ALIGNED(z, UK_NV * UK_STRIDE);
+  UK_ALIGNED(product, UK_NV * UK_STRIDE);
+  const double *rest = m->motion_slopes;
+  for (int i = 0; i < UK_NV; ++i)
+    uk_add_product(z + i * UK_STRIDE, NULL,
+                   (uk_product){UK_LISTED(uk_corrections, i, rank), m->corrections + i, UK_NV,
+                                m->row_slopes, UK_STRIDE, m->order},
+                   UK_STRIDE);
+#if UK_MOTIONS
+  UK_ALIGNED(left, UK_NV * UK_STRIDE);
+  for (int j = 0; !pivoted && j < UK_NV; ++j) {
+    double inertia[UK_NV];
+    const uk_some some = UK_SOME(uk_inertia, j);
+    for (int k = 0; k < some.count; ++k) {
+      const int i = some.which[k];
+      inertia[i] = -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
+    }
+    uk_add_product(left + j * UK_STRIDE, m->motion_slopes + j * UK_STRIDE,
+                   (uk_product){some, inertia, 1, z, UK_STRIDE, NULL}, UK_STRIDE);
+    rest = left;
+  }
 #endif
   for (int f = 0; f < free; ++f) {
-    double *x = m->product + f * UK_STRIDE;
-    uk_zero(x, UK_STRIDE);
-    uk_add_rows(x, UK_STRIDE, UK_NV, m->free_motions + f * UK_NV, 1, m->rest, UK_STRIDE, NULL);
-    memcpy(motions + f * UK_WHOLE, m->free_motions + f * UK_NV, UK_NV * sizeof *motions);
+    const double *motion = m->free_motions + f * UK_NV;
+    uk_add_product(product + f * UK_STRIDE, NULL,
+                   (uk_product){UK_LISTED(uk_moved, f, UK_NV), motion, 1, rest, UK_STRIDE, NULL},
+                   UK_STRIDE);
+    memcpy(motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
   }
   for (int i = 0; i < UK_NV; ++i) {
-    double *x = m->qdd_slopes + i * UK_SLOPES, by_tau[UK_WHOLE] = {0};
-    uk_add_rows(x, UK_STRIDE, free, m->free_motions + i, UK_NV, m->product, UK_STRIDE, NULL);
-    uk_add_rows(by_tau, UK_WHOLE, free, m->free_motions + i, UK_NV, motions, UK_WHOLE, NULL);
-    memcpy(x + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
+    double by_tau[UK_WHOLE];
+    uk_product p = {UK_LISTED(uk_moving, i, free), m->free_motions + i, UK_NV, product,
+                    UK_STRIDE, NULL};
+    uk_add_product(m->qdd_slopes + i * UK_SLOPES, z + i * UK_STRIDE, p, UK_STRIDE);
+    p.rows = motions, p.length = UK_WHOLE;
+    uk_add_product(by_tau, NULL, p, UK_WHOLE);
+    memcpy(m->qdd_slopes + i * UK_SLOPES + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
   }
 }
 

@@ -13,6 +13,7 @@ from uk_dynamics.compilation.trace.symbols import Symbol
 
 _INFIX = {"+", "-", "*", "/"}
 _COMPARISONS = {"<", "<="}
+VECTOR = "uk_block"  # type of several columns side by side
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Statement:
     makes: tuple[str, ...]  # names that it declares
     reads: tuple[str, ...]  # names of others that it needs; inputs are not among them
     kind: str  # type of what it makes
-    place: str = ""  # where it stores the name that it reads; empty: it makes one
+    place: str = ""  # where it stores the name that it reads; empty: it makes one, or a vector
 
 
 def number(value: float) -> str:
@@ -61,13 +62,20 @@ class Writer:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._named: dict[Symbol, str] = {}
+        self._vectors: set[Symbol] = set()
         self._statements: list[Statement] = []
 
     def statements(self, targets: Sequence[tuple[str, Any]]) -> list[Statement]:
-        """What computes symbols or constants into places, and was not computed before."""
+        """What computes symbols or constants into places, and was not computed before.
+
+        Places of vectors are given as where they begin and how many numbers are wanted.
+        """
         for place, value in targets:
             if isinstance(value, Symbol):
                 self._define(value)
+            if isinstance(value, Symbol) and value in self._vectors:
+                self._add(f"uk_put({place}, {self._named[value]});", (), (value,))
+            elif isinstance(value, Symbol):
                 self._add(f"{place} = {self._named[value]};", (), (value,), place=place)
             else:
                 self._add(f"{place} = {self._dialect.literal(value)};", (), ())
@@ -110,10 +118,18 @@ class Writer:
                 self._define_sine_and_cosine(node)
             else:
                 name = self._named[node] = f"x{len(self._named)}"
-                truth = node.operation in _COMPARISONS
-                kind = self._dialect.truth if truth else self._dialect.real
+                kind = self._kind(node)
                 text = f"const {kind} {name} = {self._expression(node)};"
                 self._add(text, (name,), node.operands, kind)
+
+    def _kind(self, node: Symbol) -> str:
+        if node.operation in _COMPARISONS:
+            return self._dialect.truth
+        among = node.operation != "lane" and any(x in self._vectors for x in node.operands)
+        if among or node.operation == "row":
+            self._vectors.add(node)
+            return VECTOR
+        return self._dialect.real
 
     def _define_sine_and_cosine(self, node: Symbol) -> None:
         """Both at once: code that needs one of them mostly needs the other."""
@@ -137,6 +153,10 @@ class Writer:
             return f"{operands[0]} {node.operation} {operands[1]}"
         if node.operation == "negate":
             return f"-{operands[0]}"
+        if node.operation == "row":
+            return f"({VECTOR}){{{', '.join(operands)}}}"
+        if node.operation == "lane":
+            return f"{operands[0]}[{int(node.operands[1])}]"
         prefix = self._dialect.prefix
         # a vector and a literal are not enough here: both must be vectors
         full = [self._full(x) for x in node.operands]

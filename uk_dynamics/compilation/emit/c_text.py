@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +32,11 @@ def table(kind: str, name: str, values: Iterable[Any]) -> str:
     """Constant numbers as an array of C; a zero where there are none."""
     texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
     return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"
+
+
+def lists(name: str, values: Sequence[Sequence[int]]) -> list[str]:
+    """Lists of numbers one behind the other, and where each of them starts."""
+    return [
+        table("int", f"{name}_start", accumulate(map(len, values), initial=0)),
+        table("int", name, [x for row in values for x in row]),
+    ]

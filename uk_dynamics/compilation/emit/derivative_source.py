@@ -5,23 +5,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import defines, part
+from uk_dynamics.compilation.emit.c_text import defines, lists, part
 from uk_dynamics.compilation.emit.generate import declarations, definitions
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.compilation.emit.mechanism_functions import motions_function, parameters
+from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
+from uk_dynamics.compilation.emit.tape import in_order
+from uk_dynamics.compilation.tangents.block_tangents import BlockRow, BlockTangents, block_tangents
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
 from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse
-from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
+from uk_dynamics.compilation.trace.symbols import WIDTH
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-Slopes = Callable[[str, list[Sparse]], Targets]
+_COST = {"row": WIDTH - 1, "lane": 2}  # a vector made from numbers, and the other way
+
+Slopes = Callable[[str, list[Any]], Targets]
+
+_BLOCKS = f"""
+#define UK_BLOCK {WIDTH} /* columns at a time, in registers */
+typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
+
+UK_OPTIONAL static inline void uk_put(double *y, int count, uk_block x) {{
+  memcpy(y, &x, count * sizeof *y);
+}}
+"""
 
 _TANGENTS = """
 UK_OPTIONAL static void {name}({parameters}) {{
@@ -52,13 +67,14 @@ def derivative_declarations(mechanism: ResolvedMechanism) -> str:
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
     traced, terms = tangents_of(mechanism), trace(mechanism)
+    motions = motions_function(mechanism, terms)
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
-        motions_function(mechanism, terms).text,
-        tangents_function(
-            traced, in_rows(DerivativeLayout(mechanism).stride), parameters(mechanism)
-        ),
+        motions.text,
+        *_lists(motions, terms),
+        _BLOCKS,
+        _tangents(mechanism, traced),
         part("derivatives.c"),
         part("force_slopes.c"),
     ]
@@ -69,8 +85,50 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(parts)
 
 
+def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
+    """What is not zero by structure of C, of M where C moves something, and of K both ways."""
+    if not motions.rows:
+        return []
+    nv = len(terms.F)
+    inertia = [
+        [
+            i
+            for i in range(nv)
+            if motions.corrections[i] and not is_zero(terms.M[max(i, j), min(i, j)])
+        ]
+        for j in range(nv)
+    ]
+    count = nv - len(motions.rows)
+    moved = [[i for i, own in enumerate(motions.free) if f in own] for f in range(count)]
+    found = {
+        "uk_corrections": motions.corrections,
+        "uk_inertia": inertia,
+        "uk_moving": motions.free,
+        "uk_moved": moved,
+    }
+    return [line for name, values in found.items() for line in lists(name, values)]
+
+
+def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
+    """In the way that takes fewer operations: column by column, or several side by side."""
+    stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
+    ways: list[tuple[EquationTangents | BlockTangents, Slopes]] = [(traced, in_rows(stride))]
+    if not parameters(mechanism):
+        ways.append((block_tangents(mechanism), in_blocks(stride, nv)))
+
+    def cost(way: tuple[EquationTangents | BlockTangents, Slopes]) -> int:
+        tangents, slopes = way
+        targets = slopes("motion", tangents.motion) + slopes("rows", tangents.rows)
+        return sum(_COST.get(x.operation, 1) for x in in_order(x for _, x in targets))
+
+    return tangents_function(*min(ways, key=cost), parameters(mechanism))
+
+
 def tangents_function(
-    traced: EquationTangents, slopes: Slopes, given: Sequence[str], dialect: Dialect = SCALAR
+    traced: EquationTangents | BlockTangents,
+    slopes: Slopes,
+    given: Sequence[str],
+    dialect: Dialect = SCALAR,
 ) -> str:
     """``uk_tangents`` and, behind it with what both share, ``uk_rate_tangents``.
 
@@ -121,5 +179,24 @@ def in_rows(stride: int) -> Slopes:
             for i, row in enumerate(rows)
             for j, slope in sorted(row.items())
         ]
+
+    return found
+
+
+def in_blocks(stride: int, nv: int) -> Slopes:
+    """The same places, of vectors with the number of columns that are in them."""
+
+    def found(name: str, rows: list[BlockRow]) -> Targets:
+        return [place for i, row in enumerate(rows) for place in of_a_row(name, i * stride, row)]
+
+    def of_a_row(name: str, at: int, row: BlockRow) -> Targets:
+        targets: Targets = []
+        for first, blocks in ((at, row.by_position), (at + nv, row.by_velocity)):
+            targets += [
+                (f"{name} + {first + k * WIDTH}, {min(WIDTH, nv - k * WIDTH)}", x)
+                for k, x in enumerate(blocks)
+                if not is_zero(x)
+            ]
+        return targets + [(f"{name}[{at + j}]", x) for j, x in sorted(row.others.items())]
 
     return found

@@ -37,9 +37,11 @@ ATTRIBUTES = """
 /* functions that are apart because together they would be too long; that not every program calls */
 #if defined(__GNUC__)
 #define UK_APART __attribute__((noinline))
+#define UK_INLINE static inline __attribute__((always_inline))
 #define UK_OPTIONAL __attribute__((unused))
 #else
 #define UK_APART
+#define UK_INLINE static inline
 #define UK_OPTIONAL
 #endif
 

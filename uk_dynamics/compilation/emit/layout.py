@@ -137,7 +137,6 @@ class DerivativeLayout(Layout):
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
             ("rest", nv * self.stride, ""),
-            ("product", nv * self.stride, ""),
         )
 
 

@@ -226,11 +226,13 @@ class Motions(NamedTuple):
             they are.
         rows: The independent rows, in the order of C; none where there is no such function.
         corrections: Where C is not zero by structure, for each velocity.
+        free: Where K is not, for each velocity.
     """
 
     text: str
     rows: list[int]
     corrections: list[list[int]]
+    free: list[list[int]]
 
 
 def motions_function(
@@ -239,7 +241,7 @@ def motions_function(
     """Acceleration, multipliers, and what answers both equations, at regular states."""
     found = _coordinates(mechanism, inputs := as_inputs(terms), regular.motions_cost)
     if found is None:
-        return Motions("#define UK_MOTIONS 0", [], [])
+        return Motions("#define UK_MOTIONS 0", [], [], [])
     nv, rows = len(inputs.F), found.rows.order
     # the coordinates of unit forces, (nv, nv − rank)
     whole = as_objects([found.admissible({i: 1.0}).coordinates for i in range(nv)])
@@ -267,6 +269,7 @@ def motions_function(
         + text,
         list(rows),
         [[c for c, x in enumerate(corrections) if not is_zero(x[i])] for i in range(nv)],
+        [[f for f, x in enumerate(row) if not is_zero(x)] for row in whole],
     )
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_source import SCALAR, Dialect, Statement, Writer
+from uk_dynamics.compilation.emit.c_source import SCALAR, VECTOR, Dialect, Statement, Writer
+from uk_dynamics.compilation.trace.symbols import WIDTH
 
 LONGEST = 800  # statements
 SHARED = "shared"  # the array
@@ -124,8 +125,8 @@ def _crossing(
                 if block_of[made[x]] != block_of[k]:
                     elsewhere.add(x)
     places: dict[str, tuple[str, str]] = {}
-    ending: dict[int, list[int]] = {}  # places that a piece is the last to read
-    free: list[int] = []
+    ending: dict[int, list[tuple[int, int]]] = {}  # sizes and places that a piece reads last
+    free: dict[int, list[int]] = {1: [], WIDTH: []}
     size, behind = reserved, 0  # behind: pieces that have ended
     for x in sorted(last, key=made.__getitem__):
         stored, place = answers.get(x, (len(pieces), ""))
@@ -133,14 +134,16 @@ def _crossing(
             places[x] = place, kind[x]
             continue
         while behind < made[x]:
-            free += ending.pop(behind, [])
+            for count, at in ending.pop(behind, []):
+                free[count].append(at)
             behind += 1
-        if x in elsewhere or not free:
-            at, size = size, size + 1
+        count = WIDTH if kind[x] == VECTOR else 1
+        if x in elsewhere or not free[count]:
+            at, size = size, size + count
         else:
-            at = free.pop()
+            at = free[count].pop()
         if x not in elsewhere:
-            ending.setdefault(last[x], []).append(at)
+            ending.setdefault(last[x], []).append((count, at))
         places[x] = f"{SHARED}[{at}]", kind[x]
     return places, max(1, size)
 
@@ -155,16 +158,25 @@ def _body(
             if x not in known:  # of an earlier piece
                 known.add(x)
                 place, kind = places[x]
-                same = "" if kind == dialect.real else f"({kind})"
-                lines.append(f"  const {kind} {x} = {same}{place};")
+                lines.append(f"  const {kind} {x} = {_as(kind, place, dialect)};")
         lines.append(statement.text)
         known.update(statement.makes)
         for x in statement.makes:
             place, kind = places.get(x, ("", ""))
             if place.startswith(f"{SHARED}["):
+                if kind == VECTOR:
+                    lines.append(f"  {_as(kind, place, dialect)} = {x};")
+                    continue
                 same = "" if kind == dialect.real else f"({dialect.real})"
                 lines.append(f"  {place} = {same}{x};")
     return "\n".join(lines) + "\n"
+
+
+def _as(kind: str, place: str, dialect: Dialect) -> str:
+    """A place of the array as what it holds."""
+    if kind == VECTOR:
+        return f"*({VECTOR} *)&{place}"
+    return place if kind == dialect.real else f"({kind}){place}"
 
 
 Targets = list[tuple[str, Any]]  # an lvalue, such as ``F[2]``, and what goes there

@@ -1,35 +1,16 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""How the two equations of constrained motion change with the state, at a given solution.
-
-With the acceleration x and the multipliers λ held,
-
-    G = M x − F − τ − Aᵀλ,    H = A x − b
-
-are functions of q, v and t. Rows of frame pairs are taken as functions of the motion of the bodies,
-not of the joints: their wrenches load the bodies, and A x is their product with the bodies'
-accelerations, so that neither A nor its derivatives are written out.
-"""
+"""How the two equations of constrained motion change with the state, at a given solution."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.compilation.tangents.forward_mode import Tangents
-from uk_dynamics.compilation.tangents.tree_tangents import TreeTangents, seeds
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
-from uk_dynamics.compilation.trace.symbolic_joints import from_quaternion, zeros
-from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
-from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol
-from uk_dynamics.compilation.trace.terms import StateInputs
-from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms, FrameKinematics, FrameRow
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.compilation.tangents.block_tangents import BlockRow, block_tangents
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, sparse
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
 class EquationTangents(NamedTuple):
@@ -42,165 +23,17 @@ class EquationTangents(NamedTuple):
     motion: list[Sparse]  # of −G, nv rows
     rows: list[Sparse]  # of −H, m rows
     rates: list[Sparse]  # of the rates of the rows, m rows
-    graph: Graph
     directions: int  # 2 nv + 1
-
-
-@dataclass(frozen=True)
-class _BodyKinematics:
-    """Frames as functions of the motion of the bodies, six columns each."""
-
-    jacobian: Objects
-    jacobian_rate: Objects
-    rotation: Objects
-    translation: Objects
-
-
-class _Trace:
-    """The parts of one mechanism."""
-
-    def __init__(self, mechanism: ResolvedMechanism) -> None:
-        self.mechanism, self.model = mechanism, mechanism.model
-        constraints = mechanism.constraints
-        self.x = StateInputs(self.model, mechanism.follows_references * len(constraints))
-        graph = self.x.graph
-        self.qdd = graph.variables("qdd", self.model.nv)
-        self.multipliers = graph.variables("multipliers", len(constraints))
-        self.tree = TreeTangents(self.x.tree, cast(Objects, self.x.v), self.qdd)
-
-    @cached_property
-    def tangents(self) -> Tangents:
-        known = state_seeds(self.x.tree, self.x.q, self.x.v)
-        for pairs in (
-            self.tree.column_tangents(),
-            self.tree.motion_tangents(),
-            self.tree.place_tangents(),
-        ):
-            known |= seeds(pairs)
-        time = cast(Symbol, self.x.t)
-        return Tangents(known | {time: {2 * self.model.nv: 1.0}})
-
-    def sets(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Declared rows of frame pairs alone, and the others."""
-        framed: list[int] = []
-        others: list[int] = []
-        constraints = self.mechanism.constraints
-        for constraint in constraints.constraints:
-            rows = range(*constraints.slices[constraint.name].indices(len(constraints)))
-            of_frames = all(isinstance(row, FrameRow) for row in constraint.rows)
-            (framed if of_frames else others).extend(rows)
-        return np.array(framed, dtype=np.intp), np.array(others, dtype=np.intp)
-
-    def evaluate(
-        self, chosen: NDArray[np.intp], mask: Any, kinematics: Any, v: Any
-    ) -> ConstraintTerms:
-        """Some rows of the mechanism over other coordinates."""
-        whole = self.mechanism.constraints
-        members = tuple(
-            c for c in whole.constraints if whole.slices[c.name].start in set(chosen.tolist())
-        )
-        part = ConstraintSet(members, mask, self.model.nq, self.mechanism.spec.model.length)
-        reference = self.x.reference
-        if reference is not None:
-            reference = ReferenceSample(*(values[chosen] for values in reference))
-        return part.evaluate(
-            cast(FrameKinematics, kinematics), self.x.t, self.x.q, cast(Array, v), reference
-        )
-
-    def residual_of_rows(self, rows: ConstraintTerms, chosen: NDArray[np.intp]) -> Objects:
-        """Bias and stabilisation, −b."""
-        constraints = self.mechanism.constraints
-        stabilize = self.x.graph.variable("stabilize")
-        stabilization = (
-            rows.rate * constraints.damping[chosen] + rows.residual * constraints.stiffness[chosen]
-        )
-        return cast(Objects, rows.bias + stabilization * stabilize)
 
 
 def equation_tangents(mechanism: ResolvedMechanism) -> EquationTangents:
     """Trace them for the rows that act by themselves; switched ones act as well."""
-    trace = _Trace(mechanism)
-    nv, m = trace.model.nv, len(mechanism.constraints)
-    tangents, tree, x = trace.tangents, trace.tree, trace.x
-    motion: list[Sparse] = []
-    for k in range(nv):
-        both = np.concatenate([tree.by_position[k], tree.by_velocity[k]])
-        motion.append({j: -value for j, value in enumerate(both) if not is_zero(value)})
-    force = mechanism.passive.force(x.q, x.v)
-    mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
-    framed, others = trace.sets()
-    rows: list[Sparse] = [{} for _ in range(m)]
-    rates: list[Sparse] = [{} for _ in range(m)]
-    if len(others):
-        found = trace.evaluate(others, trace.model.ancestor_mask, x.kinematics, x.v)
-        force = force + found.A.T @ trace.multipliers[others]
-        values = found.A @ trace.qdd + trace.residual_of_rows(found, others)
-        _write(tangents, others, values, rows, found.rate, rates)
-    for k in range(nv):
-        add_multiple(motion[k], 1.0, tangents(force[k]))
-    if len(framed):
-        count = len(trace.model.bodies)
-        mask = np.array(
-            [np.repeat(np.arange(count) == f.body, 6) for f in trace.model.body_frames], dtype=float
-        )
-        kinematics = _BodyKinematics(
-            np.tile(np.eye(6), count).astype(object),
-            zeros(6, 6 * count),
-            x.tree.rotation,
-            x.tree.translation,
-        )
-        found = trace.evaluate(framed, mask, kinematics, tree.twist.reshape(-1))
-        values = found.A @ tree.acceleration.reshape(-1) + trace.residual_of_rows(found, framed)
-        _write(tangents, framed, values, rows, found.rate, rates)
-        wrenches = (found.A.T @ trace.multipliers[framed]).reshape(count, 6)
-        carried = tree.carried_wrenches(wrenches)
-        _, slopes = tree.wrench_efforts(carried)
-        pushed = tree.push([[tangents(x) for x in body] for body in carried])
-        for k in range(nv):
-            add_multiple(motion[k], 1.0, slopes[k])
-            add_multiple(motion[k], 1.0, pushed[k])
-    return EquationTangents(motion, rows, rates, x.graph, 2 * nv + 1)
+    found = block_tangents(mechanism, 1)
+    motion, rows, rates = ([_sparse(row) for row in part] for part in found)
+    return EquationTangents(motion, rows, rates, 2 * mechanism.model.nv + 1)
 
 
-def _write(
-    tangents: Tangents,
-    chosen: NDArray[np.intp],
-    values: Any,
-    rows: list[Sparse],
-    rate: Any,
-    rates: list[Sparse],
-) -> None:
-    for r, value, change in zip(chosen, values, rate, strict=True):
-        rows[r] = {j: -slope for j, slope in tangents.backward(value).items()}
-        rates[r] = tangents.backward(change)
-
-
-def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
-    """Of positions along the velocity coordinates, and of velocities."""
-    nv = len(v)
-    known: dict[Symbol, Sparse] = {x: {nv + j: 1.0} for j, x in enumerate(v)}
-    for body in tree.bodies:
-        at, k = body.position, body.velocity
-        if body.kind == "floating":
-            known |= _floating(q[at : at + 7], k)
-        elif body.kind == "planar":
-            c, s = q[at + 2], q[at + 3]
-            known[q[at]], known[q[at + 1]] = {k: c, k + 1: -s}, {k: s, k + 1: c}
-            known[c], known[s] = {k + 2: -s}, {k + 2: c}
-        else:
-            known[q[at]] = {k: 1.0}
-    return known
-
-
-def _floating(q: Any, k: int) -> dict[Symbol, Sparse]:
-    """Positions x y z qx qy qz qw; velocities are in the moving frame."""
-    x, y, z, w = q[3:]
-    rotation = from_quaternion(q[3:])
-    known = {
-        q[i]: {k + j: rotation[i, j] for j in range(3) if not is_zero(rotation[i, j])}
-        for i in range(3)
-    }
-    slopes = ((w, -z, y), (z, w, -x), (-y, x, w), (-x, -y, -z))
-    for symbol, slope in zip((x, y, z, w), slopes, strict=True):
-        known[symbol] = {k + 3 + j: value * 0.5 for j, value in enumerate(slope)}
-    return known
+def _sparse(row: BlockRow) -> Sparse:
+    entries = sparse(np.concatenate([row.by_position, row.by_velocity]))
+    add_multiple(entries, 1.0, row.others)
+    return entries

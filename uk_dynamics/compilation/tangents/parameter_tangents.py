@@ -47,6 +47,5 @@ def parameter_tangents(mechanism: ResolvedMechanism) -> EquationTangents:
         [opposite(x) for x in motion],
         [opposite(x) for x in rows],
         [tangents(x) for x in terms.rate],
-        graph,
         len(names),
     )

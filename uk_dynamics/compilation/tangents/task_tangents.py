@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from uk_dynamics.compilation.tangents.equation_tangents import state_seeds
+from uk_dynamics.compilation.tangents.equation_trace import state_seeds
 from uk_dynamics.compilation.tangents.forward_mode import Tangents
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.symbols import Symbol

@@ -21,19 +21,19 @@ linear force, h the linear momentum, and 2 ω × (I − ½ tr I) − 2 (m c) × 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
-from uk_dynamics.compilation.trace.sparse_vectors import Sparse, add_multiple, is_zero
+from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
-from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 
 
 @dataclass(frozen=True)
-class _Load:
+class Load:
     """Of a body and all that it carries."""
 
     mass: float
@@ -43,8 +43,8 @@ class _Load:
     turning: Objects  # B on couples, (3, 3)
     force: Objects  # (6,)
 
-    def __add__(self, other: _Load) -> _Load:
-        return _Load(*(getattr(self, x) + getattr(other, x) for x in self.__dataclass_fields__))
+    def __add__(self, other: Load) -> Load:
+        return Load(*(getattr(self, x) + getattr(other, x) for x in self.__dataclass_fields__))
 
     def inertial(self, motion: Objects) -> Objects:
         """Y on a motion, (6,)."""
@@ -66,12 +66,12 @@ class _Load:
 
 
 class TreeTangents:
-    """Inverse dynamics at an acceleration of the joints, and what depends on the state.
+    """Motions of the bodies at an acceleration of the joints, and what depends on the state.
 
     Attributes:
-        effort: M a + h, (nv,).
-        by_position: Its derivatives along the velocity coordinates, (nv, nv).
-        by_velocity: (nv, nv).
+        J: Columns of the velocities, (6, nv).
+        body_of: The body that each of them moves.
+        falling: Acceleration that has the effect of gravity, (6,).
         twist: Velocity of each body, (bodies, 6).
         acceleration: Acceleration of each body, gravity aside, (bodies, 6).
     """
@@ -82,55 +82,25 @@ class TreeTangents:
         velocity: Objects,
         acceleration: Objects,
     ) -> None:
-        self._tree, self._bodies, self._J = tree, tree.bodies, tree.jacobian
+        self._tree, self._bodies, self.J = tree, tree.bodies, tree.jacobian
         self._columns = [
             range(body.velocity, body.velocity + len(motions(body))) for body in self._bodies
         ]
-        self._body_of = [i for i, columns in enumerate(self._columns) for _ in columns]
+        self.body_of = [i for i, columns in enumerate(self._columns) for _ in columns]
         self.twist, self.acceleration = self._motion(velocity, acceleration)
-        self._falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
-        loads = self._loads()
-        rotor = acceleration * tree.armature
-        J = self._J
-        self.effort = as_objects(
-            [J[:, k] @ loads[i].force + rotor[k] for k, i in enumerate(self._body_of)]
-        )
-        self.by_position, self.by_velocity = self._derivatives(loads)
-
-    def motion_tangents(self) -> Iterator[tuple[Objects, Objects]]:
-        """Twist and acceleration of the bodies with their derivatives, (6,) and (6, 2 nv)."""
-        nv = self._J.shape[1]
-        for i in range(len(self._bodies)):
-            twist, acceleration = zeros(6, 2 * nv), zeros(6, 2 * nv)
-            for j in self._behind(i):
-                column, own = self._J[:, j], self._body_of[j]
-                V, A = self._carrier(own)
-                psi = motion_cross(V, column)
-                relative = self.twist[i] - V
-                twist[:, j] = motion_cross(column, relative)
-                acceleration[:, j] = motion_cross(column, self.acceleration[i] - A) + motion_cross(
-                    psi, relative
-                )
-                twist[:, nv + j] = column
-                acceleration[:, nv + j] = (
-                    psi
-                    + motion_cross(self.twist[own], column)
-                    + motion_cross(column, self.twist[i])
-                )
-            yield self.twist[i], twist
-            yield self.acceleration[i], acceleration
+        self.falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
 
     def place_tangents(self) -> Iterator[tuple[Objects, Objects]]:
         """Columns of rotation, and origin, of the frames with their derivatives, (3,), (3, nv)."""
-        nv = self._J.shape[1]
+        nv = self.J.shape[1]
         for body, R, p in zip(
             self._tree.body_of_frame, self._tree.rotation, self._tree.translation, strict=True
         ):
             if body < 0:
                 continue
             origin, axes = zeros(3, nv), [zeros(3, nv) for _ in range(3)]
-            for j in self._behind(body):
-                linear, angular = self._J[:3, j], self._J[3:, j]
+            for j in self.behind(body):
+                linear, angular = self.J[:3, j], self.J[3:, j]
                 origin[:, j] = linear + cross(angular, p)
                 for axis, turned in zip(R.T, axes, strict=True):
                     turned[:, j] = cross(angular, axis)
@@ -139,19 +109,17 @@ class TreeTangents:
 
     def column_tangents(self) -> Iterator[tuple[Objects, Objects]]:
         """Columns of J and of its rate with their derivatives, (6,) and (6, 2 nv)."""
-        nv = self._J.shape[1]
-        for k, i in enumerate(self._body_of):
+        nv = self.J.shape[1]
+        for k, i in enumerate(self.body_of):
             column, rate = zeros(6, 2 * nv), zeros(6, 2 * nv)
-            for j in self._behind(i):
+            for j in self.behind(i):
                 turned = self._turned(j, k)
-                V, _ = self._carrier(self._body_of[j])
-                twist = motion_cross(self._J[:, j], self.twist[i] - V)
+                V, _ = self.carrier(self.body_of[j])
+                twist = motion_cross(self.J[:, j], self.twist[i] - V)
                 column[:, j] = turned
-                rate[:, j] = motion_cross(twist, self._J[:, k]) + motion_cross(
-                    self.twist[i], turned
-                )
-                rate[:, nv + j] = motion_cross(self._J[:, j], self._J[:, k])
-            yield self._J[:, k], column
+                rate[:, j] = motion_cross(twist, self.J[:, k]) + motion_cross(self.twist[i], turned)
+                rate[:, nv + j] = motion_cross(self.J[:, j], self.J[:, k])
+            yield self.J[:, k], column
             yield self._tree.jacobian_rate[:, k], rate
 
     def carried_wrenches(self, wrenches: Objects) -> Objects:
@@ -163,42 +131,22 @@ class TreeTangents:
                 total[parent] = total[parent] + total[i]
         return total
 
-    def wrench_efforts(self, carried: Objects) -> tuple[Objects, list[Sparse]]:
-        """Jᵀ of carried wrenches, (nv,), and its derivatives while the wrenches are constant."""
-        efforts, slopes = [], []
-        for k, i in enumerate(self._body_of):
-            efforts.append(self._J[:, k] @ carried[i])
-            turned = {j: self._turned(j, k) @ carried[i] for j in self._behind(i)}
-            slopes.append({j: x for j, x in turned.items() if not is_zero(x)})
-        return as_objects(efforts), slopes
-
-    def push(self, carried: list[list[Sparse]]) -> list[Sparse]:
-        """Jᵀ of derivatives of carried wrenches: of each body and component, by direction."""
-        pushed = []
-        for k, i in enumerate(self._body_of):
-            total: Sparse = {}
-            for component, tangent in zip(self._J[:, k], carried[i], strict=True):
-                if not is_zero(component):
-                    add_multiple(total, component, tangent)
-            pushed.append(total)
-        return pushed
-
     def _turned(self, j: int, k: int) -> Objects:
         """∂J_k/∂q_j, zero for the axis of a joint with one freedom under itself."""
-        return zeros(6) if j == k else motion_cross(self._J[:, j], self._J[:, k])
+        return zeros(6) if j == k else motion_cross(self.J[:, j], self.J[:, k])
 
-    def _behind(self, body: int) -> Iterator[int]:
+    def behind(self, body: int) -> Iterator[int]:
         """Velocities that move a body."""
         while body >= 0:
             yield from self._columns[body]
             body = self._bodies[body].parent
 
-    def _carrier(self, body: int, *, falling: bool = False) -> tuple[Objects, Objects]:
+    def carrier(self, body: int) -> tuple[Objects, Objects]:
         """Twist and acceleration of the body that carries a joint."""
         parent = self._bodies[body].parent
         V = self.twist[parent] if parent >= 0 else zeros(6)
         A = self.acceleration[parent] if parent >= 0 else zeros(6)
-        return V, A + self._falling if falling else A
+        return V, A
 
     def _motion(self, v: Objects, a: Objects) -> tuple[Objects, Objects]:
         count = len(self._bodies)
@@ -207,64 +155,43 @@ class TreeTangents:
             if body.parent >= 0:
                 twist[i], acceleration[i] = twist[body.parent], acceleration[body.parent]
             for k in self._columns[i]:
-                twist[i] = twist[i] + self._J[:, k] * v[k]
+                twist[i] = twist[i] + self.J[:, k] * v[k]
                 acceleration[i] = (
-                    acceleration[i] + self._J[:, k] * a[k] + self._tree.jacobian_rate[:, k] * v[k]
+                    acceleration[i] + self.J[:, k] * a[k] + self._tree.jacobian_rate[:, k] * v[k]
                 )
         return twist, acceleration
 
-    def _loads(self) -> list[_Load]:
-        loads = []
-        for i, (place, own) in enumerate(zip(self._tree.places, self._tree.inertias, strict=True)):
-            mass, R, p = own.mass, place.rotation, place.translation
-            moment = R @ own.moment
-            inertia = R @ own.matrix @ R.T
-            inertia = inertia - skew(p) @ skew(moment) - skew(moment + p * mass) @ skew(p)
-            moment = moment + p * mass
-            V = self.twist[i]
-            momentum = V[:3] * mass - cross(moment, V[3:])
-            half_trace = 0.5 * (inertia[0, 0] + inertia[1, 1] + inertia[2, 2])
-            turning = (
-                skew(V[3:]) @ (inertia - as_objects(np.eye(3).tolist()) * half_trace)
-                - skew(moment) @ skew(V[:3])
-            ) * 2.0
-            load = _Load(mass, moment, inertia, momentum, turning, zeros(6))
-            force = load.inertial(self.acceleration[i] + self._falling)
-            force = force + force_cross(V, load.inertial(V))
-            loads.append(_Load(mass, moment, inertia, momentum, turning, force))
+    def own_load(self, own: Inertia, R: Objects, p: Objects, V: Objects, A: Objects) -> Load:
+        """Of a body alone, by its inertia in its frame, its place, twist and acceleration."""
+        mass, moment = own.mass, R @ own.moment
+        half = moment + p * (mass * 0.5)
+        # about the world's origin: −(h pᵀ + p hᵀ) + 2 h·p, the same above the diagonal and below
+        square = np.outer(half, p)
+        spread = (square[0, 0] + square[1, 1] + square[2, 2]) * 2.0
+        turned = R @ own.matrix
+        inertia = zeros(3, 3)
+        for i in range(3):
+            inertia[i, i] = turned[i] @ R[i] - square[i, i] * 2.0 + spread
+            for j in range(i):
+                inertia[i, j] = inertia[j, i] = turned[i] @ R[j] - (square[i, j] + square[j, i])
+        moment = moment + p * mass
+        momentum = V[:3] * mass - cross(moment, V[3:])
+        half_trace = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) * 0.5
+        turning = (
+            skew(V[3:]) @ (inertia - as_objects(np.eye(3).tolist()) * half_trace)
+            - skew(moment) @ skew(V[:3])
+        ) * 2.0
+        load = Load(mass, moment, inertia, momentum, turning, zeros(6))
+        force = load.inertial(A + self.falling) + force_cross(V, load.inertial(V))
+        return replace(load, force=force)
+
+    def with_carried(self, loads: list[Load]) -> list[Load]:
+        """Of each body and all that it carries, from those of each body alone."""
         for i in reversed(range(len(loads))):
             parent = self._bodies[i].parent
             if parent >= 0:
                 loads[parent] = loads[parent] + loads[i]
         return loads
-
-    def _derivatives(self, loads: list[_Load]) -> tuple[Objects, Objects]:
-        nv = self._J.shape[1]
-        by_position, by_velocity = zeros(nv, nv), zeros(nv, nv)
-        psi, xi, kappa, momentum, carried = [], [], [], [], []
-        for j, i in enumerate(self._body_of):
-            column = self._J[:, j]
-            V, A = self._carrier(i, falling=True)
-            psi.append(motion_cross(V, column))
-            xi.append(motion_cross(A, column) + motion_cross(V, psi[j]))
-            kappa.append(psi[j] + motion_cross(self.twist[i], column))
-            momentum.append(loads[i].inertial(column))
-            carried.append(loads[i].carried_transposed(column))
-        for j, i in enumerate(self._body_of):
-            column, load = self._J[:, j], loads[i]
-            moved = force_cross(column, load.force) + load.inertial(xi[j]) + load.carried(psi[j])
-            pushed = load.inertial(kappa[j]) + load.carried(column)
-            above = set(self._behind(i))
-            for k in above:
-                if self._body_of[k] == i:
-                    # the axes of a joint turn with its body, and so do the forces
-                    by_position[k, j] = momentum[k] @ xi[j] + carried[k] @ psi[j][3:]
-                else:
-                    by_position[k, j] = self._J[:, k] @ moved
-                    by_position[j, k] = momentum[j] @ xi[k] + carried[j] @ psi[k][3:]
-                    by_velocity[j, k] = momentum[j] @ kappa[k] + carried[j] @ self._J[3:, k]
-                by_velocity[k, j] = self._J[:, k] @ pushed
-        return by_position, by_velocity
 
 
 def motion_cross(x: Objects, y: Objects) -> Objects:

@@ -67,10 +67,11 @@ def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
     identity = as_objects(np.eye(3).tolist())
     if body.kind == "prismatic":
         return identity, axis * q[at]
-    # Rodrigues in the form that leaves zeros of the axis zeros
+    # Rodrigues in the form that leaves zeros of the axis zeros, and ones ones
     s, c = sine_and_cosine(q[at])
     outer = np.outer(body.axis, body.axis)
-    return identity * c + as_objects(outer.tolist()) * (1.0 - c) + skew(axis) * s, zeros(3)
+    turning = as_objects((np.eye(3) - outer).tolist())
+    return as_objects(outer.tolist()) + turning * c + skew(axis) * s, zeros(3)
 
 
 def from_quaternion(quaternion: Objects) -> Objects:

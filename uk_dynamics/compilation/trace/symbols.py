@@ -10,6 +10,7 @@ operations on equal operands are one node: common subexpressions never arise.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -20,6 +21,10 @@ from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTION
 
 Objects = NDArray[np.object_]
 Operand = Any  # a Symbol or a float
+
+#: Numbers in a vector: the operands of ``row``, of which ``lane`` takes one out. Sums and products
+#: with vectors are vectors.
+WIDTH = 8
 
 _COMMUTATIVE = ("+", "*")
 
@@ -68,6 +73,8 @@ class Symbol:
                 return self - other.operands[0]
             if self.operation == "negate":
                 return other - self.operands[0]
+            if self.operation == other.operation == "-" and self.operands == other.operands[::-1]:
+                return 0.0
             return self._commutative("+", other)
         return self if other == 0.0 else self._commutative("+", float(other))
 
@@ -125,7 +132,7 @@ class Symbol:
         if self.operation == "negate":
             return self.operands[0]
         if self.operation == "-":
-            return self.graph.node("-", self.operands[1], self.operands[0])
+            return self.operands[1] - self.operands[0]
         return self.graph.node("negate", self)
 
     def __abs__(self) -> Symbol:
@@ -232,6 +239,57 @@ def sine_and_cosine(angle: Operand) -> tuple[Operand, Operand]:
     if isinstance(angle, Symbol):
         return angle.sin(), angle.cos()
     return math.sin(angle), math.cos(angle)
+
+
+class Substitution:
+    """Symbols with other values in the place of some of them."""
+
+    def __init__(self, values: Mapping[Symbol, Operand]) -> None:
+        """Begin with the symbols that are replaced."""
+        self._known = dict(values)
+
+    def __call__(self, value: Operand) -> Operand:
+        """A symbol or a constant with them."""
+        stack = [value] if isinstance(value, Symbol) else []
+        while stack:
+            node = stack[-1]
+            operands = [x for x in node.operands if isinstance(x, Symbol)]
+            missing = [x for x in operands if x not in self._known]
+            if missing and node not in self._known:
+                stack += missing
+                continue
+            stack.pop()
+            if node not in self._known:
+                self._known[node] = self._again(node)
+        return self._known[value] if isinstance(value, Symbol) else value
+
+    def _again(self, node: Symbol) -> Operand:
+        if node.operation == "input":
+            return node
+        operands = [self._known[x] if isinstance(x, Symbol) else x for x in node.operands]
+        if node.operation in _AGAIN:
+            return _AGAIN[node.operation](*operands)
+        if any(isinstance(x, Symbol) for x in operands):
+            return node.graph.node(node.operation, *operands)
+        return getattr(math, node.operation)(*operands)
+
+
+def _choose(condition: Operand, yes: Operand, no: Operand) -> Operand:
+    if isinstance(condition, Symbol):
+        return condition.choose(yes, no)
+    return yes if condition else no
+
+
+_AGAIN: Mapping[str, Callable[..., Operand]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "negate": operator.neg,
+    "<": operator.lt,
+    "<=": operator.le,
+    "choose": _choose,
+}
 
 
 def as_objects(values: Any) -> Objects:
