@@ -20,6 +20,7 @@ from uk_dynamics import (
     linearize_along,
     simulate,
 )
+from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.resources import shipped_files
 
@@ -37,6 +38,11 @@ def test_the_five_bar_hangs_as_the_pendulum_that_it_is() -> None:
     assert mode.shape["middle"] == pytest.approx(1.0, abs=1e-9)
     assert mode.shape["coupler"] == pytest.approx(-1.0, abs=1e-9)
     assert np.abs(system.drift).max() < 1e-8
+
+
+def test_an_undamped_mode_is_printed_without_the_sign_of_rounding(capsys) -> None:
+    assert main(["modes", "five_bar", "--motors", "off"]) == 0
+    assert "Hz, damping ratio 0: crank 1," in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("damping", [0.0, 1.0])

@@ -7,12 +7,14 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from support.mechanism_builder import clustered, joint, link, mechanism, near
 from support.random_urdf import urdf
 
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics.benchmarks.loop_ladder import urdf as ladder_urdf
+from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
@@ -204,6 +206,33 @@ def hexapod(cells: int) -> Mechanism:
     )
 
 
+def _from_positions(machine: Mechanism, state: State, tau: np.ndarray) -> np.ndarray:
+    """q̈ of least squares of all KKT equations, of Pinocchio's M, h and positions of points alone.
+
+    The rows are all three components of each pin, so that a third of them is redundant.
+    """
+    model, data = machine.model.pinocchio, machine.model.pinocchio.createData()
+    pairs = [
+        [model.getFrameId(f"{pin_.name}/{role}") for role in ("child", "parent")]
+        for pin_ in machine.constraints.constraints
+    ]
+
+    def openings(motion: np.ndarray) -> np.ndarray:
+        pin.framesForwardKinematics(model, data, pin.integrate(model, state.q, motion))
+        return np.concatenate(
+            [data.oMf[child].translation - data.oMf[parent].translation for child, parent in pairs]
+        )
+
+    assert np.abs(openings(0.0 * state.v)).max() < 1e-14, "closed"
+    h = 1e-4
+    A = np.column_stack([(openings(h * e) - openings(-h * e)) / (2 * h) for e in np.eye(model.nv)])
+    A_dot_v = (openings(h * state.v) + openings(-h * state.v)) / h**2
+    M = pin.crba(model, data, state.q)
+    F = tau - pin.nonLinearEffects(model, data, state.q, state.v)
+    K = np.block([[M, A.T], [A, np.zeros((len(A), len(A)))]])
+    return np.linalg.lstsq(K, np.concatenate([F, -A_dot_v]), rcond=1e-9)[0][: model.nv]
+
+
 def test_a_floating_hexapod_with_closed_legs():
     cells = 4
     machine = hexapod(cells)
@@ -230,6 +259,9 @@ def test_a_floating_hexapod_with_closed_legs():
         assert found.status is expected.status
         for name in ("qdd", "constraint_force", "multipliers"):
             near(getattr(found, name), getattr(expected, name), relative=1e-10)
+    near(PinocchioPeer(dense).acceleration(state, tau), expected.qdd, relative=1e-10)
+    # rows along v are differences, of rounding 1e-16 over the square of their step
+    near(_from_positions(dense, state, tau), expected.qdd, relative=1e-7)
     batch = compiled.evaluate_batch(np.array([q, q]), np.array([v, 0.5 * v]), np.array([tau, tau]))
     near(batch.qdd[0], expected.qdd, relative=1e-10)
     near(clusters.energy(state).total, InterpretedDynamics(dense).energy(state).total)

@@ -113,13 +113,23 @@ class PinocchioPeer:
             self.model, self.data, self.constraints, self.constraint_data, self.settings
         )
 
-    def slopes(self, state: State) -> tuple[Array, Array]:
-        """The same by v, passive forces included, and by generalized forces, (nv, nv) each."""
+    def slopes(self, state: State, tau: Array) -> tuple[Array, Array, Array]:
+        """Derivatives by q and v, passive forces included, and by forces, (nv, nv) each.
+
+        For loops of points the first column of those by q is wrong where the first joint turns
+        (Pinocchio 3.7, 4.1): ``loop_span_indexes`` of RigidConstraintModel begins with nv zeros,
+        so that a part of that column is added nv times more.
+        """
+        self.acceleration(state, tau)  # whose solution is differentiated
         self.differentiate()
-        by_force, passive, step = np.array(self.data.ddq_dtau), self._mechanism.passive, 1e-6
-        columns = [
-            (passive.force(state.q, state.v + axis) - passive.force(state.q, state.v - axis))
-            / (2.0 * step)
-            for axis in step * np.eye(len(state.v))
-        ]
-        return np.array(self.data.ddq_dv) + by_force @ np.column_stack(columns), by_force
+        by_q, by_v, by_force = (
+            np.array(part) for part in (self.data.ddq_dq, self.data.ddq_dv, self.data.ddq_dtau)
+        )
+        passive, space, step = self._mechanism.passive, self._mechanism.model, 1e-6
+        for column, axis in enumerate(step * np.eye(len(state.v))):
+            q = [space.integrate(state.q, sign * axis) for sign in (1.0, -1.0)]
+            moved = passive.force(q[0], state.v) - passive.force(q[1], state.v)
+            faster = passive.force(state.q, state.v + axis) - passive.force(state.q, state.v - axis)
+            by_q[:, column] += by_force @ moved / (2.0 * step)
+            by_v[:, column] += by_force @ faster / (2.0 * step)
+        return by_q, by_v, by_force

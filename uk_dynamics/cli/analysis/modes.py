@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _LEAST_SHARE = 0.01  # of the largest amplitude, below which a joint is not named
 _MOST_NAMED = 5
 _NEUTRAL = 1e-6  # 1/s; slower motion is that of rounding
+_UNDAMPED = 1e-9  # damping ratio; less is rounding, of either sign
 
 _HELP = """\
 equilibrium, natural frequencies, dampings and mode shapes
@@ -101,7 +102,8 @@ def _line(mode: Mode) -> str:
     if abs(value) < _NEUTRAL:
         motion = "neutral"
     elif value.imag:
-        motion = f"{mode.frequency:.4g} Hz, damping ratio {mode.damping_ratio:.3g}"
+        ratio = mode.damping_ratio if abs(mode.damping_ratio) > _UNDAMPED else 0.0
+        motion = f"{mode.frequency:.4g} Hz, damping ratio {ratio:.3g}"
     elif value.real > 0.0:
         motion = f"grows, time constant {1.0 / value.real:.4g} s"
     else:

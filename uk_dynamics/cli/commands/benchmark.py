@@ -77,7 +77,8 @@ multipliers and status, "acceleration alone" does not; "C alone" is "compiled" c
 
 Derivatives of the acceleration are ours with the acceleration, in C, from Python, and 512 states
 in one call on one thread; Pinocchio's follow its `constraintDynamics`, which is not counted. Those
-by forces are compared; the table says how far those by velocities differ.
+by forces are compared; the table says how far those by positions and velocities differ along what
+the loops allow, the first joint held, whose derivatives Pinocchio has wrong for loops of points.
 
 Exudyn computes accelerations only when its implicit solver starts, which is what is timed and
 compared; its explicit solvers do not support loops. Users pay for the implicit step listed below.

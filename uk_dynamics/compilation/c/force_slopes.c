@@ -71,7 +71,8 @@ static void uk_carried(const uk_memory *m, int rank, const double *g, double *to
 
 /* From those of the independent rows alone to those of least norm. */
 static void uk_share(uk_memory *m, int rank, double *slopes, double *shared) {
-  double B[UK_M * UK_M], gram[UK_M * UK_M], x[UK_M], y[UK_M], changed[UK_NV], none[UK_M];
+  double B[UK_M * UK_M] = {0}, gram[UK_M * UK_M] = {0}; /* all of them, or compilers warn */
+  double x[UK_M], y[UK_M], changed[UK_NV], none[UK_M];
   for (int r = 0; r < UK_M; ++r)
     for (int c = 0; c < rank; ++c) {
       double sum = 0.0;
