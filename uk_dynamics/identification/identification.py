@@ -42,6 +42,7 @@ _ROUNDS = 4  # of weights from what is left
 _HELD_OUT = 0.2  # of a recording
 _ROUNDING = 1e-9
 _TAPER = 0.1  # of a recording, at its ends
+_PER_EQUATION = 4
 _BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
 
 
@@ -305,17 +306,21 @@ class _Spectrum:
 
     def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array]:
         """Rows, right-hand sides and efforts, in units of what the estimates leave."""
+        least = np.diag(self._least**2)
         if estimate is None:  # the values of the files leave what is to be found: no frequencies
-            power = (np.abs(self._missing) ** 2).mean(axis=0)
+            power = 0.5 * (np.abs(self._missing) ** 2).mean(axis=0)
+            factors = np.diag(np.sqrt(power + self._least**2))[None]
         else:
-            left = np.abs(self._missing - self._matrix @ estimate) ** 2
-            width = max(_NARROWEST, len(left) // _BANDS)
-            power = scipy.ndimage.uniform_filter1d(left, width, axis=0, mode="nearest")
-        weights = np.broadcast_to(1.0 / np.sqrt(0.5 * power + self._least**2), self._missing.shape)
-        rows = (weights[:, :, None] * self._matrix).reshape(-1, self._unknowns)
-        sides = ((weights * x).reshape(-1) for x in (self._missing, self._efforts))
-        first, second, third = (np.concatenate([x.real, x.imag]) for x in (rows, *sides))
-        return first, second, third
+            left = self._missing - self._matrix @ estimate
+            width = max(_NARROWEST, _PER_EQUATION * left.shape[1], len(left) // _BANDS)
+            pairs = np.einsum("fi,fj->fij", left, left.conj())
+            power = scipy.ndimage.uniform_filter1d(pairs, min(width, len(left)), axis=0, mode="nearest")
+            factors = np.linalg.cholesky(0.5 * power + least)
+        sides = np.stack([self._missing, self._efforts], axis=2)
+        both = np.concatenate([self._matrix, sides], axis=2)
+        white = np.linalg.solve(factors, both).reshape(-1, self._unknowns + 2)
+        white = np.concatenate([white.real, white.imag])
+        return white[:, :-2], white[:, -2], white[:, -1]
 
 
 def _rms(values: Array) -> Array:

@@ -26,7 +26,7 @@ from uk_dynamics.simulation import Trajectory
 
 _ORDER = 4
 _ABOVE_NOISE = 30.0  # of the power density: where the motion ends and noise begins
-_WIDER = 5.0  # cut-off above the motion, where forwards and backwards take 3e-6 of its amplitude
+_WIDER = 3.0  # cut-off above the motion, where forwards and backwards take 3e-6 of its amplitude
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there

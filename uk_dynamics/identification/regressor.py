@@ -63,6 +63,7 @@ class Equations:
         missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
         efforts: Zᵀ S u, (K, k), in N or N·m.
         used: Samples that are not left out, (K,); equations of the others are zero.
+        applied: Zᵀ S, efforts of the coordinates per effort of a motor, (K, k, motors).
     """
 
     joints: tuple[str, ...]
@@ -70,6 +71,7 @@ class Equations:
     missing: Array
     efforts: Array
     used: NDArray[np.bool_]
+    applied: Array
 
 
 class Regressor:
@@ -166,6 +168,7 @@ class Regressor:
         independent = IndependentJoints(self.mechanism, bases, joints)
         K, k, p = len(states), len(independent.names), len(self.parameters)
         matrix = np.zeros((K, k, p))
+        transmitted = np.zeros((K, k, len(self.mechanism.actuators.names)))
         missing, efforts, used = np.zeros((K, k)), np.zeros((K, k)), np.zeros(K, dtype=bool)
         for n, (state, basis) in enumerate(zip(states, bases, strict=True)):
             Z = independent.motions(basis)
@@ -177,13 +180,14 @@ class Regressor:
             matrix[n] = Z.T @ self.tree(state, motions.qdd[n], motions.efforts[n])
             missing[n] = Z.T @ (applied + terms.F - terms.M @ motions.qdd[n])
             efforts[n] = Z.T @ applied
+            transmitted[n] = Z.T @ self.mechanism.actuators.matrix
         if not used.any():
             raise InputError(
                 "no sample is left: throughout a motor is at its limit, or the machine near a"
                 " singular configuration",
                 place=self.mechanism.name,
             )
-        return Equations(independent.names, matrix, missing, efforts, used)
+        return Equations(independent.names, matrix, missing, efforts, used, transmitted)
 
 
 class _ForceColumns:
