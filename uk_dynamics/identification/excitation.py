@@ -86,8 +86,8 @@ def excitation(
     """Find a motion that tells the parameters with small errors.
 
     What is minimized is the Cramér-Rao bound of what any motion tells (A-optimality), with noise
-    that is proportional to the efforts; each unit counts as much as any other. Joint positions, velocities and motor efforts
-    stay within nine tenths of their limits, and loops stay closed.
+    that is proportional to the efforts; each unit counts as much as any other. Joint positions,
+    velocities and motor efforts stay within nine tenths of their limits, and loops stay closed.
 
     Args:
         regressor: Of the parameters.
@@ -121,9 +121,7 @@ def _rms(values: Array) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def _improved(
-    search: _Search, best: Array, evaluations: int, random: np.random.Generator
-) -> Array:
+def _improved(search: _Search, best: Array, evaluations: int, random: np.random.Generator) -> Array:
     """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution.
 
     Costs are infinite where loops do not close, and have kinks at limits: methods that follow
@@ -183,9 +181,7 @@ class _Search:
         limits = self._limits
         k = len(limits.reach)
         parts = x[k:].reshape(2, -1, _HARMONICS) / np.arange(1, _HARMONICS + 1)
-        raw = Excitation(
-            self._independent.names, limits.center, parts[0], parts[1], self._period
-        )
+        raw = Excitation(self._independent.names, limits.center, parts[0], parts[1], self._period)
         q, v, _ = raw.curve(np.linspace(0.0, self._period, 4 * _SAMPLES))
         reach = np.abs(q - limits.center).max(axis=0)
         usual = self.share * np.minimum(limits.reach, _REACH) * np.exp(_VARIETY * x[:k])
@@ -286,8 +282,8 @@ class _Limits:
         lower, upper = model.lower[all_rates], model.upper[all_rates]
         limited = np.isfinite(lower) & np.isfinite(upper) & (upper > lower)
         self._places = all_places[limited]
-        self._middle = 0.5 * (lower + upper)[limited]
-        self._half = 0.5 * (upper - lower)[limited]
+        self._middle = 0.5 * (lower[limited] + upper[limited])
+        self._half = 0.5 * (upper[limited] - lower[limited])
         # one that begins beyond nine tenths may go as far again
         begin = np.abs(q[self._places] - self._middle) / self._half
         self._half *= np.maximum(1.0, (1.0 + begin) / 2.0 / _ROOM)
