@@ -18,8 +18,8 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _HARMONICS = 5
 _SAMPLES = 40
-_ROOM = 0.9  # of limits that are used
-_REACH = 0.4  # m or rad: amplitude of joints without limits, at first of others too
+_ROOM, _EFFORT = 0.9, 0.75  # of limits that are used; what is to be found adds to efforts
+_REACH, _FARTHEST = 0.4, 0.8  # m or rad: first amplitude; largest of joints without limits
 _VARIETY = 0.3  # of the logarithm of amplitudes
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # of the amplitude, until a guess can be driven
 _STEEP = 1e3  # of what is beyond the limits, in the cost
@@ -86,8 +86,9 @@ def excitation(
     """Find a motion that tells the parameters with small errors.
 
     What is minimized is the Cramér-Rao bound of what any motion tells (A-optimality), with noise
-    that is proportional to the efforts; each unit counts as much as any other. Joint positions,
-    velocities and motor efforts stay within nine tenths of their limits, and loops stay closed.
+    that is proportional to the efforts; each unit counts as much as any other. Joint positions
+    and velocities stay within nine tenths of their limits, motor efforts within three quarters, as
+    what is to be found adds to them; loops stay closed.
 
     Args:
         regressor: Of the parameters.
@@ -210,7 +211,7 @@ class _Search:
         """Efforts, velocities and distances from the middle, in parts of their limits."""
         limits = self._mechanism.actuators.effort_limits
         loads = np.abs(motions.efforts).max(axis=0) / np.where(limits > 0.0, limits, np.inf)
-        return np.concatenate([loads, self._limits.loads(motions.q, motions.v)])
+        return np.concatenate([_ROOM / _EFFORT * loads, self._limits.loads(motions.q, motions.v)])
 
     def errors(self, x: Array) -> Array:
         """Of the estimates by unit, in units of the parameters' sizes."""
@@ -274,7 +275,7 @@ class _Limits:
         inner = np.clip(at, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
         self.center = np.where(bounded, inner, at)
         room = np.minimum(self.center - lower, upper - self.center)
-        self.reach = np.where(bounded, _ROOM * room, _REACH)
+        self.reach = np.where(bounded, _ROOM * room, _FARTHEST)
         self.speed = _ROOM * model.velocity_limit[chosen]
         self._fastest = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
         all_places = np.array([model.position_index(name) for name in model.joint_names])

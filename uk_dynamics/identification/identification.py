@@ -267,7 +267,7 @@ def fit(
     estimate: Array | None = None
     behind, late = delay or 0.0, 0.0
     for _ in range(_ROUNDS):
-        weighted = [_Spectrum(x.at(behind), x.slope(behind)).weighted(estimate) for x in equations]
+        weighted = [_Spectrum(x, behind).weighted(estimate) for x in equations]
         effects, right_side, total, later = (np.concatenate(x) for x in zip(*weighted, strict=True))
         sizes = _sizes(effects, total, parameters)
         W, r = effects * sizes, right_side
@@ -315,6 +315,8 @@ class _Delayed:
 
     def __init__(self, equations: Equations, motions: Motions) -> None:
         self._equations, self._motions = equations, motions
+        self.period = float(np.median(np.diff(motions.t)))
+        self.highest = motions.highest
 
     def at(self, delay: float) -> Equations:
         """The equations for a delay, in s."""
@@ -340,7 +342,8 @@ class _Delayed:
 class _Spectrum:
     """Equations of one recording by frequency."""
 
-    def __init__(self, equations: Equations, slope: Array) -> None:
+    def __init__(self, delayed: _Delayed, delay: float) -> None:
+        equations = delayed.at(delay)
         taper = scipy.signal.windows.tukey(len(equations.missing), _TAPER)
         root = np.sqrt(len(taper) / 2.0)
 
@@ -352,7 +355,9 @@ class _Spectrum:
         self._matrix = by_frequency(equations.matrix)
         self._missing = by_frequency(equations.missing)
         self._efforts = by_frequency(equations.efforts)
-        self._slope = by_frequency(slope)
+        # noise of efforts would be the smaller, the more a delay lies between two commands
+        slow = np.fft.rfftfreq(len(taper), delayed.period) < delayed.highest
+        self._slope = by_frequency(delayed.slope(delay)) * slow[:, None]
         self._least = _ROUNDING * (1.0 + _rms(equations.efforts))
         self._unknowns = equations.matrix.shape[2]
 

@@ -31,6 +31,7 @@ _WIDER = 2.0  # cut-off above the motion; what is filtered there has the size of
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there
+_SMEARED = 0.5  # periods of the cut-off: how far a jump of the acceleration is felt
 _FEWEST = 50  # samples
 _GAP = 3.5  # periods without a state: what a line between positions no longer replaces
 _AT_LIMIT = 0.97  # of an effort limit: three deviations of 1 % noise below it
@@ -82,7 +83,7 @@ def measured_motion(
         mechanism: That moved.
         recording: Positions of the measured joints and efforts of the motors.
         measured: Joints with an encoder; None: those of the mechanism file.
-        cutoff: Of the filter, in Hz; None: five times the frequency where noise begins.
+        cutoff: Of the filter, in Hz; None: twice the frequency where noise begins.
         rate: Samples per second of the result, at most.
         place: Of the recording, for errors.
 
@@ -119,8 +120,10 @@ def measured_motion(
         )
     limits = mechanism.actuators.effort_limits
     saturated = np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)
-    lost = scipy.ndimage.binary_dilation(lost, iterations=max(1, round(1.0 / (frequency * period))))
-    usable = ~(saturated.any(axis=1) | lost)
+    smeared = max(1, round(_SMEARED / (frequency * period)))  # by the filter, to each side
+    lost = scipy.ndimage.binary_dilation(lost, iterations=smeared)
+    jerked = scipy.ndimage.binary_dilation(saturated.any(axis=1), iterations=smeared)
+    usable = ~(jerked | lost)
     commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
     mean = commands.mean(t[chosen], window)
     left_out = np.isnan(mean).any(axis=1)
@@ -131,7 +134,7 @@ def measured_motion(
             file=place,
         )
     closed, misfits = _closed(completion, curve, t[chosen], mean, place)
-    motions = replace(closed, window=window, commands=commands)
+    motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
     parts = _parts(mechanism, saturated)
     return MeasuredMotion(

@@ -77,6 +77,7 @@ class Motions:
         efforts: Of the motors, (K, motors), in N or N·m; NaN where they are not known.
         window: Time around each sample over which efforts are averaged, in s; 0: none.
         commands: Where the efforts come from, for those at other times.
+        highest: Frequency above which there is only noise, in Hz.
     """
 
     t: Array
@@ -86,11 +87,12 @@ class Motions:
     efforts: Array
     window: float = 0.0
     commands: HeldCommands | None = None
+    highest: float = np.inf
 
     def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
         """Some of the samples."""
         arrays = (self.t, self.q, self.v, self.qdd, self.efforts)
-        return Motions(*(x[chosen] for x in arrays), self.window, self.commands)
+        return Motions(*(x[chosen] for x in arrays), self.window, self.commands, self.highest)
 
 
 @dataclass(frozen=True)
