@@ -19,8 +19,8 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 _HARMONICS = 5
 _SAMPLES = 40
 _ROOM, _EFFORT = 0.9, 0.75  # of limits that are used; what is to be found adds to efforts
-_REACH, _FARTHEST = 0.4, 0.8  # m or rad: first amplitude; largest of joints without limits
-_VARIETY = 0.3  # of the logarithm of amplitudes
+_REACH, _FARTHEST = 0.4, 1.2  # m or rad: first amplitude; largest of joints without limits
+_VARIETY, _CENTERS = 0.3, 0.6  # of the logarithm of amplitudes; of centers without limits
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # of the amplitude, until a guess can be driven
 _STEEP = 1e3  # of what is beyond the limits, in the cost
 _STEP, _SHORTEST = 0.6, 0.05  # of the search, in deviations of its first guesses
@@ -153,7 +153,7 @@ class _Search:
         self._independent = IndependentJoints(mechanism, [home])
         self._completion = StateCompletion(mechanism, self._independent.names)
         self._limits = _Limits(mechanism, self._independent, q)
-        self.unknowns = (1 + 2 * _HARMONICS) * len(self._independent.names)
+        self.unknowns = (2 + 2 * _HARMONICS) * len(self._independent.names)
         self.share = 1.0  # of the amplitude that joint limits leave
         units = np.array([x.unit for x in regressor.parameters])
         self._alike = [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
@@ -179,15 +179,15 @@ class _Search:
 
     def made(self, x: Array) -> Excitation:
         """The excitation of some unknowns, as large as the limits of its joints allow."""
-        limits = self._limits
-        k = len(limits.reach)
-        parts = x[k:].reshape(2, -1, _HARMONICS) / np.arange(1, _HARMONICS + 1)
-        raw = Excitation(self._independent.names, limits.center, parts[0], parts[1], self._period)
+        limits, k = self._limits, len(self._limits.reach)
+        turned = np.clip(self.share * _CENTERS * x[:k], -1.0, 1.0) * _FARTHEST
+        center = limits.center + np.where(limits.bounded, 0.0, turned)
+        parts = x[2 * k :].reshape(2, -1, _HARMONICS) / np.arange(1, _HARMONICS + 1)
+        raw = Excitation(self._independent.names, center, parts[0], parts[1], self._period)
         q, v, _ = raw.curve(np.linspace(0.0, self._period, 4 * _SAMPLES))
-        reach = np.abs(q - limits.center).max(axis=0)
-        usual = self.share * np.minimum(limits.reach, _REACH) * np.exp(_VARIETY * x[:k])
-        room = np.minimum(limits.reach, usual)
-        scale = np.minimum(room / reach, limits.speed / np.abs(v).max(axis=0))
+        usual = self.share * np.minimum(limits.reach, _REACH) * np.exp(_VARIETY * x[k : 2 * k])
+        room = np.minimum(limits.reach, usual) / np.abs(q - center).max(axis=0)
+        scale = np.minimum(room, limits.speed / np.abs(v).max(axis=0))
         sines, cosines = (part * scale[:, None] for part in parts)
         return replace(raw, sines=sines, cosines=cosines)
 
@@ -273,6 +273,7 @@ class _Limits:
         bounded = np.isfinite(lower) & np.isfinite(upper)
         low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
         inner = np.clip(at, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
+        self.bounded = bounded
         self.center = np.where(bounded, inner, at)
         room = np.minimum(self.center - lower, upper - self.center)
         self.reach = np.where(bounded, _ROOM * room, _FARTHEST)
