@@ -30,6 +30,7 @@ from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_
 from uk_dynamics.identification.possible_values import possible_values
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
 from uk_dynamics.model import (
     body_of_parameters,
@@ -126,6 +127,23 @@ class Identification:
                 " is identified; look for parts that the files do not have, or another motion"
             )
         return tuple(found)
+
+    def to_file(self, recordings: Sequence[str], date: str) -> EstimatesSpec | None:
+        """What was estimated, for a mechanism file; None if nothing was.
+
+        What only sums of parameters are told of, or nothing, is left out: the report has it.
+
+        Args:
+            recordings: Names of the files.
+            date: In ISO 8601.
+        """
+        known = ("identified", "uncertain")
+        at = [k for k, x in enumerate(self.estimates) if x.status in known]
+        values = {x.parameter.name: x.value for x in self.estimates if x.status in known}
+        if not values:
+            return None
+        covariance = self.covariance[np.ix_(at, at)]
+        return EstimatesSpec.made("identify", recordings, date, values, covariance)
 
     @cached_property
     def values(self) -> dict[str, float]:

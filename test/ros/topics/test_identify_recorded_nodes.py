@@ -12,10 +12,9 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("mcap_ros2")
 
+from std_msgs.msg import Float64MultiArray
 from support.nodes.ros_ears import Ear
 from support.nodes.ros_fixtures import Ros
-
-from std_msgs.msg import Float64MultiArray
 
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
             gains=found.motor_gains,
             command="identify",
             report="report.json",
+            estimates=found.to_file(arguments.recordings, date.today().isoformat()),
         )
         texts["report.json"] = json_text(facts) + "\n"
         write_files(
