@@ -45,7 +45,7 @@ _ROUNDING = 1e-9
 _TAPER = 0.1  # of a recording, at its ends
 _PER_EQUATION = 4  # samples of a band, for its cross spectra
 _DELAYS = -0.05, 0.25  # s, that are looked for
-_BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
+_BANDS, _NARROWEST = 16, 25  # of the spectrum of what is left: their number, and samples in each
 
 
 @dataclass(frozen=True)

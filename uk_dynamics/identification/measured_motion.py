@@ -27,7 +27,7 @@ from uk_dynamics.simulation import Trajectory
 
 _ORDER = 4
 _ABOVE_NOISE = 30.0  # of the power density: where the motion ends and noise begins
-_WIDER = 2.0  # cut-off above the motion; what is filtered there has the size of noise
+_WIDER = 3.0  # cut-off above the motion, where 1e-4 of an amplitude is taken
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there
@@ -83,7 +83,7 @@ def measured_motion(
         mechanism: That moved.
         recording: Positions of the measured joints and efforts of the motors.
         measured: Joints with an encoder; None: those of the mechanism file.
-        cutoff: Of the filter, in Hz; None: twice the frequency where noise begins.
+        cutoff: Of the filter, in Hz; None: three times the frequency where noise begins.
         rate: Samples per second of the result, at most.
         place: Of the recording, for errors.
 
