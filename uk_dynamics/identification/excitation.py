@@ -258,7 +258,8 @@ class _Search:
             qdd = bound + Z @ (curve[2][k] - bound[self._independent.indices])
             wanted = Z.T @ (terms.M @ qdd - terms.F)
             rows.append((q, v, qdd, np.linalg.lstsq(Z.T @ S, wanted, rcond=1e-9)[0]))
-        return Motions(t, *(np.array(x) for x in zip(*rows, strict=True)))
+        q, v, qdd, efforts = (np.array(x) for x in zip(*rows, strict=True))
+        return Motions(t, q, v, qdd, efforts)
 
 
 class _Limits:

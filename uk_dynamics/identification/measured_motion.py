@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.interpolate
-import scipy.ndimage
 import scipy.signal
 from numpy.typing import NDArray
 
@@ -121,8 +120,9 @@ def measured_motion(
     limits = mechanism.actuators.effort_limits
     saturated = np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)
     smeared = max(1, round(_SMEARED / (frequency * period)))  # by the filter, to each side
-    lost = scipy.ndimage.binary_dilation(lost, iterations=smeared)
-    jerked = scipy.ndimage.binary_dilation(saturated.any(axis=1), iterations=smeared)
+    around = np.ones(2 * smeared + 1)
+    lost = np.convolve(lost, around, mode="same") > 0.5
+    jerked = np.convolve(saturated.any(axis=1), around, mode="same") > 0.5
     usable = ~(jerked | lost)
     commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
     mean = commands.mean(t[chosen], window)

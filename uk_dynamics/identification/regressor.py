@@ -35,7 +35,9 @@ _FLAT = 1e-5  # change of v/v₀ from which differences of log cosh, exact to 1e
 class HeldCommands:
     """Efforts of motors at regular times, each held until the next."""
 
-    def __init__(self, start: float, period: float, efforts: Array, usable: Array) -> None:
+    def __init__(
+        self, start: float, period: float, efforts: Array, usable: NDArray[np.bool_]
+    ) -> None:
         """Integrate them.
 
         Args:
@@ -91,8 +93,10 @@ class Motions:
 
     def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
         """Some of the samples."""
-        arrays = (self.t, self.q, self.v, self.qdd, self.efforts)
-        return Motions(*(x[chosen] for x in arrays), self.window, self.commands, self.highest)
+        t, q, v, qdd, efforts = (
+            x[chosen] for x in (self.t, self.q, self.v, self.qdd, self.efforts)
+        )
+        return replace(self, t=t, q=q, v=v, qdd=qdd, efforts=efforts)
 
 
 @dataclass(frozen=True)
