@@ -15,6 +15,7 @@ from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
 from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.simulation import Trajectory
 
@@ -120,6 +121,20 @@ class Calibration:
     def values(self) -> dict[str, float]:
         """New values for ``Mechanism.with_parameters``."""
         return {x.name: x.value for x in self.placements if not x.name.startswith("encoders.")}
+
+    def to_file(self, recordings: Sequence[str], date: str) -> EstimatesSpec | None:
+        """What the measurements tell, for a mechanism file; None if nothing.
+
+        Args:
+            recordings: Names of the files.
+            date: In ISO 8601.
+        """
+        at = [k for k, x in enumerate(self.placements) if x.told]
+        values = {self.placements[k].name: self.placements[k].value for k in at}
+        if not values:
+            return None
+        covariance = self.covariance[np.ix_(at, at)]
+        return EstimatesSpec.made("calibrate", recordings, date, values, covariance)
 
     @property
     def offsets(self) -> dict[str, float]:

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.optimize
 
 from uk_dynamics.control.estimation import IndependentJoints, StateCompletion, allowed_motions
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification.identifiability import identifiability, random_motions
 from uk_dynamics.identification.regressor import Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -18,10 +18,15 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _HARMONICS = 5
 _SAMPLES = 40
-_ROOM = 0.9  # of limits that are used
-_REACH = 0.4  # m or rad: amplitude of joints without limits
+_ROOM, _EFFORT = 0.9, 0.75  # of limits that are used; what is to be found adds to efforts
+_REACH, _FARTHEST = 0.4, 1.2  # m or rad: first amplitude; largest of joints without limits
+_VARIETY, _CENTERS = 0.3, 0.6  # of the logarithm of amplitudes; of centers without limits
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # of the amplitude, until a guess can be driven
-_STEEP = 1e3  # of efforts beyond their limits, in the cost
+_STEEP = 1e3  # of what is beyond the limits, in the cost
+_STEP, _SHORTEST = 0.6, 0.05  # of the search, in deviations of its first guesses
+_TOGETHER = 0.3  # of the unknowns, in a step
+_NOISE = 0.01  # of each motor's effort, root mean square
+_NOTHING = 1e-9  # of the best told combination: what a motion does not tell at all
 _PLAIN = Inputs(stabilize=False)
 
 
@@ -35,8 +40,8 @@ class Excitation:
         sines: Amplitudes by joint and harmonic, (k, n).
         cosines: The same.
         period: In s.
-        condition: Of the regressor in units of the parameters' sizes, of what any motion tells.
-        condition_before: Of the best random guess.
+        gain: How many times smaller standard deviations are than with the best random guess, root
+            mean square over units such as kg or N m.
     """
 
     joints: tuple[str, ...]
@@ -44,8 +49,7 @@ class Excitation:
     sines: Array
     cosines: Array
     period: float
-    condition: float
-    condition_before: float
+    gain: float = 1.0
 
     def curve(self, t: Array) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations of the joints, (K, k) each."""
@@ -77,17 +81,19 @@ class Excitation:
 
 
 def excitation(
-    regressor: Regressor, period: float, *, evaluations: int = 150, seed: int = 0
+    regressor: Regressor, period: float, *, evaluations: int = 200, seed: int = 0
 ) -> Excitation:
-    """Find a motion whose regressor has a low condition, by a search of scipy's.
+    """Find a motion that tells the parameters with small errors.
 
-    Joint positions, velocities and motor efforts stay within nine tenths of their limits, and loops
-    stay closed.
+    What is minimized is the Cramér-Rao bound of what any motion tells (A-optimality), with noise
+    that is proportional to the efforts; each unit counts as much as any other. Joint positions
+    and velocities stay within nine tenths of their limits, motor efforts within three quarters, as
+    what is to be found adds to them; loops stay closed.
 
     Args:
         regressor: Of the parameters.
         period: In s.
-        evaluations: Of the condition, at most.
+        evaluations: Of the bound, at most.
         seed: Of the random numbers.
 
     Raises:
@@ -107,13 +113,31 @@ def excitation(
             file=regressor.mechanism.spec.file,
             place="initial_guess",
         )
-    found = scipy.optimize.minimize(
-        search.cost, best, method="Powell", options={"maxfev": evaluations, "xtol": 1e-2}
-    )
-    better = found.fun < search.cost(best) and search.overload(found.x) <= 1.0
-    chosen = found.x if better else best
-    before = search.condition(search.made(best))
-    return search.made(chosen, search.condition(search.made(chosen)), before)
+    before = search.usual = search.errors(best)
+    found = _improved(search, best, evaluations, random)
+    return replace(search.made(found), gain=1.0 / _rms(search.errors(found) / before))
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt((values**2).mean()))
+
+
+def _improved(search: _Search, best: Array, evaluations: int, random: np.random.Generator) -> Array:
+    """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution.
+
+    Costs are infinite where loops do not close, and have kinks at limits: methods that follow
+    slopes get no further in as many evaluations.
+    """
+    cost, step = search.cost(best), _STEP
+    for _ in range(evaluations):
+        tried = best + step * random.standard_normal(len(best)) * (
+            random.random(len(best)) < _TOGETHER
+        )
+        found = search.cost(tried)
+        step = max(step * (1.3 if found < cost else 0.93), _SHORTEST)  # one in five succeeds
+        if found < cost:
+            best, cost = tried, found
+    return best
 
 
 class _Search:
@@ -129,66 +153,88 @@ class _Search:
         self._independent = IndependentJoints(mechanism, [home])
         self._completion = StateCompletion(mechanism, self._independent.names)
         self._limits = _Limits(mechanism, self._independent, q)
-        self.unknowns = 2 * _HARMONICS * len(self._independent.names)
+        self.unknowns = (2 + 2 * _HARMONICS) * len(self._independent.names)
         self.share = 1.0  # of the amplitude that joint limits leave
-        given = np.array([x.size for x in regressor.parameters])
-        self._sizes = np.where(given > 0.0, given, 1.0)
+        units = np.array([x.unit for x in regressor.parameters])
+        self._alike = [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
+        self.usual = np.ones(len(self._alike))  # errors that count alike
+        self._sizes, self._rank = self._scales(q)
 
-    def made(self, x: Array, condition: float = np.inf, before: float = np.inf) -> Excitation:
+    def _scales(self, around: Array) -> tuple[Array, int]:
+        """What counts as large of each parameter, (p,), and how many combinations have effect.
+
+        Where nothing is known of a size, all parameters of a unit have the same one.
+        """
+        parameters = self._regressor.parameters
+        random = random_motions(self._regressor, around)
+        matrix = self._regressor.equations(random, self._independent.names).matrix
+        flat = matrix.reshape(-1, len(parameters))
+        norms = np.linalg.norm(flat, axis=0)
+        sizes = np.array([x.size for x in parameters])
+        usual = (norms * sizes).max() or 1.0
+        for members in self._alike:
+            unknown = members[sizes[members] <= 0.0]
+            sizes[unknown] = usual / (norms[unknown].max(initial=0.0) or usual)
+        return sizes, identifiability(flat, parameters).rank
+
+    def made(self, x: Array) -> Excitation:
         """The excitation of some unknowns, as large as the limits of its joints allow."""
-        limits = self._limits
-        parts = x.reshape(2, -1, _HARMONICS) / np.arange(1, _HARMONICS + 1)
-        raw = Excitation(
-            self._independent.names, limits.center, parts[0], parts[1], self._period, 0.0, 0.0
-        )
+        limits, k = self._limits, len(self._limits.reach)
+        turned = np.clip(self.share * _CENTERS * x[:k], -1.0, 1.0) * _FARTHEST
+        center = limits.center + np.where(limits.bounded, 0.0, turned)
+        parts = x[2 * k :].reshape(2, -1, _HARMONICS) / np.arange(1, _HARMONICS + 1)
+        raw = Excitation(self._independent.names, center, parts[0], parts[1], self._period)
         q, v, _ = raw.curve(np.linspace(0.0, self._period, 4 * _SAMPLES))
-        reach = np.abs(q - limits.center).max(axis=0)
-        room = self.share * limits.reach
-        scale = np.minimum(room / reach, limits.speed / np.abs(v).max(axis=0))
+        usual = self.share * np.minimum(limits.reach, _REACH) * np.exp(_VARIETY * x[k : 2 * k])
+        room = np.minimum(limits.reach, usual) / np.abs(q - center).max(axis=0)
+        scale = np.minimum(room, limits.speed / np.abs(v).max(axis=0))
         sines, cosines = (part * scale[:, None] for part in parts)
-        return Excitation(
-            self._independent.names,
-            limits.center,
-            sines,
-            cosines,
-            self._period,
-            condition,
-            before,
-        )
+        return replace(raw, sines=sines, cosines=cosines)
 
     def cost(self, x: Array) -> float:
-        """Logarithm of the condition, more where efforts exceed their limits."""
+        """Logarithm of the error, more where limits are exceeded."""
         motions = self._motions(self.made(x))
         if motions is None:
             return np.inf
         beyond = float(np.maximum(self._loads(motions) - _ROOM, 0.0).sum())
-        return float(np.log10(self._condition(motions))) + _STEEP * beyond
+        errors = self._errors(motions)
+        if errors is None:
+            return np.inf
+        return float(np.log10(_rms(errors / self.usual))) + _STEEP * beyond
 
     def overload(self, x: Array) -> float:
-        """Largest effort in parts of its motor's limit; infinite where loops do not close."""
+        """Largest load in parts of its limit; infinite where loops do not close."""
         motions = self._motions(self.made(x))
-        return np.inf if motions is None else float(self._loads(motions).max())
+        return np.inf if motions is None else float(self._loads(motions).max(initial=0.0))
 
     def _loads(self, motions: Motions) -> Array:
-        """Largest effort of each motor in parts of its limit."""
+        """Efforts, velocities and distances from the middle, in parts of their limits."""
         limits = self._mechanism.actuators.effort_limits
-        loads: Array = np.abs(motions.efforts).max(axis=0) / np.where(limits > 0.0, limits, np.inf)
-        return loads
+        loads = np.abs(motions.efforts).max(axis=0) / np.where(limits > 0.0, limits, np.inf)
+        return np.concatenate([_ROOM / _EFFORT * loads, self._limits.loads(motions.q, motions.v)])
 
-    def condition(self, candidate: Excitation) -> float:
-        """Of the regressor of a motion."""
-        motions = self._motions(candidate)
-        return np.inf if motions is None else self._condition(motions)
+    def errors(self, x: Array) -> Array:
+        """Of the estimates by unit, in units of the parameters' sizes."""
+        motions = self._motions(self.made(x))
+        found = None if motions is None else self._errors(motions)
+        return np.full(len(self._alike), np.inf) if found is None else found
 
-    def _condition(self, motions: Motions) -> float:
+    def _errors(self, motions: Motions) -> Array | None:
+        """Cramér-Rao bound of what any motion tells, with noise of efforts alone; rms by unit."""
         equations = self._regressor.equations(motions, self._independent.names)
-        matrix = equations.matrix.reshape(-1, len(self._sizes)) * self._sizes
-        norms = np.linalg.norm(matrix, axis=0)
-        given = np.array([x.size > 0.0 for x in self._regressor.parameters])
-        matrix = matrix / np.where(given | (norms == 0.0), 1.0, norms / norms.max())
-        values = np.linalg.svd(matrix, compute_uv=False)
-        told = values[values > 1e-9 * values[0]]
-        return float(told[0] / told[-1])
+        noise = _NOISE * np.sqrt((motions.efforts**2).mean(axis=0))
+        applied = equations.applied * (noise + _NOISE * noise.max())
+        spread = applied @ applied.transpose(0, 2, 1)
+        least = _NOISE**2 * np.trace(spread, axis1=1, axis2=2).max()
+        k = spread.shape[1]
+        factors = np.linalg.cholesky(spread + (least or 1.0) * np.eye(k))
+        white = np.linalg.solve(factors, equations.matrix).reshape(-1, len(self._sizes))
+        _, values, directions = np.linalg.svd(white * self._sizes, full_matrices=False)
+        values, directions = values[: self._rank], directions[: self._rank]
+        if len(values) < self._rank or values[-1] <= _NOTHING * values[0]:
+            return None
+        variances = ((directions / values[:, None]) ** 2).sum(axis=0)
+        return np.sqrt([variances[members].mean() for members in self._alike])
 
     def _motions(self, candidate: Excitation) -> Motions | None:
         """Samples of one period; None where loops do not close."""
@@ -212,11 +258,12 @@ class _Search:
             qdd = bound + Z @ (curve[2][k] - bound[self._independent.indices])
             wanted = Z.T @ (terms.M @ qdd - terms.F)
             rows.append((q, v, qdd, np.linalg.lstsq(Z.T @ S, wanted, rcond=1e-9)[0]))
-        return Motions(t, *(np.array(x) for x in zip(*rows, strict=True)))
+        q, v, qdd, efforts = (np.array(x) for x in zip(*rows, strict=True))
+        return Motions(t, q, v, qdd, efforts)
 
 
 class _Limits:
-    """Where independent joints may go, and how fast."""
+    """Where joints may go, and how fast."""
 
     def __init__(self, mechanism: Mechanism, independent: IndependentJoints, q: Array) -> None:
         model, chosen = mechanism.model, independent.indices
@@ -227,7 +274,25 @@ class _Limits:
         bounded = np.isfinite(lower) & np.isfinite(upper)
         low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
         inner = np.clip(at, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
+        self.bounded = bounded
         self.center = np.where(bounded, inner, at)
         room = np.minimum(self.center - lower, upper - self.center)
-        self.reach = np.minimum(_ROOM * room, _REACH)
+        self.reach = np.where(bounded, _ROOM * room, _FARTHEST)
         self.speed = _ROOM * model.velocity_limit[chosen]
+        self._fastest = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
+        all_places = np.array([model.position_index(name) for name in model.joint_names])
+        all_rates = np.array([model.velocity_index(name) for name in model.joint_names])
+        lower, upper = model.lower[all_rates], model.upper[all_rates]
+        limited = np.isfinite(lower) & np.isfinite(upper) & (upper > lower)
+        self._places = all_places[limited]
+        self._middle = 0.5 * (lower[limited] + upper[limited])
+        self._half = 0.5 * (upper[limited] - lower[limited])
+        # one that begins beyond nine tenths may go as far again
+        begin = np.abs(q[self._places] - self._middle) / self._half
+        self._half *= np.maximum(1.0, (1.0 + begin) / 2.0 / _ROOM)
+
+    def loads(self, q: Array, v: Array) -> Array:
+        """Largest distances from the middle and speeds of all joints, in parts of their limits."""
+        places = np.abs(q[:, self._places] - self._middle).max(axis=0) / self._half
+        found: Array = np.concatenate([places, np.abs(v).max(axis=0) / self._fastest])
+        return found

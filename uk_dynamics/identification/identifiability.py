@@ -119,4 +119,5 @@ def random_motions(regressor: Regressor, around: Array, seed: int = 0) -> Motion
         forces = Z.T @ (terms.M @ qdd - terms.F)
         efforts: Array = np.linalg.lstsq(Z.T @ S, forces, rcond=1e-9)[0].astype(float)
         samples.append((found.q, v, qdd, efforts))
-    return Motions(np.zeros(len(samples)), *(np.array(x) for x in zip(*samples, strict=True)))
+    q, v, qdd, torques = (np.array(x) for x in zip(*samples, strict=True))
+    return Motions(np.zeros(len(samples)), q, v, qdd, torques)

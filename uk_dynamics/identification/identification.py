@@ -30,6 +30,7 @@ from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_
 from uk_dynamics.identification.possible_values import possible_values
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
 from uk_dynamics.model import (
     body_of_parameters,
@@ -38,11 +39,13 @@ from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
 _EXPLAINED = 0.2  # of the held-out efforts: left by estimates that are still trusted
-_ROUNDS = 4  # of weights from what is left
+_ROUNDS = 5  # of weights and a delay from what is left
 _HELD_OUT = 0.2  # of a recording
 _ROUNDING = 1e-9
 _TAPER = 0.1  # of a recording, at its ends
-_BANDS, _NARROWEST = 40, 9  # of the spectrum of what is left: their number, and samples in each
+_PER_EQUATION = 4  # samples of a band, for its cross spectra
+_DELAYS = -0.05, 0.25  # s, that are looked for
+_BANDS, _NARROWEST = 16, 25  # of the spectrum of what is left: their number, and samples in each
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class Identification:
         training: Fit of the samples that were used.
         held_out: Fit of those that were not.
         motions: How the recordings were prepared.
+        delay: Of what motors do behind the recorded commands, in s.
+        delay_deviation: Its standard deviation; 0 where it was given.
     """
 
     mechanism: Mechanism
@@ -97,6 +102,8 @@ class Identification:
     training: Fit
     held_out: Fit
     motions: tuple[MeasuredMotion, ...]
+    delay: float = 0.0
+    delay_deviation: float = 0.0
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate by the name of its parameter."""
@@ -120,6 +127,23 @@ class Identification:
                 " is identified; look for parts that the files do not have, or another motion"
             )
         return tuple(found)
+
+    def to_file(self, recordings: Sequence[str], date: str) -> EstimatesSpec | None:
+        """What was estimated, for a mechanism file; None if nothing was.
+
+        What only sums of parameters are told of, or nothing, is left out: the report has it.
+
+        Args:
+            recordings: Names of the files.
+            date: In ISO 8601.
+        """
+        known = ("identified", "uncertain")
+        at = [k for k, x in enumerate(self.estimates) if x.status in known]
+        values = {x.parameter.name: x.value for x in self.estimates if x.status in known}
+        if not values:
+            return None
+        covariance = self.covariance[np.ix_(at, at)]
+        return EstimatesSpec.made("identify", recordings, date, values, covariance)
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -192,6 +216,7 @@ def identify(
     measured: Sequence[str] | None = None,
     cutoff: float | None = None,
     rate: float = 200.0,
+    delay: float | None = None,
 ) -> Identification:
     """Estimate parameters by weighted least squares; links stay bodies that can exist.
 
@@ -206,6 +231,7 @@ def identify(
         measured: Joints with an encoder; None: those of the mechanism file.
         cutoff: Of the low-pass filter, in Hz; None: from the spectrum.
         rate: Samples per second that are used, at most.
+        delay: Of what motors do behind the recorded commands, in s; None: estimated.
 
     Raises:
         UnknownNameError: A name does not exist, in the mechanism or in a recording.
@@ -232,7 +258,7 @@ def identify(
         ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
         checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]
         parts = [x.part(slice(end)) for x, end in zip(parts, ends, strict=True)]
-    return fit(regressor, parts, checked, tuple(training))
+    return fit(regressor, parts, checked, tuple(training), delay=delay)
 
 
 def fit(
@@ -240,27 +266,42 @@ def fit(
     training: Sequence[Motions],
     held_out: Sequence[Motions],
     motions: tuple[MeasuredMotion, ...] = (),
+    *,
+    delay: float | None = 0.0,
 ) -> Identification:
     """Estimates of the parameters of a regressor from motions; see :func:`identify`.
 
-    Errors of accelerations grow with the frequency, those of efforts do not: least squares over
-    frequencies, each weighted with what the estimates leave there (generalized least squares).
+    Errors of accelerations grow with the frequency, those of efforts do not, and the error of one
+    motor is in several equations: least squares over frequencies, the equations of each weighted
+    together with the cross spectra of what the estimates leave there (generalized least squares).
+
+    Source: Zellner: An efficient method of estimating seemingly unrelated regressions (1962).
     """
     parameters = regressor.parameters
     first = regressor.equations(training[0])
-    equations = [first, *(regressor.equations(x, first.joints) for x in training[1:])]
-    checked = [regressor.equations(x, first.joints) for x in held_out]
-    spectra = [_Spectrum(x) for x in equations]
+    rest = [regressor.equations(x, first.joints) for x in training[1:]]
+    equations = [_Delayed(x, y) for x, y in zip([first, *rest], training, strict=True)]
+    checked = [_Delayed(regressor.equations(x, first.joints), x) for x in held_out]
     estimate: Array | None = None
+    behind, late = delay or 0.0, 0.0
     for _ in range(_ROUNDS):
-        weighted = [x.weighted(estimate) for x in spectra]
-        effects, right_side, total = (np.concatenate(x) for x in zip(*weighted, strict=True))
+        weighted = [_Spectrum(x, behind).weighted(estimate) for x in equations]
+        effects, right_side, total, later = (np.concatenate(x) for x in zip(*weighted, strict=True))
         sizes = _sizes(effects, total, parameters)
-        W = effects * sizes
+        W, r = effects * sizes, right_side
+        if delay is None and later.any():  # what a delay would do says nothing of the parameters
+            unit = later / np.linalg.norm(later)
+            W, r = W - np.outer(unit, unit @ W), r - unit * (unit @ r)
         information, directions = np.linalg.eigh(W.T @ W)
         told = information > max(_TOLD, _ROUNDING**1.5 * information[-1])
         along = directions[:, told]
-        estimate = sizes * (along @ ((along.T @ (W.T @ right_side)) / information[told]))
+        estimate = sizes * (along @ ((along.T @ (W.T @ r)) / information[told]))
+        if delay is None and later.any():
+            own = effects @ (sizes[:, None] * along)
+            alone = later - own @ np.linalg.lstsq(own, later, rcond=None)[0]
+            late = 1.0 / float(np.linalg.norm(alone))
+            step = later @ (right_side - effects @ estimate) / (later @ later)
+            behind = float(np.clip(behind + step, *_DELAYS))
     assert estimate is not None
     files = np.array([parameter.value for parameter in parameters])
     values = possible_values(parameters, files + estimate, sizes, along, information[told])
@@ -271,7 +312,7 @@ def fit(
     around = training[0].q[len(training[0].q) // 2]
     random = regressor.equations(random_motions(regressor, around), first.joints)
     limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
-    held_out_fit = _fit(checked, values - files)
+    held_out_fit = _fit([x.at(behind) for x in checked], values - files)
     labels = Labels(parameters, values, sizes, limits, trusted=_trusted(held_out_fit))
     return Identification(
         mechanism=regressor.mechanism,
@@ -279,16 +320,48 @@ def fit(
         covariance=covariance,
         told=int(told.sum()),
         limits=limits,
-        training=_fit(equations, values - files),
+        training=_fit([x.at(behind) for x in equations], values - files),
         held_out=held_out_fit,
         motions=motions,
+        delay=behind,
+        delay_deviation=late,
     )
+
+
+class _Delayed:
+    """Equations of one recording, with efforts that lag behind commands."""
+
+    def __init__(self, equations: Equations, motions: Motions) -> None:
+        self._equations, self._motions = equations, motions
+        self.period = float(np.median(np.diff(motions.t)))
+        self.highest = motions.highest
+
+    def at(self, delay: float) -> Equations:
+        """The equations for a delay, in s."""
+        if self._motions.commands is None or not delay:
+            return self._equations
+        return self._equations.changed(self._efforts(delay) - self._efforts(0.0))
+
+    def slope(self, delay: float) -> Array:
+        """What a longer delay takes from the efforts, per second, (K, k)."""
+        if self._motions.commands is None:
+            return np.zeros_like(self._equations.missing)
+        step = 0.25 * self._motions.window
+        rate = (self._efforts(delay - step) - self._efforts(delay + step)) / (2.0 * step)
+        applied = self._equations.applied * self._equations.used[:, None, None]
+        taken: Array = np.einsum("nkm,nm->nk", applied, np.nan_to_num(rate))
+        return taken
+
+    def _efforts(self, delay: float) -> Array:
+        assert self._motions.commands is not None
+        return self._motions.commands.mean(self._motions.t, self._motions.window, delay)
 
 
 class _Spectrum:
     """Equations of one recording by frequency."""
 
-    def __init__(self, equations: Equations) -> None:
+    def __init__(self, delayed: _Delayed, delay: float) -> None:
+        equations = delayed.at(delay)
         taper = scipy.signal.windows.tukey(len(equations.missing), _TAPER)
         root = np.sqrt(len(taper) / 2.0)
 
@@ -300,22 +373,31 @@ class _Spectrum:
         self._matrix = by_frequency(equations.matrix)
         self._missing = by_frequency(equations.missing)
         self._efforts = by_frequency(equations.efforts)
+        # noise of efforts would be the smaller, the more a delay lies between two commands
+        slow = np.fft.rfftfreq(len(taper), delayed.period) < delayed.highest
+        self._slope = by_frequency(delayed.slope(delay)) * slow[:, None]
         self._least = _ROUNDING * (1.0 + _rms(equations.efforts))
         self._unknowns = equations.matrix.shape[2]
 
-    def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array]:
-        """Rows, right-hand sides and efforts, in units of what the estimates leave."""
+    def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array, Array]:
+        """Rows, right-hand sides, efforts and slopes, in units of what the estimates leave."""
+        least = np.diag(self._least**2)
         if estimate is None:  # the values of the files leave what is to be found: no frequencies
-            power = (np.abs(self._missing) ** 2).mean(axis=0)
+            power = 0.5 * (np.abs(self._missing) ** 2).mean(axis=0)
+            factors = np.diag(np.sqrt(power + self._least**2))[None]
         else:
-            left = np.abs(self._missing - self._matrix @ estimate) ** 2
-            width = max(_NARROWEST, len(left) // _BANDS)
-            power = scipy.ndimage.uniform_filter1d(left, width, axis=0, mode="nearest")
-        weights = np.broadcast_to(1.0 / np.sqrt(0.5 * power + self._least**2), self._missing.shape)
-        rows = (weights[:, :, None] * self._matrix).reshape(-1, self._unknowns)
-        sides = ((weights * x).reshape(-1) for x in (self._missing, self._efforts))
-        first, second, third = (np.concatenate([x.real, x.imag]) for x in (rows, *sides))
-        return first, second, third
+            left = self._missing - self._matrix @ estimate
+            width = max(_NARROWEST, _PER_EQUATION * left.shape[1], len(left) // _BANDS)
+            pairs = np.einsum("fi,fj->fij", left, left.conj())
+            power = scipy.ndimage.uniform_filter1d(
+                pairs, min(width, len(left)), axis=0, mode="nearest"
+            )
+            factors = np.linalg.cholesky(0.5 * power + least)
+        sides = np.stack([self._missing, self._efforts, self._slope], axis=2)
+        both = np.concatenate([self._matrix, sides], axis=2)
+        white = np.linalg.solve(factors, both).reshape(-1, self._unknowns + 3)
+        white = np.concatenate([white.real, white.imag])
+        return white[:, :-3], white[:, -3], white[:, -2], white[:, -1]
 
 
 def _rms(values: Array) -> Array:

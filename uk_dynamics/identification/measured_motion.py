@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.interpolate
@@ -18,7 +18,7 @@ from uk_dynamics.control.estimation import (
     allowed_motions,
 )
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.identification.regressor import Motions
+from uk_dynamics.identification.regressor import HeldCommands, Motions
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
@@ -26,11 +26,13 @@ from uk_dynamics.simulation import Trajectory
 
 _ORDER = 4
 _ABOVE_NOISE = 30.0  # of the power density: where the motion ends and noise begins
-_WIDER = 5.0  # cut-off above the motion, where forwards and backwards take 3e-6 of its amplitude
+_WIDER = 3.0  # cut-off above the motion, where 1e-4 of an amplitude is taken
 _QUIET = 0.25  # of the sampling rate: only noise is expected above
 _LARGEST = 0.1  # of the sampling rate: highest cut-off
 _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past there
+_SMEARED = 0.5  # periods of the cut-off: how far a jump of the acceleration is felt
 _FEWEST = 50  # samples
+_GAP = 3.5  # periods without a state: what a line between positions no longer replaces
 _AT_LIMIT = 0.97  # of an effort limit: three deviations of 1 % noise below it
 
 
@@ -48,6 +50,7 @@ class MeasuredMotion:
             or rad.
         saturated: Part of the samples where a motor was at its effort limit, of the motors that
             were; these samples are left out, their efforts are NaN.
+        lost: Part of the time without states, which is left out too.
     """
 
     motions: Motions
@@ -56,6 +59,7 @@ class MeasuredMotion:
     noise: Array
     misfit: Array
     saturated: dict[str, float]
+    lost: float = 0.0
 
 
 def measured_motion(
@@ -72,13 +76,13 @@ def measured_motion(
     Measured positions pass a low-pass filter without phase (Butterworth, forwards and backwards)
     and are differentiated as quintic splines; other joints follow from the loops. Efforts hold
     until the next sample, as commands do, and are averaged around each instant. Where one is at its
-    limit, command and effort differ: these samples are left out.
+    limit, command and effort differ: these samples are left out, and those without states.
 
     Args:
         mechanism: That moved.
         recording: Positions of the measured joints and efforts of the motors.
         measured: Joints with an encoder; None: those of the mechanism file.
-        cutoff: Of the filter, in Hz; None: five times the frequency where noise begins.
+        cutoff: Of the filter, in Hz; None: three times the frequency where noise begins.
         rate: Samples per second of the result, at most.
         place: Of the recording, for errors.
 
@@ -95,7 +99,7 @@ def measured_motion(
     names = completion.encoders.names
     t, positions, efforts = _columns(mechanism, recording, names, place)
     period = float(np.median(np.diff(t)))
-    t, positions, efforts = _regular(t, positions, efforts, period)
+    t, positions, efforts, lost = _regular(t, positions, efforts, period)
     frequency = _cutoff(positions, 1.0 / period) if cutoff is None else cutoff
     if frequency >= 0.5 / period:
         raise InputError(
@@ -113,23 +117,28 @@ def measured_motion(
         raise InputError(
             f"{len(chosen)} samples are left after filtering; record longer", file=place
         )
-    sums = np.vstack([np.zeros(efforts.shape[1]), np.cumsum(efforts, axis=0)])
-    mean = (sums[chosen + half] - sums[chosen - half]) / (2 * half)
     limits = mechanism.actuators.effort_limits
     saturated = np.abs(efforts) >= _AT_LIMIT * np.where(limits > 0.0, limits, np.inf)
-    count = np.concatenate([[0], np.cumsum(saturated.any(axis=1))])
-    left_out = count[chosen + half] > count[chosen - half]
+    smeared = max(1, round(_SMEARED / (frequency * period)))  # by the filter, to each side
+    around = np.ones(2 * smeared + 1)
+    lost = np.convolve(lost, around, mode="same") > 0.5
+    jerked = np.convolve(saturated.any(axis=1), around, mode="same") > 0.5
+    usable = ~(jerked | lost)
+    commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
+    mean = commands.mean(t[chosen], window)
+    left_out = np.isnan(mean).any(axis=1)
     if (~left_out).sum() < _FEWEST:
         raise InputError(
-            f"a motor is at its limit in {left_out.sum()} of {len(chosen)} samples, which leaves"
-            " too few; record a slower motion",
+            f"a motor is at its limit, or messages are missing, in {left_out.sum()} of"
+            f" {len(chosen)} samples, which leaves too few; record a slower motion",
             file=place,
         )
-    mean[left_out] = np.nan
-    motions, misfits = _closed(completion, curve, t[chosen], mean, place)
+    closed, misfits = _closed(completion, curve, t[chosen], mean, place)
+    motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
+    parts = _parts(mechanism, saturated)
     return MeasuredMotion(
-        motions, names, frequency, noise, _rms(misfits), _parts(mechanism, saturated)
+        motions, names, frequency, noise, _rms(misfits), parts, float(lost.mean())
     )
 
 
@@ -172,14 +181,16 @@ def _columns(
 
 def _regular(
     t: Array, positions: Array, efforts: Array, period: float
-) -> tuple[Array, Array, Array]:
-    """The same at equal intervals: positions along a line, efforts held."""
+) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """The same at equal intervals: positions along a line, efforts held; where states are lost."""
     even = t[0] + period * np.arange(int((t[-1] - t[0]) / period + 1e-6) + 1)
     if np.abs(np.diff(t) - period).max() < 1e-6 * period:
-        return even, positions[: len(even)], efforts[: len(even)]
+        lost = np.zeros(len(even), dtype=bool)
+        return even, positions[: len(even)], efforts[: len(even)], lost
     held = np.clip(np.searchsorted(t, even + 1e-9 * period, side="right") - 1, 0, None)
     line = np.column_stack([np.interp(even, t, column) for column in positions.T])
-    return even, line, efforts[held]
+    gaps = np.append(np.diff(t), 0.0) > _GAP * period
+    return even, line, efforts[held], gaps[held]
 
 
 def _cutoff(positions: Array, rate: float) -> float:

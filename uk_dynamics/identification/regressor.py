@@ -14,7 +14,7 @@ where one drives it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,43 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 
 Indices = NDArray[np.intp]
+_ROUNDING = 1e-6  # of a window, that counts as no time
+_FLAT = 1e-5  # change of v/v₀ from which differences of log cosh, exact to 1e-16, are used
+
+
+class HeldCommands:
+    """Efforts of motors at regular times, each held until the next."""
+
+    def __init__(
+        self, start: float, period: float, efforts: Array, usable: NDArray[np.bool_]
+    ) -> None:
+        """Integrate them.
+
+        Args:
+            start: Time of the first, in s.
+            period: Between two, in s.
+            efforts: Of the motors, (N, motors), in N or N·m.
+            usable: Whether they were applied, (N,).
+        """
+        self._times = start + period * np.arange(len(efforts) + 1)
+        columns = np.column_stack([efforts, ~usable])
+        self._sums = period * np.vstack([np.zeros(columns.shape[1]), np.cumsum(columns, axis=0)])
+
+    def mean(self, t: Array, window: float, delay: float = 0.0) -> Array:
+        """Efforts on average over a window around some times, (K, motors); NaN where unusable.
+
+        Args:
+            t: Times, (K,), in s.
+            window: In s.
+            delay: Of what motors do behind the command, in s.
+        """
+        ends = (np.asarray(t) - delay + side * 0.5 * window for side in (-1.0, 1.0))
+        early, late = (
+            np.column_stack([np.interp(end, self._times, x) for x in self._sums.T]) for end in ends
+        )
+        found: Array = (late - early) / window
+        unusable = found[:, -1] > _ROUNDING
+        return np.where(unusable[:, None], np.nan, found[:, :-1])
 
 
 @dataclass(frozen=True)
@@ -40,6 +77,9 @@ class Motions:
         v: Velocities, (K, nv).
         qdd: Accelerations, (K, nv).
         efforts: Of the motors, (K, motors), in N or N·m; NaN where they are not known.
+        window: Time around each sample over which efforts are averaged, in s; 0: none.
+        commands: Where the efforts come from, for those at other times.
+        highest: Frequency above which there is only noise, in Hz.
     """
 
     t: Array
@@ -47,10 +87,16 @@ class Motions:
     v: Array
     qdd: Array
     efforts: Array
+    window: float = 0.0
+    commands: HeldCommands | None = None
+    highest: float = np.inf
 
     def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
         """Some of the samples."""
-        return Motions(*(x[chosen] for x in (self.t, self.q, self.v, self.qdd, self.efforts)))
+        t, q, v, qdd, efforts = (
+            x[chosen] for x in (self.t, self.q, self.v, self.qdd, self.efforts)
+        )
+        return replace(self, t=t, q=q, v=v, qdd=qdd, efforts=efforts)
 
 
 @dataclass(frozen=True)
@@ -63,6 +109,8 @@ class Equations:
         missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
         efforts: Zᵀ S u, (K, k), in N or N·m.
         used: Samples that are not left out, (K,); equations of the others are zero.
+        applied: Zᵀ S, efforts of the coordinates per effort of a motor, (K, k, motors).
+        motors: Places of parameters that are motor constants, and of their motors.
     """
 
     joints: tuple[str, ...]
@@ -70,6 +118,19 @@ class Equations:
     missing: Array
     efforts: Array
     used: NDArray[np.bool_]
+    applied: Array
+    motors: tuple[list[int], list[int]]
+
+    def changed(self, efforts: Array) -> Equations:
+        """The same with other efforts: by how much they differ, (K, motors), NaN: left out."""
+        used = self.used & np.isfinite(efforts).all(axis=1)
+        more = np.einsum("nkm,nm->nk", self.applied, np.where(used[:, None], efforts, 0.0))
+        matrix, (places, motors) = self.matrix * used[:, None, None], self.motors
+        if places:
+            own = self.applied[:, :, motors] * efforts[:, None, motors]
+            matrix[:, :, places] -= np.where(used[:, None, None], own, 0.0)
+        missing, total = ((x + more) * used[:, None] for x in (self.missing, self.efforts))
+        return replace(self, matrix=matrix, missing=missing, efforts=total, used=used)
 
 
 class Regressor:
@@ -96,7 +157,8 @@ class Regressor:
         self.parameters = tuple(parameters)
         self._inertial = InertialRegressor(mechanism.model)
         self._dynamics = InterpretedDynamics(mechanism)
-        self._friction_velocity = mechanism.passive.columns()["friction_velocity"]
+        passive = mechanism.passive.columns()
+        self._friction, self._friction_velocity = passive["friction"], passive["friction_velocity"]
         model, motors = mechanism.model, mechanism.actuators
         self._position = np.zeros(model.nv, dtype=np.intp)
         for name in model.joint_names:
@@ -126,8 +188,15 @@ class Regressor:
                 self._joints.append((owner, places, at))
         self._motor_matrix = motors.matrix[:, self._motors[1]]
 
-    def tree(self, state: State, qdd: Array, efforts: Array) -> Array:
-        """Y, (nv, p): joint forces per unit of each parameter, without loops."""
+    def tree(self, state: State, qdd: Array, efforts: Array, window: float = 0.0) -> Array:
+        """Y, (nv, p): joint forces per unit of each parameter, without loops.
+
+        Args:
+            state: Of the machine.
+            qdd: Its accelerations, (nv,).
+            efforts: Of the motors, (motors,).
+            window: Time over which friction is averaged, in s.
+        """
         self._inertial.update(state.q, state.v, qdd)
         columns = np.zeros((len(qdd), len(self.parameters)))
         for link, places, parts in self._links:
@@ -135,18 +204,31 @@ class Regressor:
         for force, places, parts in self._forces:
             columns[:, places] = force.at(state)[:, parts]
         for kind, places, at in self._joints:
-            columns[at, places] = self._of_joints(kind, at, state, qdd)
+            if kind == "friction":
+                columns[at, places] = self._rubbing(state.v, qdd, window)[at]
+            else:
+                columns[at, places] = self._of_joints(kind, at, state, qdd)
         columns[:, self._motors[0]] = -self._motor_matrix * efforts[self._motors[1]]
         return columns
 
     def _of_joints(self, kind: str, at: Indices, state: State, qdd: Array) -> Array | float:
         if kind == "damping":
             return state.v[at]
-        if kind == "friction":
-            return np.tanh(state.v[at] / self._friction_velocity[at])
         if kind == "armature":
             return qdd[at]
         return -1.0 if kind == "preload" else state.q[self._position[at]]
+
+    def _rubbing(self, v: Array, qdd: Array, window: float) -> Array:
+        """Mean of tanh(v/v₀) over a time in which the acceleration stays, (nv,).
+
+        Friction changes its sign within the time over which efforts are averaged: its value in the
+        middle makes friction 0.5 % too small and damping, which makes up for it, too large.
+        """
+        ratio, half = v / self._friction_velocity, 0.5 * window * qdd / self._friction_velocity
+        half = np.maximum(np.abs(half), _FLAT)
+        late, early = ratio + half, ratio - half
+        mean: Array = (np.logaddexp(late, -late) - np.logaddexp(early, -early)) / (2.0 * half)
+        return np.where(half > _FLAT, mean, np.tanh(ratio))
 
     def equations(self, motions: Motions, joints: Sequence[str] | None = None) -> Equations:
         """The equations at all samples; zero near singular configurations and without efforts.
@@ -166,6 +248,7 @@ class Regressor:
         independent = IndependentJoints(self.mechanism, bases, joints)
         K, k, p = len(states), len(independent.names), len(self.parameters)
         matrix = np.zeros((K, k, p))
+        transmitted = np.zeros((K, k, len(self.mechanism.actuators.names)))
         missing, efforts, used = np.zeros((K, k)), np.zeros((K, k)), np.zeros(K, dtype=bool)
         for n, (state, basis) in enumerate(zip(states, bases, strict=True)):
             Z = independent.motions(basis)
@@ -174,16 +257,22 @@ class Regressor:
             used[n] = True
             terms = self._dynamics.terms(state)
             applied = self.mechanism.actuators.matrix @ motions.efforts[n]
-            matrix[n] = Z.T @ self.tree(state, motions.qdd[n], motions.efforts[n])
-            missing[n] = Z.T @ (applied + terms.F - terms.M @ motions.qdd[n])
+            qdd, window = motions.qdd[n], motions.window
+            matrix[n] = Z.T @ self.tree(state, qdd, motions.efforts[n], window)
+            now, mean = (self._rubbing(state.v, qdd, x) for x in (0.0, window))
+            forces = terms.F + self._friction * (now - mean)
+            missing[n] = Z.T @ (applied + forces - terms.M @ qdd)
             efforts[n] = Z.T @ applied
+            transmitted[n] = Z.T @ self.mechanism.actuators.matrix
         if not used.any():
             raise InputError(
                 "no sample is left: throughout a motor is at its limit, or the machine near a"
                 " singular configuration",
                 place=self.mechanism.name,
             )
-        return Equations(independent.names, matrix, missing, efforts, used)
+        return Equations(
+            independent.names, matrix, missing, efforts, used, transmitted, self._motors
+        )
 
 
 class _ForceColumns:

@@ -24,6 +24,7 @@ def report(found: Identification) -> dict[str, Any]:
             {
                 "samples": len(x.motions.t),
                 "at_effort_limit": x.saturated,
+                "states_lost": round(x.lost, 6),
                 "cutoff_hz": round(x.cutoff, 4),
                 "encoder_noise": dict(zip(x.measured, x.noise.tolist(), strict=True)),
                 "loop_misfit": dict(zip(x.measured, x.misfit.tolist(), strict=True)),
@@ -31,6 +32,7 @@ def report(found: Identification) -> dict[str, Any]:
             for x in found.motions
         ],
         "remarks": list(found.remarks),
+        "delay": {"value": found.delay, "deviation": found.delay_deviation, "unit": "s"},
         "parameters": {
             x.parameter.name: {
                 "value": x.value,
@@ -63,6 +65,9 @@ def summary(found: Identification) -> list[tuple[str, str]]:
     told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
     rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
     rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
+    if found.delay_deviation:
+        late, deviation = 1e3 * found.delay, 1e3 * found.delay_deviation
+        rows.append(("delay", f"{late:.3g} ± {deviation:.2g} ms, of efforts behind commands"))
     rows += [("warning", remark) for remark in found.remarks]
     for status in ("identified", "uncertain", "not told"):
         rows += [

@@ -13,7 +13,7 @@ from typing import Any
 
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism import Mechanism
-from uk_dynamics.mechanism.files import find_file, read_yaml, yaml_text
+from uk_dynamics.mechanism.files import EstimatesSpec, find_file, read_yaml, yaml_text
 from uk_dynamics.mechanism.resolution import Parameter
 from uk_dynamics.model.urdf import Link, RobotDescription
 
@@ -29,6 +29,7 @@ def updated_files(
     gains: Mapping[str, float] | None = None,
     command: str,
     report: str,
+    estimates: EstimatesSpec | None = None,
 ) -> dict[str, str]:
     """Texts of the files, by name: ``NAME.urdf`` and ``NAME.yaml``.
 
@@ -38,6 +39,7 @@ def updated_files(
         gains: What the efforts of motors are to be multiplied by, by motor.
         command: That writes them.
         report: Name of the file that tells about the estimates.
+        estimates: For the section ``identified``, in place of older ones of the same parameters.
 
     Raises:
         InputError: A value belongs to a loop that is declared in the URDF.
@@ -58,6 +60,9 @@ def updated_files(
         _write_value(data, name, parameter, values[name], mechanism.spec.file)
     for motor, gain in (gains or {}).items():
         _write_gain(data, motor, gain, mechanism)
+    if estimates is not None:
+        older = [x for x in mechanism.spec.identified if not set(x.names) <= set(estimates.names)]
+        data["identified"] = [x.data() for x in (*older, estimates)]
     top = _COMMENT.format(command=command, report=report)
     declaration = '<?xml version="1.0"?>\n'
     return {

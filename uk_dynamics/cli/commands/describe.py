@@ -98,6 +98,10 @@ def describe(facts: MechanismReport) -> str:
         *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
         *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
         *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
+        *(
+            (x["by"], f"{name} {x['value']:.6g} ± {x['deviation']:.2g}  ({x['date']})")
+            for name, x in facts.identified.items()
+        ),
         *(("limit", violation) for violation in facts.limit_violations),
         *(("warning", warning) for warning in facts.warnings),
     ]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
@@ -85,7 +86,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.out is not None:
         texts = updated_files(
-            mechanism, found.values, command="calibrate", report="calibration.json"
+            mechanism,
+            found.values,
+            command="calibrate",
+            report="calibration.json",
+            estimates=found.to_file(arguments.recordings, date.today().isoformat()),
         )
         texts["calibration.json"] = json_text(facts(found)) + "\n"
         write_files(

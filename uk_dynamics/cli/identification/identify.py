@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,12 @@ def register(commands: common.Commands) -> None:
         parser, "--cutoff", "HZ", "cut-off of the low-pass filter (default: from the spectrum)"
     )
     common.add_number(parser, "--rate", "HZ", "samples per second that are used, at most", 200.0)
+    parser.add_argument(
+        "--delay",
+        metavar="S",
+        type=common.finite,
+        help="of what motors do behind recorded commands (default: estimated)",
+    )
     common.add_number(
         parser, "--excite", "S", "write tasks that tell the parameters best, of this duration"
     )
@@ -106,6 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         measured=arguments.measured,
         cutoff=arguments.cutoff,
         rate=arguments.rate,
+        delay=arguments.delay,
     )
     facts = report(found)
     if arguments.out is not None:
@@ -115,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
             gains=found.motor_gains,
             command="identify",
             report="report.json",
+            estimates=found.to_file(arguments.recordings, date.today().isoformat()),
         )
         texts["report.json"] = json_text(facts) + "\n"
         write_files(
@@ -139,11 +148,7 @@ def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[s
         raise InputError("finds a motion before there are recordings", place="--excite")
     regressor = Regressor(mechanism, linear_parameters(mechanism, chosen, arguments.payload))
     found = excitation(regressor, arguments.excite)
-    facts = {
-        "joints": found.joints,
-        "condition": found.condition,
-        "condition_of_first_guess": found.condition_before,
-    }
+    facts = {"joints": found.joints, "gain": found.gain}
     if arguments.out is not None:
         write_files({arguments.out: yaml_text(found.tasks())}, force=arguments.force)
     if arguments.json:
@@ -151,7 +156,7 @@ def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[s
     else:
         rows = [
             ("joints", ", ".join(found.joints)),
-            ("condition", f"{found.condition:.3g} (a random motion: {found.condition_before:.3g})"),
+            ("gain", f"standard deviations {found.gain:.3g} times below those of a random motion"),
         ]
         print(f"{mechanism.name}\n{table(rows)}")
         if arguments.out is not None:

@@ -140,7 +140,7 @@ def assignment(text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f'"{text}" is not JOINT=VALUE, such as crank=0.6')
-    return name, _number(value)
+    return name, finite(value)
 
 
 def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bool]]]:
@@ -151,7 +151,7 @@ def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bo
         if not name or value not in ("on", "off"):
             raise InputError(f'--switch: "{change}" is not NAME=on or NAME=off, such as grip=on')
         try:
-            events.append((_number(time), {name: value == "on"}))
+            events.append((finite(time), {name: value == "on"}))
         except argparse.ArgumentTypeError as error:
             raise InputError(f"--switch: {error}") from None
     return events
@@ -159,7 +159,7 @@ def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bo
 
 def positive(text: str) -> float:
     """Read a finite number above zero."""
-    number = _number(text)
+    number = finite(text)
     if number <= 0.0:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return number
@@ -172,7 +172,8 @@ def count(text: str) -> int:
     return int(text)
 
 
-def _number(text: str) -> float:
+def finite(text: str) -> float:
+    """Read a finite number."""
     try:
         number = float(text)
     except ValueError:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,7 @@ class MechanismReport:
         forces: Type of each declared force by name.
         friction: Loop joints with friction.
         warnings: What is legal but doubtful.
+        identified: Estimates with their standard deviations by parameter, and where they are from.
         tasks: What the motors can do for given tasks.
         integrability: Which constraints are holonomic, where that was asked for.
     """
@@ -90,6 +91,7 @@ class MechanismReport:
     warnings: tuple[str, ...]
     tasks: TaskReport | None = None
     integrability: IntegrabilityReport | None = None
+    identified: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All facts as plain values, ready for JSON."""
@@ -150,6 +152,11 @@ def report(
         warnings=(*mechanism.warnings, *_undetermined_friction(mechanism, factorization, acting)),
         tasks=examined,
         integrability=examine_integrability(mechanism, q, samples) if samples else None,
+        identified={
+            name: {"value": value, "deviation": x.deviations[k], "by": x.by, "date": x.date}
+            for x in mechanism.spec.identified
+            for k, (name, value) in enumerate(zip(x.names, x.values, strict=True))
+        },
     )
 
 

@@ -3,6 +3,7 @@
 """Mechanism and tasks files: YAML, schema, specifications."""
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
+from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
@@ -13,6 +14,7 @@ from uk_dynamics.mechanism.files.yaml_file import read_yaml, yaml_text
 
 __all__ = [
     "ConstraintSpec",
+    "EstimatesSpec",
     "ForceSpec",
     "MechanismSpec",
     "SolverSpec",

@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.files.constraint_specification import (
     StabilizationSpec,
     read_constraints,
 )
+from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import Vector, vector
@@ -100,6 +101,7 @@ class MechanismSpec:
         forces: Springs, dampers and constant forces in declared order.
         measured: Measured joints with the deviation of each, in rad or m, None where not said;
             empty: the joints that motors drive.
+        identified: What was estimated from recordings, the latest last.
     """
 
     file: str
@@ -115,6 +117,7 @@ class MechanismSpec:
     solver: SolverSpec = field(default_factory=SolverSpec)
     forces: tuple[ForceSpec, ...] = ()
     measured: tuple[tuple[str, float | None], ...] = ()
+    identified: tuple[EstimatesSpec, ...] = ()
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> MechanismSpec:
@@ -190,6 +193,10 @@ class MechanismSpec:
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
             forces=tuple(_force(n, d, file) for n, d in data.get("forces", {}).items()),
             measured=_measured(data.get("measured", ())),
+            identified=tuple(
+                EstimatesSpec.from_data(x, k, file)
+                for k, x in enumerate(data.get("identified", ()))
+            ),
         )
 
     def urdf_path(self) -> Path:
