@@ -43,6 +43,7 @@ from uk_dynamics.compilation.trace.terms import SymbolicTerms
 from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 from uk_dynamics.core.equation import UdwadiaKalaba
 from uk_dynamics.core.linalg import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
+from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -117,9 +118,9 @@ def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
         reactions = InterpretedDynamics(mechanism).evaluate(start(mechanism)).reactions
     except UkDynamicsError:  # loops that do not close: no place to look at
         return {}
-    if not isinstance(reactions, UdwadiaKalaba):
+    if not isinstance(reactions, UdwadiaKalaba | Hierarchical):  # levels change no motion
         return {}
-    independent = sorted(map(int, reactions.basis.independent))
+    independent = sorted(map(int, reactions.independent))
     # M = U Uᵀ from below, which like TreeFactor leaves zeros zero
     upper = np.linalg.cholesky(reactions.mass.dense()[::-1, ::-1])[::-1, ::-1]
     rows = np.linalg.solve(upper, reactions.A[independent].T).T
