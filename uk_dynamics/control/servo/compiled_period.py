@@ -63,15 +63,18 @@ class PeriodCommand(Command):
 
     __slots__ = ("_found",)
 
-    def __init__(self, efforts: Array, found: Callable[[str], dict[str, Any]]) -> None:
-        """Prepare.
+    @classmethod
+    def of(cls, efforts: Array, found: Callable[[str], dict[str, Any]]) -> PeriodCommand:
+        """The command of some efforts, (motors,).
 
         Args:
-            efforts: In C.
+            efforts: That are sent.
             found: Values of a field that is read for the first time, and of others with it.
         """
-        object.__setattr__(self, "efforts", efforts)
-        object.__setattr__(self, "_found", found)
+        command = cls.__new__(cls)
+        object.__setattr__(command, "efforts", efforts)
+        object.__setattr__(command, "_found", found)
+        return command
 
     def __getattr__(self, name: str) -> Any:
         """A field that was not read yet."""

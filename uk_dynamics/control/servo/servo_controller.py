@@ -325,7 +325,7 @@ class ServoController:
             told = self._told(servo, TrackingErrors(*errors), found, limited, settled=settled)
             return told | {"efforts": efforts}
 
-        return PeriodCommand(efforts, find)
+        return PeriodCommand.of(efforts, find)
 
     def compiled(self) -> CompiledPeriod | str:
         """Whole control periods in C; otherwise what keeps them in Python, by name.
