@@ -113,6 +113,7 @@ def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
 def test_rows_are_taken_that_are_independent_at_the_start():
     assert regular.independent_at_start(shipped("five_bar")).keys() == {0, 2, 3}
     assert regular.independent_at_start(shipped("landing_leg")) == {}  # switched
+    assert len(regular.independent_at_start(shipped("rrr3_modular"))) == 18  # level by level
 
 
 def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():

@@ -14,10 +14,11 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.control.servo.compiled_period import PeriodCommand
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
 from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
@@ -281,19 +282,39 @@ def test_a_controller_gives_the_same_commands_within_limits(options):
     rng = np.random.default_rng(7)
     for law in laws:
         law.limits.restrict(0.3 * machine.actuators.effort_limits)
-    limited = 0
+    pairs = []
     for number, state in enumerate(closed_states(machine, rng, 30)):
         at = State(2e-3 * number, state.q, 0.1 * state.v)
         preload = rng.standard_normal(3)
-        expected, found = (law.command(at, preload=preload) for law in laws)
-        near(found.efforts, expected.efforts, relative=RELATIVE)
-        near(found.residual, expected.residual, relative=RELATIVE)
-        near(found.qdd, expected.qdd, relative=RELATIVE)
-        near(found.tracking_error, expected.tracking_error, relative=RELATIVE)
+        live = {tasks.names[0]: ReferenceSample(*rng.standard_normal((3, 2)))}
+        followed = live if number % 3 == 1 else None
+        if number == 15:  # what the law remembers goes to Python and back
+            for law in laws:
+                law.limits.restrict(0.2 * machine.actuators.effort_limits)
+        pairs.append([law.command(at, followed, preload=preload) for law in laws])
+    assert all(isinstance(found, PeriodCommand) for _, found in pairs)
+    for expected, found in pairs:  # what was not read at once is still that of its period
+        for name in ("efforts", "requested", "residual", "qdd", "tracking_error", "tracking_rate"):
+            near(getattr(found, name), getattr(expected, name), relative=RELATIVE)
+        near(found.free.qdd, expected.free.qdd, relative=RELATIVE)
         assert found.limited_by == expected.limited_by
         assert found.unreachable == expected.unreachable
-        limited += bool(found.limited_by)
-    assert 0 < limited < 30
+        assert found.missing.keys() == expected.missing.keys()
+        assert (found.servo.rank, found.actuation) == (expected.servo.rank, expected.actuation)
+    assert 0 < sum(bool(found.limited_by) for _, found in pairs) < 30
+
+
+def test_what_is_wrong_with_a_command_is_said_as_the_interpreted_law_says_it():
+    machine = shipped("parallel_2dof")
+    tasks = Tasks.from_file("parallel_2dof_line", machine)
+    law = ServoController(machine, tasks, backend="compiled")
+    state = machine.start()
+    with pytest.raises(StateError, match="shape"):
+        law.command(State(0.0, state.q[:1], state.v))
+    with pytest.raises(StateError, match="shape"):
+        law.command(state, {tasks.names[0]: ReferenceSample(*np.zeros((3, 7)))})
+    with pytest.raises(UnknownNameError, match="nothing"):
+        law.command(state, {"nothing": ReferenceSample(*np.zeros((3, 2)))})
 
 
 def test_a_singular_mass_matrix_is_left_to_the_other():

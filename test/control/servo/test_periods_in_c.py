@@ -24,7 +24,10 @@ class Both:
     def __init__(self, delay: float = 0.0) -> None:
         self.machine = machine = shipped("five_bar")
         tasks = Tasks.from_file("five_bar_sweep", machine)
-        self.modes = [ServoModes(machine, tasks, PERIOD, backend="compiled") for _ in range(2)]
+        self.modes = [
+            ServoModes(machine, tasks, PERIOD, backend=backend)
+            for backend in ("interpreted", "compiled")
+        ]
         self.predictions = [
             EffectPrediction(machine, PERIOD, delay, backend="compiled") for _ in range(2)
         ]

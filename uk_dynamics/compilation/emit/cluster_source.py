@@ -88,9 +88,6 @@ def cluster_servo_source(tasks: Tasks) -> str:
             *distribution(tasks),
             part("servo.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
-            part("python_arrays.c"),
-            part("python.c"),
-            part("servo_python.c"),
         ]
     )
 

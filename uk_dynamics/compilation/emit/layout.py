@@ -148,7 +148,7 @@ class ServoLayout(Layout):
         super().__init__(mechanism)
         nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
         self.motors, self.task_rows = motors, rows
-        self._add(
+        settings = self._add(
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
             ("desired", rows, "b_t is this less what the rows have without joint acceleration"),
@@ -178,6 +178,8 @@ class ServoLayout(Layout):
             ("limited", motors, "efforts within the limits"),
             ("finished", 1, "1 where there are no better ones"),
         )
+        #: Inputs and answers of the law, one behind the other.
+        self.law = slice(settings.start, self.allocation.stop)
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
         if self.clusters:
             self._add(

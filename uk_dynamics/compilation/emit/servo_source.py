@@ -18,15 +18,12 @@ from uk_dynamics.mechanism import Tasks
 
 
 def servo_source(tasks: Tasks) -> str:
-    """C source of ``uk_servo`` and ``uk_errors``, also as functions of Python."""
+    """C source of ``uk_servo``, ``uk_errors`` and ``uk_control``."""
     return "\n".join(
         [
             "#include <math.h>\n",
             servo_declarations(tasks),
             servo_definitions(tasks, trace(tasks.mechanism)),
-            part("python_arrays.c"),
-            part("python.c"),
-            part("servo_python.c"),
         ]
     )
 

@@ -11,7 +11,7 @@ from uk_dynamics.compilation.runtime.compiled_laws import (
     CompiledTransfer,
 )
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
-from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
 from uk_dynamics.compilation.runtime.deferred import Deferred
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table
 
@@ -27,5 +27,6 @@ __all__ = [
     "Crowd",
     "Deferred",
     "ForeignReferenceError",
+    "PastPeriod",
     "reference_table",
 ]

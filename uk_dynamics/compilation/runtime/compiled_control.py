@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
@@ -37,7 +37,8 @@ class CompiledControl:
         self._fields = {name: memory[servo.layout[name]] for name in servo.layout.fields}
         self._call = ControllerCall(memory=memory.ctypes.data)
         self._tables: list[Array | None] = []  # live as long as C may read them
-        self._known: tuple[object, bool] = (self, True)  # never what a caller gives
+        self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
+        self._plain: object = self  # constraints on when files alone say what is followed
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
         self.law = Law(
             ctypes.cast(self._control, ctypes.c_void_p).value or 0,
@@ -54,30 +55,42 @@ class CompiledControl:
         self,
         structure: Mapping[str, ReferenceSample],
         active: ActiveConstraints | None,
+        references: Mapping[str, Followed] | None = None,
     ) -> None:
         """Set what tasks and structure follow, and which constraints act.
 
         Args:
             structure: What replaces references of the mechanism file, by name.
             active: Switchable constraints that are on; None: as in the mechanism file.
+            references: What replaces references of the tasks file, by name.
 
         Raises:
             ForeignReferenceError: Something follows an object of Python.
+            UnknownNameError, StateError: As :meth:`ReferenceSet.sample`.
         """
-        known = active, bool(structure)
-        if known[0] is self._known[0] and not (known[1] or self._known[1]):
-            return  # samples may change where they stand
-        self._known = known
-        mechanism, layout = self._tasks.mechanism, self._layout
-        followed = {**structure, **mechanism.hierarchy.captured(active)}
-        self._tables = [reference_table(self._tasks.references), None]
+        replaced = bool(structure or references)
+        if not replaced and active is self._plain:
+            return
+        mechanism, layout, tasks = self._tasks.mechanism, self._layout, self._tasks
+        self._plain = self  # which no caller gives
+        if references:
+            tasks.references.sample(0.0, references)  # which checks names and sizes
+        tables = [reference_table(tasks.references, references, self._declared), None]
         if layout.followed:
-            self._tables[1] = reference_table(mechanism.references, followed)
+            followed = {**structure, **mechanism.hierarchy.captured(active)}
+            tables[1] = reference_table(mechanism.references, followed)
+        self._tables = tables
         self._call.tasks, self._call.structure = (
-            None if table is None else table.ctypes.data for table in self._tables
+            None if table is None else table.ctypes.data for table in tables
         )
         mask = mechanism.hierarchy.mask(active)
         self["active"] = 1.0 if mask is None else mask
+        if not replaced:
+            self._plain = active
+
+    def forget(self) -> None:
+        """Set all of it the next time: other evaluations may have changed the memory."""
+        self._plain = self
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), times the declared length; None: none."""

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,53 +49,35 @@ class ServoCall:
         self.memory = layout.memory()
         self._clusters = attached(library, tables, self.memory, layout)
         self._address = ctypes.c_void_p(self.memory.ctypes.data)
-        #: The same functions of C where it reads arrays itself, else those that never answer.
-        self._quick: Sequence[Callable[..., Any]] = [_never] * len(names)
-        if hasattr(library, "uk_bind_servo"):
-            bind = ctypes.PyDLL(str(path)).uk_bind_servo
-            bind.argtypes, bind.restype = (ctypes.py_object,), ctypes.py_object
-            self._quick = bind(self.memory)
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of a structural row that acts."""
-        found: Any = self._quick[0](state.t, state.q, state.v)
-        if found is NotImplemented:
-            self._fill(state)
-            found = self._closure_error(self._address)
-        return float(found)
+        self._fill(state)
+        return float(self._closure_error(self._address))
 
     def errors(self, state: State, followed: ReferenceSample) -> Array:
         """Residuals, then rates of the task rows, fresh, (2 mt,)."""
-        found: Any = self._quick[1](state.t, state.q, state.v, *followed)
-        if found is NotImplemented:
-            self._fill(state, followed)
-            self._errors(self._address)
-            found = self.memory[self._layout.errors].copy()
-        answer: Array = found
-        return answer
+        self._fill(state, followed)
+        self._errors(self._address)
+        return self.memory[self._layout.errors].copy()
 
     def servo(
         self, state: State, followed: ReferenceSample, tau: Array | None, demand: Demand
     ) -> tuple[Array, Array] | None:
         """Answers of the mechanism and of the law, fresh, as the layout has them; None: none."""
-        given = {
-            "tau": tau,
-            "desired": demand.desired,
-            "feedback": demand.feedback,
-            "weights": demand.weights,
-            "preload": demand.preload,
-        }
-        found: Any = self._quick[2](state.t, state.q, state.v, *followed, *given.values())
-        if found is NotImplemented:
-            self._fill(state, followed)
-            memory, layout = self.memory, self._layout
-            for name, value in given.items():
-                memory[layout[name]] = 0.0 if value is None else value
-            found = None
-            if not self._servo(self._address):
-                found = memory[: layout.answered].copy(), memory[layout.decision].copy()
-        answers: tuple[Array, Array] | None = found
-        return answers
+        self._fill(state, followed)
+        memory, layout = self.memory, self._layout
+        for name, value in (
+            ("tau", tau),
+            ("desired", demand.desired),
+            ("feedback", demand.feedback),
+            ("weights", demand.weights),
+            ("preload", demand.preload),
+        ):
+            memory[layout[name]] = 0.0 if value is None else value
+        if self._servo(self._address):
+            return None
+        return memory[: layout.answered].copy(), memory[layout.decision].copy()
 
     def repeat(self) -> None:
         """Answer once more at the inputs in the memory."""
@@ -108,15 +89,10 @@ class ServoCall:
         Fresh, (motors + 1,); None: the search failed. It begins where the last one ended, unless
         :meth:`forget` was called.
         """
-        found: Any = self._quick[3](lower, upper)
-        if found is NotImplemented:
-            memory, layout = self.memory, self._layout
-            memory[layout["lower"]] = lower
-            memory[layout["upper"]] = upper
-            failed = self._allocate(self._address)
-            found = None if failed else memory[layout.allocation].copy()
-        efforts: Array | None = found
-        return efforts
+        memory, layout = self.memory, self._layout
+        memory[layout["lower"]] = lower
+        memory[layout["upper"]] = upper
+        return None if self._allocate(self._address) else memory[layout.allocation].copy()
 
     def forget(self) -> None:
         """Forget where the last search ended."""
@@ -135,8 +111,11 @@ class ServoCall:
             memory[layout["task_followed"]] = np.concatenate(followed)
 
 
-def _never(*arguments: object) -> Any:
-    return NotImplemented
+class PastPeriod(NamedTuple):
+    """What C had in its memory after a control period, fresh."""
+
+    answers: Array  # inputs and answers of the mechanism
+    law: Array  # the same of the law, see :class:`ServoLayout`
 
 
 class CompiledServo:
@@ -213,16 +192,32 @@ class CompiledServo:
         self._decided = outcome.servo
         return outcome
 
-    def last_outcome(self) -> ServoOutcome:
-        """The closed form of the control period that C has computed last.
-
-        Periods leave out what efforts do not depend on; it is computed here.
-        """
+    def past(self) -> PastPeriod:
+        """The control period that C has computed last."""
         memory, layout = self._call.memory, self._layout
-        efforts = memory[layout["efforts"]].copy()  # internal forces are in them alone
+        return PastPeriod(memory[: layout.answered].copy(), memory[layout.law].copy())
+
+    def told(self, past: PastPeriod, name: str) -> Array:
+        """What a field of the law was then."""
+        return self._behind(past, self._layout[name])
+
+    def _behind(self, past: PastPeriod, field: slice) -> Array:
+        begin = self._layout.law.start
+        return past.law[field.start - begin : field.stop - begin]
+
+    def solution_of(self, past: PastPeriod) -> ServoSolution:
+        """The closed form of a control period."""
+        return self._solution(self._behind(past, self._layout.decision))
+
+    def outcome_of(self, past: PastPeriod) -> ServoOutcome:
+        """The same with what efforts do not depend on, which periods leave out."""
+        memory, layout = self._call.memory, self._layout
+        present = memory.copy()
+        memory[: layout.answered], memory[layout.law] = past
         self._call.repeat()
-        memory[layout["efforts"]] = efforts
-        return self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
+        found = self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
+        memory[:] = present
+        return found._replace(servo=self.solution_of(past))  # internal forces are in it alone
 
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
         free = CompiledSolution(answers[self._qdd], answers, self._structure)

@@ -42,24 +42,30 @@ class ForeignReferenceError(TypeError):
 
 
 def reference_table(
-    references: ReferenceSet, live: Mapping[str, Followed] | None = None
+    references: ReferenceSet,
+    live: Mapping[str, Followed] | None = None,
+    declared: dict[str, Array] | None = None,
 ) -> Array | None:
     """All references of a set; None where there are none.
 
     Args:
         references: What rows follow over time.
         live: What replaces some of them, by name.
+        declared: Entries of those that nothing replaces, from the last time; it is filled.
 
     Raises:
         ForeignReferenceError: One of them is of a kind that C does not know.
     """
-    followed = {**references.references, **(live or {})}
+    live, declared = live or {}, {} if declared is None else declared
     entries: list[Array] = []
     first = 0
     for name, rows in references.rows.items():
-        if name in followed:
-            kind, data = _entry(name, followed[name], rows)
-            entries.append(np.concatenate(([KINDS[kind], rows, first, _HEAD + len(data)], data)))
+        if name in live:
+            entries.append(_entry(name, live[name], rows, first))
+        elif name in references.references:
+            if name not in declared:
+                declared[name] = _entry(name, references.references[name], rows, first)
+            entries.append(declared[name])
         first += rows
     if not entries:
         return None
@@ -72,7 +78,12 @@ def sample_table(sample: ReferenceSample) -> Array:
     return np.concatenate(([1.0, KINDS["SAMPLE"], len(sample.value), 0.0, _HEAD + len(data)], data))
 
 
-def _entry(name: str, followed: Followed, rows: int) -> tuple[str, Array]:
+def _entry(name: str, followed: Followed, rows: int, first: int) -> Array:
+    kind, data = _kind(name, followed, rows)
+    return np.concatenate(([KINDS[kind], rows, first, _HEAD + len(data)], data))
+
+
+def _kind(name: str, followed: Followed, rows: int) -> tuple[str, Array]:
     match followed:
         case ReferenceSample():
             return "SAMPLE", _flat(*followed)

@@ -8,20 +8,14 @@ time. What C remembers from one period to the next stays there until something i
 
 from __future__ import annotations
 
-import ctypes
-from dataclasses import replace
-
 import numpy as np
 
 from uk_dynamics.compilation.runtime import CompiledForesight, CompiledMotion, CompiledTransfer
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effect_prediction import EffectPrediction
+from uk_dynamics.control.servo.compiled_period import LAW
 from uk_dynamics.control.servo.servo_modes import TASKS, ServoModes
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
-
-_LAW = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4
-)  # of motion.h; some microseconds, for which threads need not change
 
 
 class PeriodsInC:
@@ -48,6 +42,8 @@ class PeriodsInC:
         Args:
             state: Measured; its structure and tasks follow what their files say.
         """
+        if self.loaded and not self._period.loaded:
+            self.leave()  # what the law remembers was read
         if not self.loaded and not self._load():
             return None
         assert self._law is not None
@@ -62,10 +58,7 @@ class PeriodsInC:
     def command(self) -> MotorCommand:
         """The last efforts, with what led to them."""
         assert self._modes.servo is not None
-        command = self._modes.servo.last_in_c(self._period, self._flags)
-        if np.array_equal(command.efforts, self._efforts):
-            return command
-        return replace(command, efforts=self._efforts.copy())
+        return self._modes.servo.command_of(self._period, self._efforts.copy(), self._flags)
 
     def leave(self) -> None:
         """Take back what C remembers."""
@@ -102,7 +95,7 @@ class PeriodsInC:
         transfer = CompiledTransfer(motion, period.law)
         foresight = CompiledForesight(motion, transfer.law, self._prediction.effects)
         self._law = transfer, foresight
-        self._call, self._controller = _LAW(foresight.law.function), foresight.law.controller
+        self._call, self._controller = LAW(foresight.law.function), foresight.law.controller
         self._flags = np.zeros(len(foresight.law.flags))
         arrays = (self._q, self._v, self._efforts, self._flags)
         self._places = tuple(array.ctypes.data for array in arrays)

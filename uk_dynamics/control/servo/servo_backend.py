@@ -39,10 +39,10 @@ def servo_evaluator(
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 
 
-def compiled_servo(evaluator: ServoEvaluator) -> CompiledServo | None:
-    """The evaluator itself where it is compiled by now."""
+def compiled_servo(evaluator: ServoEvaluator, *, now: bool = False) -> CompiledServo | None:
+    """The evaluator itself where it was compiled when it was asked last, or is by now."""
     if isinstance(evaluator, DeferredServo):
-        evaluator = evaluator.current()
+        evaluator = evaluator.current() if now else evaluator.last
     return evaluator if isinstance(evaluator, CompiledServo) else None
 
 
@@ -50,24 +50,27 @@ class DeferredServo:
     """A :class:`ServoEvaluator` that is interpreted until it is compiled; both agree to rounding.
 
     It changes over between two evaluations of the law, never within one.
+
+    Attributes:
+        last: What answered last.
     """
 
     def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
         self._deferred = deferred
-        self._evaluator = deferred.current()
+        self.last = deferred.current()
 
     def current(self) -> ServoEvaluator:
         """What answers from now on."""
-        self._evaluator = self._deferred.current()
-        return self._evaluator
+        self.last = self._deferred.current()
+        return self.last
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """See :meth:`ServoEvaluator.loop_closure_error`."""
-        return self._evaluator.loop_closure_error(state, inputs)
+        return self.last.loop_closure_error(state, inputs)
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """See :meth:`ServoEvaluator.errors`."""
-        return self._evaluator.errors(state, references)
+        return self.last.errors(state, references)
 
     def evaluate(
         self, state: State, demand: Demand, references: References | None = None
@@ -79,8 +82,8 @@ class DeferredServo:
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """See :meth:`ServoEvaluator.allocate`."""
-        return self._evaluator.allocate(servo, demand, lower, upper)
+        return self.last.allocate(servo, demand, lower, upper)
 
     def forget(self) -> None:
         """See :meth:`ServoEvaluator.forget`."""
-        self._evaluator.forget()
+        self.last.forget()

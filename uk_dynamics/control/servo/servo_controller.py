@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import compress
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,12 @@ from uk_dynamics.control.command import Command
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
-from uk_dynamics.control.servo.compiled_period import CompiledPeriod, Settings, Steps
+from uk_dynamics.control.servo.compiled_period import (
+    CompiledPeriod,
+    PeriodCommand,
+    Settings,
+    Steps,
+)
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
@@ -51,10 +56,7 @@ class ServoController:
         blend_time: Time in which the initial error after a reset decays, in s; see
             :class:`BumplessStart`.
         gains: Of the tasks' feedback; they can be changed at any time.
-        limits: Of the motors; they can be restricted at any time.
         friction: ``model`` or ``none``, as below.
-        prediction: Of the middle of the control period; None: control is continuous.
-        start: How the first error after a reset decays.
         preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
             zero.
         internal: Additional efforts that cause internal forces; None: none. See
@@ -112,7 +114,6 @@ class ServoController:
         self.mechanism = mechanism
         self.tasks = tasks
         self.blend_time = blend_time
-        self.start = BumplessStart(tasks.constraints)
         if active is not None and not isinstance(active, ActiveConstraints):
             active = ActiveConstraints(frozenset(active))
         if active is not None:
@@ -128,16 +129,40 @@ class ServoController:
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
         self._evaluator = servo_evaluator(tasks, backend, friction=friction == "model")
-        self.prediction = None
-        if control_period is not None:
-            self.prediction = Prediction(mechanism.model, control_period)
-        self.limits = MotorLimits(mechanism, control_period)
+        self._steps = Steps(
+            self.gains,
+            MotorLimits(mechanism, control_period),
+            None if control_period is None else Prediction(mechanism.model, control_period),
+            BumplessStart(tasks.constraints),
+        )
+        self._in_c: CompiledPeriod | None = None
         self._ranked = len(np.unique(tasks.priorities)) > 1
 
     def __repr__(self) -> str:
         period = self.control_period
         when = "continuous" if period is None else f"every {period:g} s"
         return f"<ServoController {', '.join(self.tasks.names)} of {self.mechanism.name}, {when}>"
+
+    @property
+    def limits(self) -> MotorLimits:
+        """Of the motors; they can be restricted at any time."""
+        return self._remembering().limits
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """Of the middle of the control period; None: control is continuous."""
+        return self._remembering().prediction
+
+    @property
+    def start(self) -> BumplessStart:
+        """How the first error after a reset decays."""
+        return self._remembering().start
+
+    def _remembering(self) -> Steps:
+        """The steps, which remember the last periods in C from now on."""
+        if self._in_c is not None:
+            self._in_c.store()
+        return self._steps
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -154,11 +179,12 @@ class ServoController:
         Raises:
             UnknownNameError, StateError: A motor does not exist, or the size is wrong.
         """
-        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        _, limits, prediction, start = self._remembering()
+        limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
-        self.start.reset()
-        if self.prediction is not None:
-            self.prediction.reset()
+        start.reset()
+        if prediction is not None:
+            prediction.reset()
 
     def set_internal_forces(self, forces: Mapping[str, float]) -> None:
         """Change the internal forces; see :func:`internal_efforts`.
@@ -204,32 +230,47 @@ class ServoController:
         """
         actuators = self.mechanism.actuators
         preferred = self.preload if preload is None else actuators.efforts(preload)
+        period = self._period()
+        if isinstance(period, CompiledPeriod):
+            efforts = period.efforts(state, self._settings(preferred), references)
+            if efforts is not None:
+                return self.command_of(period, efforts, period.flags)
+        return self._decide(state, references, preferred)
+
+    def _decide(
+        self, state: State, references: Mapping[str, Followed] | None, preferred: Array | None
+    ) -> Command:
+        """The steps in Python, which are those of ``control_period.c``."""
+        _, limits, prediction, start = self._steps
         inputs = Inputs(active=self.active, references=self.structure)
-        ahead = state if self.prediction is None else self.prediction.ahead(state)
+        ahead = state if prediction is None else prediction.ahead(state)
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
-        relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
+        relative, approach = start.along(errors, self.blend_time, state.t, ahead.t)
         demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
-        servo, free, qdd_free, response = self._evaluator.evaluate(ahead, demand, references)
-        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
+        outcome = self._evaluator.evaluate(ahead, demand, references)
+        servo = outcome.servo
+        bounds = limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         efforts, settled = self._within(servo, demand, bounds)
-        self.limits.remember(efforts)
-        limited = {} if efforts is servo.efforts else bounds.reasons(actuators.names, efforts)
-        outcome = ServoOutcome(servo, free, qdd_free, response)
-        return self._command(outcome, errors, efforts, limited, settled=settled)
+        limits.remember(efforts)
+        names = self.mechanism.actuators.names
+        limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
+        return Command(
+            **self._told(servo, errors, efforts, limited, settled=settled),
+            **_caused(outcome, efforts),
+        )
 
-    def _command(
+    def _told(
         self,
-        outcome: ServoOutcome,
+        servo: ServoSolution,
         errors: TrackingErrors,
         efforts: Array,
         limited: Mapping[str, str],
         *,
         settled: bool,
-    ) -> Command:
+    ) -> dict[str, Any]:
         """What the tasks get by efforts, which are those of the closed form or others."""
-        servo = outcome.servo
         residual, missing = servo.residual, dict[str, float]()
         unreachable: tuple[str, ...] = ()
         if efforts is not servo.efforts or not servo.fully_reachable:
@@ -240,46 +281,69 @@ class ServoController:
                 if missed[rows].any()
             }
             unreachable = tuple(compress(self.row_names, ~servo.reachable))
-        return Command(
-            efforts=efforts,
-            requested=servo.efforts,
-            limited_by=limited,
-            unreachable=unreachable,
-            missing=missing,
-            residual=residual,
-            tracking_error=errors.residual / self.tasks.constraints.reference_scale,
-            tracking_rate=errors.rate / self.tasks.constraints.reference_scale,
-            qdd=outcome.qdd + outcome.response(efforts),
-            servo=servo,
-            free=outcome.free,
-            settled=settled,
-        )
+        return {
+            "efforts": efforts,
+            "requested": servo.efforts,
+            "limited_by": limited,
+            "unreachable": unreachable,
+            "missing": missing,
+            "residual": residual,
+            "tracking_error": errors.residual / self.tasks.constraints.reference_scale,
+            "tracking_rate": errors.rate / self.tasks.constraints.reference_scale,
+            "servo": servo,
+            "settled": settled,
+        }
 
-    def last_in_c(self, period: CompiledPeriod, flags: Array) -> Command:
+    def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
         """The command of the last period in C.
 
         Args:
             period: Of this controller.
+            efforts: That are sent, (motors,).
             flags: Of its law: motors at their power limits, then at their rate limits, ...
         """
-        outcome, decided = period.last()
-        servo, (lower, upper) = outcome.servo, decided.interval
-        bounds = Bounds(lower, upper, self.limits.effort, self.limits.effort)
-        if self._serves(servo, bounds):
-            return self._command(outcome, decided.errors, servo.efforts, {}, settled=True)
+        law, flags = period.servo, flags.copy()
+        past, limit = law.past(), self._steps.limits.effort
         names = self.mechanism.actuators.names
-        efforts, limited = decided.limited, bounds.reasons(names, decided.limited)
-        motors = len(names)
-        limited |= dict.fromkeys(compress(names, flags[:motors]), "power")
-        limited |= dict.fromkeys(compress(names, flags[motors:]), "rate")
-        return self._command(outcome, decided.errors, efforts, limited, settled=decided.settled)
+
+        def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
+            servo = law.solution_of(past)
+            bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
+            if self._serves(servo, bounds):
+                return servo, servo.efforts, {}, True
+            found = law.told(past, "limited")
+            limited = bounds.reasons(names, found)
+            limited |= dict.fromkeys(compress(names, flags[: len(names)]), "power")
+            limited |= dict.fromkeys(compress(names, flags[len(names) :]), "rate")
+            return servo, found, limited, bool(law.told(past, "finished"))
+
+        def find(name: str) -> dict[str, Any]:
+            servo, found, limited, settled = decided()
+            if name in ("qdd", "free"):
+                return _caused(law.outcome_of(past), found)
+            errors = (law.told(past, f"tracking_{what}") for what in ("error", "rate"))
+            told = self._told(servo, TrackingErrors(*errors), found, limited, settled=settled)
+            return told | {"efforts": efforts}
+
+        return PeriodCommand.of(efforts, find)
 
     def compiled(self) -> CompiledPeriod | str:
         """Whole control periods in C; otherwise what keeps them in Python, by name.
 
         The name is empty where the law is interpreted altogether, as its backend decides.
         """
-        servo = compiled_servo(self._evaluator)
+        period = self._period(now=True)
+        if isinstance(period, str):
+            return period
+        try:
+            period.load()
+        except ForeignReferenceError as error:
+            return str(error)
+        return period
+
+    def _period(self, *, now: bool = False) -> CompiledPeriod | str:
+        """Periods in C where references allow it; what does not."""
+        servo = compiled_servo(self._evaluator, now=now)
         if servo is None:
             return ""
         if servo.call.periods is None:
@@ -288,26 +352,22 @@ class ServoController:
             return f"internal forces of {self.mechanism.model.nv} velocities"
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
+        if self._in_c is None:
+            settings = lambda: self._settings(self.preload)  # noqa: E731
+            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, settings)
+        return self._in_c
 
-        def settings() -> Settings:
-            return Settings(
-                self.weights,
-                self.preload,
-                self.internal,
-                self.control_period,
-                self.blend_time,
-                self.friction,
-                self.active,
-                self.structure,
-            )
-
-        steps = Steps(self.gains, self.limits, self.prediction, self.start)
-        period = CompiledPeriod(servo, self.tasks, steps, settings)
-        try:
-            period.load()
-        except ForeignReferenceError as error:
-            return str(error)
-        return period
+    def _settings(self, preload: Array | None) -> Settings:
+        return Settings(
+            self.weights,
+            preload,
+            self.internal,
+            self.control_period,
+            self.blend_time,
+            self.friction,
+            self.active,
+            self.structure,
+        )
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""
@@ -354,3 +414,8 @@ class ServoController:
         """Whether the closed form is the answer, without a search."""
         conflict = self._ranked and not servo.fully_reachable
         return bounds.contain(servo.efforts) and not conflict
+
+
+def _caused(outcome: ServoOutcome, efforts: Array) -> dict[str, Any]:
+    """The motion that efforts cause, and that without them."""
+    return {"qdd": outcome.qdd + outcome.response(efforts), "free": outcome.free}
