@@ -17,11 +17,7 @@ static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;
 }
 
-#ifdef __AVX512F__
 #define UK_REGISTERS 8 /* vectors that are added up at a time */
-#else
-#define UK_REGISTERS 4
-#endif
 
 /* Those of several rows that are not zero by structure; without a list those that are not zero. */
 typedef struct {

@@ -29,8 +29,13 @@ _COST = {"row": WIDTH - 1, "lane": 2}  # a vector made from numbers, and the oth
 
 Slopes = Callable[[str, list[Any]], Targets]
 
+# compilers take vectors that are wider than the processor's apart, through the memory
 _BLOCKS = f"""
+#ifdef __AVX512F__
 #define UK_BLOCK {WIDTH} /* columns at a time, in registers */
+#else
+#define UK_BLOCK {WIDTH // 2}
+#endif
 typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), may_alias));
 
 UK_OPTIONAL static inline void uk_put(double *y, int count, uk_block x) {{
@@ -110,18 +115,22 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
 
 
 def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
-    """In the way that takes fewer operations: column by column, or several side by side."""
+    """Column by column; several side by side where the processor can and it takes less."""
     stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
-    ways: list[tuple[EquationTangents | BlockTangents, Slopes]] = [(traced, in_rows(stride))]
-    if not parameters(mechanism):
-        ways.append((block_tangents(mechanism), in_blocks(stride, nv)))
+    given = parameters(mechanism)
+    single = tangents_function(traced, in_rows(stride), given)
+    if given:
+        return single
+    blocks = block_tangents(mechanism)
 
-    def cost(way: tuple[EquationTangents | BlockTangents, Slopes]) -> int:
-        tangents, slopes = way
+    def cost(tangents: EquationTangents | BlockTangents, slopes: Slopes) -> int:
         targets = slopes("motion", tangents.motion) + slopes("rows", tangents.rows)
         return sum(_COST.get(x.operation, 1) for x in in_order(x for _, x in targets))
 
-    return tangents_function(*min(ways, key=cost), parameters(mechanism))
+    if cost(blocks, in_blocks(stride, nv)) >= cost(traced, in_rows(stride)):
+        return single
+    packed = tangents_function(blocks, in_blocks(stride, nv), given)
+    return f"#ifdef __AVX512F__\n{packed}#else\n{single}#endif\n"
 
 
 def tangents_function(
