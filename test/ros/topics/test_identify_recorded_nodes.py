@@ -62,7 +62,7 @@ def test_a_machine_is_calibrated_and_identified_from_its_nodes(
     assert known[pin].value == pytest.approx(TRUE[pin], abs=1e-5)
     capsys.readouterr()
     estimate = [f"--estimate={name}" for name in friction]
-    main(["identify", str(out / "four_bar.yaml"), recording, *estimate, "--json"])
+    main(["identify", str(out / "four_bar.yaml"), recording, *estimate, "--rate=100", "--json"])
     found = json.loads(capsys.readouterr().out)
     # real time on a busy computer: some commands come late, and none says when
     damping, rubbing = (found["parameters"][name]["value"] for name in friction)
