@@ -38,7 +38,7 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
     if (c->followed != NULL && c->followed_stride)
       uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
     kept.known = 0;
-    uk_lanes_evaluate(m, &kept);
+    uk_lanes_evaluate(m, &kept, 1);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
     uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
     uk_store(c->violation, m->violation, UK_M, first, lanes);
