@@ -3,16 +3,16 @@
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
-static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, uk_crowd *c,
-                             long long first, double t, uk_mask *failed) {
+static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, int groups,
+                             uk_crowd *c, const long long *first, double t, uk_mask *failed) {
   (void)law;
-  UK_EACH(l, g->lanes) {
+  UK_EACH(k, groups) UK_EACH(l, g[k].lanes) {
     double q[UK_NV], v[UK_NV], flags[1 + c->flags];
     memset(flags, 0, sizeof flags);
-    UK_EACH(i, UK_NV) q[i] = m->q[i][l], v[i] = m->v[i][l];
-    if ((*failed)[l]) continue;
-    if (uk_crowd_ask(g, c, first, l, t, q, v, flags)) uk_crowd_note(c, first + l, t, flags);
-    else (*failed)[l] = -1;
+    UK_EACH(i, UK_NV) q[i] = m[k].q[i][l], v[i] = m[k].v[i][l];
+    if (failed[k][l]) continue;
+    if (uk_crowd_ask(g + k, c, first[k], l, t, q, v, flags)) uk_crowd_note(c, first[k] + l, t, flags);
+    else failed[k][l] = -1;
   }
 }
 #endif
@@ -54,11 +54,8 @@ static void uk_crowd_take_effect(uk_group *g, const uk_crowd *c, double t, uk_qu
 
 /* Forces of the motors and others on the joints. */
 static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
-  UK_EACH(i, UK_NV) {
-    uk_lanes sum = g->tau[i];
-    UK_EACH(j, UK_NU) if (uk_motors[j][i] != 0.0) sum += uk_motors[j][i] * g->held[j];
-    m->tau[i] = sum;
-  }
+  memcpy(m->tau, g->tau, sizeof m->tau);
+  UK_EACH(e, UK_DRIVES) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * g->held[uk_drive_motor[e]];
 }
 
 /* Where a step from q, v to its end jumped onto the constraints, as uk_end_step has it. */
@@ -204,12 +201,11 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
     int going = 0;
+    if (c->control[at] != 0.0)
+      uk_lanes_control(s->m, s->law, s->group, s->groups, c, s->first, begin, s->failed);
     UK_EACH(k, s->groups) {
       uk_group *g = s->group + k;
-      if (c->control[at] != 0.0) {
-        uk_lanes_control(s->m + k, s->law + k, g, c, s->first[k], begin, s->failed + k);
-        uk_crowd_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
-      }
+      if (c->control[at] != 0.0) uk_crowd_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
       uk_crowd_take_effect(g, c, begin, s->late + k);
       if (c->sample[at] != 0.0) uk_crowd_keep(c, s->m + k, g, s->first[k], sampled);
       uk_lanes_apply(s->m + k, g);
