@@ -114,9 +114,11 @@ static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_
       g->wanted[r] -= part;
       size[r] += uk_lanes_fabs(part);
     }
+    uk_lanes x[UK_NV];
+    UK_EACH(i, n) x[i] = task[r * n + i];
     UK_EACH(j, UK_NU) {
       uk_lanes sum = zero;
-      UK_EACH(i, n) sum += task[r * n + i] * motor[j * n + i];
+      UK_EACH(i, n) sum += x[i] * motor[j * n + i];
       rows[r][j] = sum;
       g->map[r * UK_NU + j] = sum * g->root[j];
     }

@@ -45,6 +45,8 @@ class Statement:
     reads: tuple[str, ...]  # names of others that it needs; inputs are not among them
     kind: str  # type of what it makes
     place: str = ""  # where it stores the name that it reads; empty: it makes one
+    choice: tuple[str, ...] = ()  # of a choice by lanes: condition, what if so, what else
+    kinds: tuple[str, ...] = ()  # where it makes several: the type of each
 
 
 def number(value: float) -> str:
@@ -88,11 +90,12 @@ class Writer:
         operands: Sequence[Any],
         kind: str = "",
         place: str = "",
+        choice: tuple[str, ...] = (),
     ) -> None:
         symbols = (x for x in operands if isinstance(x, Symbol) and x.operation != "input")
         reads = tuple(self._named[x] for x in symbols)
         self._statements.append(
-            Statement(f"  {text}", makes, reads, kind or self._dialect.real, place)
+            Statement(f"  {text}", makes, reads, kind or self._dialect.real, place, choice)
         )
 
     def _define(self, root: Symbol) -> None:
@@ -113,7 +116,9 @@ class Writer:
                 truth = node.operation in _COMPARISONS
                 kind = self._dialect.truth if truth else self._dialect.real
                 text = f"const {kind} {name} = {self._expression(node)};"
-                self._add(text, (name,), node.operands, kind)
+                by_lanes = node.operation == "choose" and self._dialect.prefix
+                choice = tuple(map(self._full, node.operands)) if by_lanes else ()
+                self._add(text, (name,), node.operands, kind, choice=choice)
 
     def _define_sine_and_cosine(self, node: Symbol) -> None:
         """Both at once: code that needs one of them mostly needs the other."""
