@@ -49,6 +49,12 @@ typedef struct { /* what motors and task rows are in the admissible motions, and
   int n; /* coordinates of each */
 } uk_admitted;
 
+static void uk_lanes_find_terms(uk_lanes_memory *m, uk_group *g, uk_admitted *to) {
+  uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, g->A, to->bias);
+  uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
+                 m->rate);
+}
+
 /* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
  * uk_admit has it. */
 static void uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_admitted *to) {
@@ -357,12 +363,7 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
   UK_EACH(k, groups) uk_lanes_want(measured + k, m + k, g + k, t, failed + k);
 #if UK_CLOSED
   uk_admitted admitted[groups];
-  UK_EACH(k, groups) {
-    uk_lanes_memory *x = m + k;
-    uk_lanes_task_terms(x->t, x->q, x->v, g[k].followed UK_P, g[k].A, admitted[k].bias);
-    uk_lanes_terms(x->t, x->q, x->v, x->followed UK_P, x->H, x->force, x->A, x->bias, x->residual,
-                   x->rate);
-  }
+  UK_EACH(k, groups) uk_lanes_find_terms(m + k, g + k, admitted + k);
   UK_EACH(k, groups) uk_lanes_admit(m + k, g[k].A, admitted + k);
 #endif
   UK_EACH(k, groups) {
