@@ -75,9 +75,13 @@ static uk_mask uk_crowd_jumped(const uk_lanes_memory *m, const uk_lanes *q, cons
   return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed) | ~uk_finite(total);
 }
 
-/* Groups that move together, function by function: two, where both are within reach. */
-#define UK_NEAR 49152
-enum { UK_GROUPS = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept) <= UK_NEAR ? 2 : 1 };
+/* Groups that move together, function by function: two where the memory of both is near, or where
+ * code is long and that of one is. */
+#define UK_NEAR 49152 /* bytes */
+enum {
+  UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
+  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR : UK_NEAR / 2) ? 2 : 1
+};
 
 typedef struct {
   int groups;

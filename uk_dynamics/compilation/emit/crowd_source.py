@@ -25,6 +25,9 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
+#: Statements of a mechanism that are more than the nearest cache for instructions holds.
+_LONG = 8000
+
 
 def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     """C source of ``uk_move_crowd``; of a mechanism alone, laws of any kind are asked in turn."""
@@ -33,13 +36,16 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     followed = 3 * max(
         1, len(mechanism.constraints), 0 if tasks is None else len(tasks.constraints)
     )
+    definitions = batch_definitions(mechanism)
+    statements = definitions.count(f"  const {LANES.real} x")
     return "\n".join(
         [
             "#include <math.h>\n",
             declarations(mechanism) if tasks is None else servo_declarations(tasks),
             batch_declarations(mechanism),
             part("crowd.h"),
-            batch_definitions(mechanism),
+            definitions,
+            f"#define UK_LONG {int(statements > _LONG)}",
             *motors(mechanism),
             *_drives(mechanism),
             table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
