@@ -17,7 +17,7 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 }
 
 /* 0; 1 where there is no memory. */
-UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
+UK_OF_BATCHES int uk_evaluate_batch(const uk_batch *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept;

@@ -187,7 +187,7 @@ static uk_mask uk_lanes_law(const uk_lanes_memory *m, uk_group *g, uk_admitted *
 #if UK_ADMISSIBLE
   if (admitted->n == UK_ADMISSIBLE) return uk_lanes_law_of(m, g, admitted, UK_ADMISSIBLE);
 #endif
-  return uk_lanes_law_of(m, g, admitted, UK_NV);
+  return uk_lanes_law_of(m, g, admitted, admitted->n);
 }
 #endif
 

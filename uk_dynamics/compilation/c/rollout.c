@@ -184,7 +184,7 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
 
 /* 0; 1 where there is no memory. A state that has no answer any more stops: `stopped` has the
  * number of the step, from 1 for the start, `reason` why; what follows is NaN. */
-UK_EXPORT int uk_rollout(const uk_trajectories *c) {
+UK_OF_BATCHES int uk_rollout(const uk_trajectories *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept;

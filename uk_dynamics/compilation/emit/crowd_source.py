@@ -41,6 +41,7 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     return "\n".join(
         [
             "#include <math.h>\n",
+            "#define UK_OF_BATCHES UK_OPTIONAL static",
             declarations(mechanism) if tasks is None else servo_declarations(tasks),
             batch_declarations(mechanism),
             part("crowd.h"),

@@ -108,12 +108,12 @@ def _branching(blocks: Sequence[Sequence[Statement]]) -> Sequence[Sequence[State
     costs: dict[_Side, int] = {}
     for (number, k), side in sides.items():
         costs[side] = costs.get(side, 0) + (_LONG if _is_long(blocks[number][k]) else 1)
-    sides = {place: side for place, side in sides.items() if costs[side] >= _WORTH_A_BRANCH}
+    sides = {place: x for place, x in sides.items() if costs[x] >= _WORTH_A_BRANCH}
     read_by = _readers(blocks)
     found = []
     for number, block in enumerate(blocks):
         maker = {x: k for k, statement in enumerate(block) for x in statement.makes}
-        left = {k: side for k in range(len(block)) if (side := sides.get((number, k)))}
+        left = {k: sides[number, k] for k in range(len(block)) if (number, k) in sides}
         lines: list[Statement] = []
         for k, statement in enumerate(block):
             if (number, k) in sides:
@@ -179,7 +179,8 @@ def _branch(
 ) -> Statement:
     """Statements that are left out, and their results zero, where no lane takes a side."""
     condition, number = side
-    lines, makes = [], []
+    lines: list[str] = []
+    makes: list[str] = []
     for statement in statements:
         text = statement.text
         if not all(within.issuperset(read_by.get(x, ())) for x in statement.makes):
