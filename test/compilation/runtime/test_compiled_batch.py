@@ -66,7 +66,8 @@ def test_rotations_near_half_a_turn_and_others():
     machine = mechanism(
         link("ground") + link("left") + link("right") + joint("a", "ground", "left")
         + joint("b", "ground", "right"),
-        "constraints: {seam: {type: frame, axes: [ry], parent: {link: left}, child: {link: right}}}",
+        "constraints:\n"
+        "  seam: {type: frame, axes: [ry], parent: {link: left}, child: {link: right}}",
     )  # fmt: skip
     apart = np.linspace(0.1, 3.1, 64)  # in order: 120 degrees are between
     q, v = np.column_stack((0.5 + apart, np.full(64, 0.5))), np.tile([1.0, -0.5], (64, 1))
