@@ -74,6 +74,7 @@ def test_side_by_side_as_one_at_a_time(name):
         controllers=[run[2]() for run in runs],
         control_period=PERIOD,
         backend="compiled",
+        threads=1,  # vectors of motions move by turns
     )
     for k in (0, 3, 8):
         mechanism, state, controller = runs[k]

@@ -8,7 +8,7 @@ from support.mechanism_builder import closed_states, joint, link, mechanism, shi
 
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.exceptions import InputError, StateError, UndeterminedMotionError
-from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism.resolution.state import Inputs, State
 
 needs_compiler = pytest.mark.skipif(
     compiler.find_compiler() is None, reason="there is no C compiler on this machine"
@@ -58,6 +58,25 @@ def test_angles_in_all_directions():
     expected = np.arctan2(y, x) + np.arctan(y)
     # a few units in the last place of at most 3 pi / 2
     assert np.abs(found.qdd[:, 2] - expected).max() <= 4e-15
+
+
+@needs_compiler
+def test_rotations_near_half_a_turn_and_others():
+    """Vectors of which all lanes, some or none take a side of the logarithm of a rotation."""
+    machine = mechanism(
+        link("ground") + link("left") + link("right") + joint("a", "ground", "left")
+        + joint("b", "ground", "right"),
+        "constraints:\n"
+        "  seam: {type: frame, axes: [ry], parent: {link: left}, child: {link: right}}",
+    )  # fmt: skip
+    apart = np.linspace(0.1, 3.1, 64)  # in order: 120 degrees are between
+    q, v = np.column_stack((0.5 + apart, np.full(64, 0.5))), np.tile([1.0, -0.5], (64, 1))
+    found = machine.dynamics("compiled").evaluate_batch(q, v, np.zeros_like(q))
+    interpreted = machine.dynamics("interpreted")
+    for k in range(len(q)):
+        expected = interpreted.evaluate(State(0.0, q[k], v[k])).qdd
+        assert np.abs(expected).max() > 10.0  # most of it draws the seam together
+        assert np.abs(found.qdd[k] - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 @needs_compiler

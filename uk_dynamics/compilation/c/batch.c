@@ -17,7 +17,7 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 }
 
 /* 0; 1 where there is no memory. */
-UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
+UK_OF_BATCHES int uk_evaluate_batch(const uk_batch *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept;
@@ -38,7 +38,7 @@ UK_EXPORT int uk_evaluate_batch(const uk_batch *c) {
     if (c->followed != NULL && c->followed_stride)
       uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
     kept.known = 0;
-    uk_lanes_evaluate(m, &kept);
+    uk_lanes_evaluate(m, &kept, 1);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
     uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
     uk_store(c->violation, m->violation, UK_M, first, lanes);

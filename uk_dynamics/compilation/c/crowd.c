@@ -3,16 +3,16 @@
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
-static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, uk_crowd *c,
-                             long long first, double t, uk_mask *failed) {
+static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, int groups,
+                             uk_crowd *c, const long long *first, double t, uk_mask *failed) {
   (void)law;
-  UK_EACH(l, g->lanes) {
+  UK_EACH(k, groups) UK_EACH(l, g[k].lanes) {
     double q[UK_NV], v[UK_NV], flags[1 + c->flags];
     memset(flags, 0, sizeof flags);
-    UK_EACH(i, UK_NV) q[i] = m->q[i][l], v[i] = m->v[i][l];
-    if ((*failed)[l]) continue;
-    if (uk_crowd_ask(g, c, first, l, t, q, v, flags)) uk_crowd_note(c, first + l, t, flags);
-    else (*failed)[l] = -1;
+    UK_EACH(i, UK_NV) q[i] = m[k].q[i][l], v[i] = m[k].v[i][l];
+    if (failed[k][l]) continue;
+    if (uk_crowd_ask(g + k, c, first[k], l, t, q, v, flags)) uk_crowd_note(c, first[k] + l, t, flags);
+    else failed[k][l] = -1;
   }
 }
 #endif
@@ -54,51 +54,14 @@ static void uk_crowd_take_effect(uk_group *g, const uk_crowd *c, double t, uk_qu
 
 /* Forces of the motors and others on the joints. */
 static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
-  UK_EACH(i, UK_NV) {
-    uk_lanes sum = g->tau[i];
-    UK_EACH(j, UK_NU) if (uk_motors[j][i] != 0.0) sum += uk_motors[j][i] * g->held[j];
-    m->tau[i] = sum;
-  }
+  memcpy(m->tau, g->tau, sizeof m->tau);
+  UK_EACH(e, UK_DRIVES) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * g->held[uk_drive_motor[e]];
 }
 
-static void uk_crowd_stage(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, double t, uk_mask *failed) {
-  m->t = uk_all(t);
-  uk_lanes_structure(m, g, failed);
-  uk_lanes_evaluate(m, kept);
-  *failed |= m->failed > uk_all(0.0);
-}
-
-/* One step of size h from t, with the projection that ends it; where it fails, states stay. */
-static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, int euler, double t, double h,
-                          double end, uk_mask *failed) {
-  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-  uk_lanes q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
-  UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = uk_all(0.0);
-  if (euler) {
-    uk_crowd_stage(m, kept, g, t, failed);
-    UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
-  } else {
-    UK_EACH(s, 4) {
-      const double part = h * offset[s];
-      if (s > 0) {
-        UK_EACH(i, UK_NV) m->q[i] = q[i] + part * m->v[i];
-        UK_EACH(i, UK_NV) m->v[i] = v[i] + part * m->qdd[i];
-      }
-      uk_crowd_stage(m, kept, g, t + part, failed);
-      UK_EACH(i, UK_NV) dq[i] += weight[s] * m->v[i], dv[i] += weight[s] * m->qdd[i];
-    }
-    UK_EACH(i, UK_NV) m->q[i] = q[i] + (h / 6.0) * dq[i];
-    UK_EACH(i, UK_NV) m->v[i] = v[i] + (h / 6.0) * dv[i];
-  }
-  /* onto the constraints, unless they jumped, as uk_end_step has it */
-  uk_lanes end_q[UK_NV], end_v[UK_NV], way = uk_all(0.0), speed = way, jump = way, kick = way;
-  uk_lanes change = way;
-  memcpy(end_q, m->q, sizeof end_q);
-  memcpy(end_v, m->v, sizeof end_v);
-  m->t = uk_all(end);
-  uk_lanes_structure(m, g, failed);
-  *failed |= uk_lanes_project(m, kept);
-  uk_lanes total = uk_all(0.0);
+/* Where a step from q, v to its end jumped onto the constraints, as uk_end_step has it. */
+static uk_mask uk_crowd_jumped(const uk_lanes_memory *m, const uk_lanes *q, const uk_lanes *v,
+                               const uk_lanes *end_q, const uk_lanes *end_v, double h) {
+  uk_lanes way = uk_all(0.0), speed = way, jump = way, kick = way, change = way, total = way;
   UK_EACH(i, UK_NV) {
     speed = uk_lanes_larger(speed, uk_lanes_fabs(v[i]));
     way = uk_lanes_larger(way, uk_lanes_fabs(end_q[i] - q[i]));
@@ -109,11 +72,82 @@ static void uk_crowd_step(uk_lanes_memory *m, uk_lanes_kept *kept, uk_group *g, 
   }
   speed += UK_SUDDEN;
   way += h * speed;
-  *failed |= (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed)
-             | ~uk_finite(total);
-  if (uk_any(*failed)) UK_EACH(i, UK_NV) {
-    m->q[i] = uk_pick(*failed, q[i], m->q[i]);
-    m->v[i] = uk_pick(*failed, v[i], m->v[i]);
+  return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed) | ~uk_finite(total);
+}
+
+/* Groups that move together, function by function: two where the memory of both is near, or where
+ * code is long and that of one is. */
+#define UK_NEAR 49152 /* bytes */
+enum {
+  UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
+  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR : UK_NEAR / 2) ? 2 : 1
+};
+
+typedef struct {
+  int groups;
+  uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
+                             * before it knows */
+  uk_lanes_kept kept[UK_GROUPS];
+  uk_group group[UK_GROUPS];
+  uk_queue late[UK_GROUPS];
+  uk_mask failed[UK_GROUPS];
+  long long first[UK_GROUPS]; /* motions */
+} uk_side;
+
+static void uk_crowd_stage(uk_side *s, double t) {
+  UK_EACH(g, s->groups) {
+    s->m[g].t = uk_all(t);
+    uk_lanes_structure(s->m + g, s->group + g, s->failed + g);
+  }
+  uk_lanes_evaluate(s->m, s->kept, s->groups);
+  UK_EACH(g, s->groups) s->failed[g] |= s->m[g].failed > uk_all(0.0);
+}
+
+/* One step of size h from t, with the projection that ends it; where it fails, states stay. */
+static void uk_crowd_step(uk_side *s, int euler, double t, double h, double end) {
+  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
+  uk_lanes q[UK_GROUPS][UK_NV], v[UK_GROUPS][UK_NV], dq[UK_GROUPS][UK_NV], dv[UK_GROUPS][UK_NV];
+  uk_mask open[UK_GROUPS];
+  UK_EACH(g, s->groups) memcpy(q[g], s->m[g].q, sizeof q[g]), memcpy(v[g], s->m[g].v, sizeof v[g]);
+  if (euler) {
+    uk_crowd_stage(s, t);
+    UK_EACH(g, s->groups) {
+      uk_lanes_memory *m = s->m + g;
+      UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
+    }
+  } else {
+    memset(dq, 0, sizeof dq), memset(dv, 0, sizeof dv);
+    UK_EACH(k, 4) {
+      const double part = h * offset[k];
+      if (k > 0) UK_EACH(g, s->groups) {
+        uk_lanes_memory *m = s->m + g;
+        UK_EACH(i, UK_NV) m->q[i] = q[g][i] + part * m->v[i];
+        UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * m->qdd[i];
+      }
+      uk_crowd_stage(s, t + part);
+      UK_EACH(g, s->groups) {
+        const uk_lanes_memory *m = s->m + g;
+        UK_EACH(i, UK_NV) dq[g][i] += weight[k] * m->v[i], dv[g][i] += weight[k] * m->qdd[i];
+      }
+    }
+    UK_EACH(g, s->groups) {
+      UK_EACH(i, UK_NV) s->m[g].q[i] = q[g][i] + (h / 6.0) * dq[g][i];
+      UK_EACH(i, UK_NV) s->m[g].v[i] = v[g][i] + (h / 6.0) * dv[g][i];
+    }
+  }
+  UK_EACH(g, s->groups) { /* from here on where the step ends, and how fast */
+    uk_lanes_memory *m = s->m + g;
+    memcpy(dq[g], m->q, sizeof dq[g]), memcpy(dv[g], m->v, sizeof dv[g]);
+    m->t = uk_all(end);
+    uk_lanes_structure(m, s->group + g, s->failed + g);
+  }
+  uk_lanes_project(s->m, s->kept, s->groups, open);
+  UK_EACH(g, s->groups) {
+    s->failed[g] |= open[g] | uk_crowd_jumped(s->m + g, q[g], v[g], dq[g], dv[g], h);
+    if (uk_any(s->failed[g])) UK_EACH(i, UK_NV) {
+      s->m[g].q[i] = uk_pick(s->failed[g], q[g][i], s->m[g].q[i]);
+      s->m[g].v[i] = uk_pick(s->failed[g], v[g][i], s->m[g].v[i]);
+    }
   }
 }
 
@@ -126,75 +160,96 @@ static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_
   }
 }
 
-/* A group of motions from the first instant to the last. The law is at other states, and has a memory
- * of its own: a step begins with what the projection before it knows. */
-static void uk_crowd_group(uk_lanes_memory *m, uk_lanes_memory *law, uk_crowd *c, uk_queue *late,
-                           long long first, int lanes) {
-  uk_group group, *g = &group;
-  uk_mask failed = (uk_mask)uk_all(0.0);
-  long long sampled = 0;
-  uk_lanes_kept kept;
-  kept.known = 0;
-  g->lanes = lanes;
+/* Take over motions into a group; and back. */
+static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
+  uk_lanes_memory *m = s->m + at;
+  uk_group *g = s->group + at;
+  const long long left = c->count - first;
+  const int lanes = g->lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
+  s->first[at] = first;
+  s->kept[at].known = 0;
+  s->failed[at] = (uk_mask)uk_all(0.0);
+  s->late[at].count = 0;
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);
 #if UK_LAW_IN_LANES
   uk_lanes_take_over(g, c, first);
 #endif
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-  uk_load_parameters(law, c->p, c->p_stride, first, lanes);
+  uk_load_parameters(s->law + at, c->p, c->p_stride, first, lanes);
   uk_load(m->q, c->q + first * UK_NV, UK_NV, lanes);
   uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
   uk_load(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
   uk_load(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
-  late->count = 0;
   m->stabilize = 0.0;
   m->forces = 0;
-  for (long long at = 0;; ++at) {
-    const double begin = c->when[at];
-    if (c->control[at] != 0.0) {
-      uk_lanes_control(m, law, g, c, first, begin, &failed);
-      uk_crowd_drive(g, c, first, begin, late, &failed);
-    }
-    uk_crowd_take_effect(g, c, begin, late);
-    if (c->sample[at] != 0.0) uk_crowd_keep(c, m, g, first, sampled++);
-    if (at + 1 >= c->stops || !uk_any(~failed)) break;
-    const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
-    const long long count = parts > 1.0 ? (long long)parts : 1;
-    const double h = (end - begin) / count;
-    uk_lanes_apply(m, g);
-    for (long long k = 0; k < count; ++k) {
-      uk_crowd_step(m, &kept, g, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h,
-                    &failed);
-      c->steps += lanes;
-    }
-  }
-  UK_EACH(l, lanes) {
-    UK_EACH(i, UK_NV) c->q[(first + l) * UK_NV + i] = m->q[i][l];
-    UK_EACH(i, UK_NV) c->v[(first + l) * UK_NV + i] = m->v[i][l];
-    UK_EACH(j, UK_NU) c->efforts[(first + l) * UK_NU + j] = g->held[j][l];
+}
+
+static void uk_crowd_end(const uk_side *s, uk_crowd *c, int at) {
+  const uk_group *g = s->group + at;
+  UK_EACH(l, g->lanes) {
+    const long long motion = s->first[at] + l;
+    UK_EACH(i, UK_NV) c->q[motion * UK_NV + i] = s->m[at].q[i][l];
+    UK_EACH(i, UK_NV) c->v[motion * UK_NV + i] = s->m[at].v[i][l];
+    UK_EACH(j, UK_NU) c->efforts[motion * UK_NU + j] = g->held[j][l];
 #if UK_LAW_IN_LANES
     uk_lane_to_memory(g, l);
 #endif
-    c->stopped[first + l] = failed[l] != 0;
+    c->stopped[motion] = s->failed[at][l] != 0;
+  }
+}
+
+/* Groups of motions from the first instant to the last. */
+static void uk_crowd_move(uk_side *s, uk_crowd *c) {
+  long long sampled = 0;
+  for (long long at = 0;; ++at) {
+    const double begin = c->when[at];
+    int going = 0;
+    if (c->control[at] != 0.0)
+      uk_lanes_control(s->m, s->law, s->group, s->groups, c, s->first, begin, s->failed);
+    UK_EACH(k, s->groups) {
+      uk_group *g = s->group + k;
+      if (c->control[at] != 0.0) uk_crowd_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
+      uk_crowd_take_effect(g, c, begin, s->late + k);
+      if (c->sample[at] != 0.0) uk_crowd_keep(c, s->m + k, g, s->first[k], sampled);
+      uk_lanes_apply(s->m + k, g);
+      going |= uk_any(~s->failed[k]);
+    }
+    if (c->sample[at] != 0.0) ++sampled;
+    if (at + 1 >= c->stops || !going) break;
+    const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
+    const long long count = parts > 1.0 ? (long long)parts : 1;
+    const double h = (end - begin) / count;
+    for (long long k = 0; k < count; ++k)
+      uk_crowd_step(s, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h);
+    UK_EACH(k, s->groups) c->steps += count * s->group[k].lanes;
   }
 }
 
 /* All motions; 0, or 1: there is no memory. */
 UK_EXPORT int uk_move_crowd(uk_crowd *c) {
-  uk_lanes_memory *m = aligned_alloc(64, (2 * sizeof *m + 63) / 64 * 64), *law = m + 1;
-  const size_t places = (size_t)c->places, width = sizeof(uk_lanes) * UK_NU;
-  uk_queue late = {0, malloc(places * sizeof(double)), aligned_alloc(64, (places * width + 127) / 64 * 64)};
-  if (m == NULL || late.when == NULL || late.efforts == NULL) {
-    free(m), free(late.when), free(late.efforts);
-    return 1;
+  uk_side side;
+  const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_NU * places;
+  side.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *side.m + 63) / 64 * 64);
+  side.law = side.m + UK_GROUPS;
+  int ready = side.m != NULL;
+  UK_EACH(g, UK_GROUPS) {
+    side.late[g].when = malloc(places * sizeof(double));
+    side.late[g].efforts = aligned_alloc(64, (efforts + 127) / 64 * 64);
+    ready &= side.late[g].when != NULL && side.late[g].efforts != NULL;
   }
-  memset(m, 0, 2 * sizeof *m); /* entries of A that are always zero are never written */
-  UK_EACH(r, UK_ROWS) m->active[r] = law->active[r] = uk_all(c->active[r]);
-  for (long long first = 0; first < c->count; first += UK_WIDTH) {
-    const long long left = c->count - first;
-    uk_crowd_group(m, law, c, &late, first, left < UK_WIDTH ? (int)left : UK_WIDTH);
+  if (ready) {
+    memset(side.m, 0, 2 * UK_GROUPS * sizeof *side.m); /* zeros of A are never written */
+    UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) side.m[g].active[r] = uk_all(c->active[r]);
+    for (long long first = 0; first < c->count; first += UK_GROUPS * UK_WIDTH) {
+      const long long groups = (c->count - first + UK_WIDTH - 1) / UK_WIDTH;
+      side.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
+      UK_EACH(g, side.groups) uk_crowd_begin(&side, c, g, first + g * UK_WIDTH);
+      uk_crowd_move(&side, c);
+      UK_EACH(g, side.groups) uk_crowd_end(&side, c, g);
+    }
   }
-  free(m), free(late.when), free(late.efforts);
-  return 0;
+  UK_EACH(g, UK_GROUPS) free(side.late[g].when), free(side.late[g].efforts);
+  free(side.m);
+  return !ready;
 }

@@ -26,6 +26,7 @@ typedef struct {
   uk_lanes root[UK_NU], inverse_root[UK_NU]; /* of the weights */
   uk_lanes followed[3 * UK_MT], error[UK_MT], rate[UK_MT], desired[UK_MT];
   uk_lanes map[UK_MT * UK_NU], wanted[UK_MT];
+  uk_lanes A[UK_MT * UK_NV]; /* rows of tasks; zeros are never written */
 #if UK_SWITCHED
   uk_lanes active[UK_ROWS];
 #endif

@@ -39,21 +39,37 @@ static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
 #endif
 }
 
-/* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
- * uk_admit has it; how many coordinates that takes. */
-static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task, uk_lanes *motor,
-                          uk_lanes *size) {
+#if !(UK_MT > UK_NU || UK_GAUSS || UK_BY_MOTION)
+#define UK_CLOSED 1 /* whether there is a closed form in lanes */
+#endif
+
+#if UK_CLOSED
+typedef struct { /* what motors and task rows are in the admissible motions, and their sizes */
+  uk_lanes bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV], size[UK_MT];
+  int n; /* coordinates of each */
+} uk_admitted;
+
+static void uk_lanes_find_terms(uk_lanes_memory *m, uk_group *g, uk_admitted *to) {
+  uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, g->A, to->bias);
   uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
                  m->rate);
+}
+
+/* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
+ * uk_admit has it. */
+static void uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_admitted *to) {
+  uk_lanes *task = to->task, *motor = to->motor, *size = to->size;
 #if UK_ADMISSIBLE
   uk_lanes sure[2];
+  to->n = UK_ADMISSIBLE;
   uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias,
                             m->residual, m->rate, A, m->qdd, task, motor, size, sure);
   if (!uk_any(~((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
     m->failed = uk_all(0.0);
-    return UK_ADMISSIBLE;
+    return;
   }
 #endif
+  to->n = UK_NV;
   uk_lanes_pivoted(m);
   UK_EACH(j, UK_NU) {
     UK_EACH(i, UK_NV) motor[j * UK_NV + i] = uk_all(uk_motors[j][i]);
@@ -67,23 +83,25 @@ static int uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes *task,
     size[r] = uk_lanes_norm(x, UK_NV);
     uk_lanes_held(m, x);
   }
-  return UK_NV;
+}
+
+/* y reflected by x, of which beta is two over the square. */
+static inline void uk_lanes_mirror(const uk_lanes *x, uk_lanes beta, uk_lanes *y) {
+  uk_lanes s = uk_all(0.0);
+  UK_EACH(i, UK_NU) s += x[i] * y[i];
+  s *= beta;
+  UK_EACH(i, UK_NU) y[i] -= s * x[i];
 }
 
 /* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
  * are independent for motors beyond doubt, and served. */
-static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
-#if UK_MT > UK_NU || UK_GAUSS || UK_BY_MOTION
-  (void)m, (void)g;
-  return (uk_mask)uk_all(0.0);
-#else
+static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_admitted *admitted,
+                                      const int n) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  uk_lanes A[UK_MT * UK_NV], bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV];
-  uk_lanes rows[UK_MT][UK_NU], norm[UK_MT], whole[UK_MT], size[UK_MT];
+  const uk_lanes *task = admitted->task;
+  uk_lanes *motor = admitted->motor, rows[UK_MT][UK_NU], norm[UK_MT], size[UK_MT];
   uk_lanes strength = zero, largest = zero;
   uk_lanes beta[UK_MT], R[UK_MT][UK_MT], inverse_R[UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
-  uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, A, bias);
-  const int n = uk_lanes_admit(m, A, task, motor, whole);
   uk_mask sure = m->failed == zero;
   UK_EACH(j, UK_NU) {
     uk_lanes *x = motor + j * n;
@@ -93,17 +111,20 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   strength = uk_lanes_sqrt(strength);
   UK_EACH(r, UK_MT) {
     norm[r] = uk_lanes_norm(task + r * n, n);
-    largest = uk_lanes_larger(largest, whole[r]);
-    g->wanted[r] = g->desired[r] - bias[r];
+    largest = uk_lanes_larger(largest, admitted->size[r]);
+    g->wanted[r] = g->desired[r] - admitted->bias[r];
     size[r] = uk_lanes_fabs(g->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
-    UK_EACH(i, UK_NV) {
-      const uk_lanes part = A[r * UK_NV + i] * m->qdd[i];
+    for (int s = uk_task_support_start[r]; s < uk_task_support_start[r + 1]; ++s) {
+      const int i = uk_task_support[s];
+      const uk_lanes part = g->A[r * UK_NV + i] * m->qdd[i];
       g->wanted[r] -= part;
       size[r] += uk_lanes_fabs(part);
     }
+    uk_lanes x[UK_NV];
+    UK_EACH(i, n) x[i] = task[r * n + i];
     UK_EACH(j, UK_NU) {
       uk_lanes sum = zero;
-      UK_EACH(i, n) sum += task[r * n + i] * motor[j * n + i];
+      UK_EACH(i, n) sum += x[i] * motor[j * n + i];
       rows[r][j] = sum;
       g->map[r * UK_NU + j] = sum * g->root[j];
     }
@@ -125,13 +146,9 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     inverse_R[k] = beta[k] * (length + uk_lanes_fabs(x[k]));
     inverse_R[k] = uk_pick(x[k] > 0.0, -inverse_R[k], inverse_R[k]);
     UK_EACH(i, k) R[k][i] = x[i];
+    UK_EACH(i, k) x[i] = zero; /* loops of constant length are faster than shorter ones */
     x[k] -= diagonal;
-    for (int r = k + 1; r < UK_MT; ++r) {
-      uk_lanes s = zero;
-      for (int i = k; i < UK_NU; ++i) s += x[i] * rows[r][i];
-      s *= beta[k];
-      for (int i = k; i < UK_NU; ++i) rows[r][i] -= s * x[i];
-    }
+    for (int r = k + 1; r < UK_MT; ++r) uk_lanes_mirror(x, beta[k], rows[r]);
   }
   /* any order finds the same rank where the inverse of R is small enough */
   uk_lanes inverse = zero;
@@ -153,19 +170,9 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
   }
   /* of the preload the part that no row sees */
   UK_EACH(j, UK_NU) free[j] = g->root[j] * g->preload[j];
-  UK_EACH(k, UK_MT) {
-    uk_lanes s = zero;
-    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * free[i];
-    s *= beta[k];
-    for (int i = k; i < UK_NU; ++i) free[i] -= s * rows[k][i];
-  }
+  UK_EACH(k, UK_MT) uk_lanes_mirror(rows[k], beta[k], free);
   UK_EACH(j, UK_NU) u[j] = j < UK_MT ? y[j] : free[j];
-  for (int k = UK_MT - 1; k >= 0; --k) {
-    uk_lanes s = zero;
-    for (int i = k; i < UK_NU; ++i) s += rows[k][i] * u[i];
-    s *= beta[k];
-    for (int i = k; i < UK_NU; ++i) u[i] -= s * rows[k][i];
-  }
+  for (int k = UK_MT - 1; k >= 0; --k) uk_lanes_mirror(rows[k], beta[k], u);
   uk_lanes total = zero;
   UK_EACH(j, UK_NU) total += g->efforts[j] = u[j] * g->inverse_root[j];
   UK_EACH(r, UK_MT) {
@@ -174,8 +181,15 @@ static uk_mask uk_lanes_law(uk_lanes_memory *m, uk_group *g) {
     sure &= uk_lanes_fabs(missed) <= UK_MET * size[r];
   }
   return sure & uk_finite(total);
-#endif
 }
+
+static uk_mask uk_lanes_law(const uk_lanes_memory *m, uk_group *g, uk_admitted *admitted) {
+#if UK_ADMISSIBLE
+  if (admitted->n == UK_ADMISSIBLE) return uk_lanes_law_of(m, g, admitted, UK_ADMISSIBLE);
+#endif
+  return uk_lanes_law_of(m, g, admitted, admitted->n);
+}
+#endif
 
 /* As uk_compare and uk_predict: the state half a period ahead of the one in the memory. */
 static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
@@ -184,6 +198,7 @@ static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
   const uk_mask held = g->period[0] > zero, past = held & (g->past_known[0] != zero);
   const uk_mask fresh = held & ~(past & (periods >= zero) & (periods < UK_TOO_SHORT));
   const uk_mask known = fresh & past & (periods >= zero) & (periods <= UK_TOO_LONG);
+  const uk_lanes over = 1.0 / apart;
   g->acceleration_known[0] =
       uk_pick(fresh & past, uk_pick(known, one, zero), g->acceleration_known[0]);
   g->past_known[0] = uk_pick(fresh, one, g->past_known[0]);
@@ -191,7 +206,7 @@ static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
   const uk_mask ahead = held & (g->acceleration_known[0] != zero);
   UK_EACH(i, UK_NV) {
     const uk_lanes v = m->v[i];
-    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) / apart, g->measured_qdd[i]);
+    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) * over, g->measured_qdd[i]);
     g->past_v[i] = uk_pick(fresh, v, g->past_v[i]);
     m->v[i] = uk_pick(ahead, v + h * g->measured_qdd[i], v);
     m->q[i] += 0.5 * h * (v + m->v[i]);
@@ -246,13 +261,14 @@ static void uk_lanes_desire(const uk_lanes_memory *m, uk_group *g, uk_lanes t) {
 static uk_mask uk_lanes_within(const uk_group *g, const uk_lanes *v, const uk_lanes *later) {
   const uk_lanes zero = uk_all(0.0);
   uk_mask within = ~(uk_mask)zero;
+  uk_lanes now[UK_NU], then[UK_NU];
+  UK_EACH(j, UK_NU) now[j] = then[j] = zero;
+  UK_EACH(e, UK_DRIVES) {
+    now[uk_drive_motor[e]] += uk_drive_ratio[e] * v[uk_drive_joint[e]];
+    then[uk_drive_motor[e]] += uk_drive_ratio[e] * later[uk_drive_joint[e]];
+  }
   UK_EACH(j, UK_NU) {
-    uk_lanes speed = zero, then = zero;
-    UK_EACH(i, UK_NV) {
-      speed += uk_motors[j][i] * v[i];
-      then += uk_motors[j][i] * later[i];
-    }
-    speed = uk_lanes_larger(uk_lanes_fabs(speed), uk_lanes_fabs(then));
+    uk_lanes speed = uk_lanes_larger(uk_lanes_fabs(now[j]), uk_lanes_fabs(then[j]));
     speed = uk_lanes_larger(speed, uk_all(UK_SLOWEST));
     const uk_lanes size = uk_lanes_fabs(g->efforts[j]);
     within &= (size <= g->effort_limit[j]) & (size * speed <= g->power_limit[j] * UK_SAFELY);
@@ -290,11 +306,10 @@ static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, doub
   return uk_crowd_ask(g, c, first, l, t, q, v, flags);
 }
 
-/* Efforts of all laws at a measured state, with a memory of their own. */
-static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_group *g,
-                             uk_crowd *c, long long first, double t, uk_mask *failed) {
+/* What laws want at measured states, and the memory at the states that they are for. */
+static void uk_lanes_want(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_group *g, double t,
+                          uk_mask *failed) {
   const uk_lanes zero = uk_all(0.0), now = uk_all(t), *q = measured->q, *v = measured->v;
-  uk_lanes later[UK_NV];
   m->t = now;
   memcpy(m->q, q, sizeof m->q);
   memcpy(m->v, v, sizeof m->v);
@@ -302,7 +317,6 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
   uk_lanes_task_errors(now, q, v, g->followed UK_P, g->error, g->rate);
   uk_lanes_predict(m, g);
   uk_lanes_desire(m, g, now);
-  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
   uk_follow_all(g->tasks, g->tasks_alike, m->t, UK_MT, g->followed, failed);
 #if UK_FOLLOWS
   uk_follow_all(g->expected, g->expected_alike, m->t, UK_M, m->followed, failed);
@@ -310,14 +324,22 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
 #if UK_SWITCHED
   memcpy(m->active, g->active, sizeof m->active);
 #endif
-  UK_EACH(i, UK_NV) m->tau[i] = zero;
+  memset(m->tau, 0, sizeof m->tau);
   const uk_mask left = g->friction[0] == zero; /* friction is left to the feedback */
   if (uk_any(left)) {
     uk_lanes_resistance(m->t, m->q, m->v UK_P, m->tau);
     UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], zero);
   }
   m->stabilize = 1.0;
-  const uk_mask sure = uk_lanes_law(m, g) & (g->internal[0] == zero);
+}
+
+/* Efforts of laws, of which the closed form is sure in some lanes. */
+static void uk_lanes_decide(const uk_lanes_memory *measured, const uk_lanes_memory *m, uk_group *g,
+                            uk_crowd *c, long long first, double t, uk_mask sure, uk_mask *failed) {
+  const uk_lanes zero = uk_all(0.0), *q = measured->q, *v = measured->v;
+  uk_lanes later[UK_NV];
+  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
+  sure &= g->internal[0] == zero;
   const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
   if (uk_any(~served)) UK_EACH(l, g->lanes) {
     double own_q[UK_NV], own_v[UK_NV], expected[UK_NV], flags[UK_FLAGS] = {0.0};
@@ -335,6 +357,25 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
 #endif
 }
 
+/* Efforts of all laws at measured states, with a memory of their own. */
+static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_group *g, int groups,
+                             uk_crowd *c, const long long *first, double t, uk_mask *failed) {
+  UK_EACH(k, groups) uk_lanes_want(measured + k, m + k, g + k, t, failed + k);
+#if UK_CLOSED
+  uk_admitted admitted[groups];
+  UK_EACH(k, groups) uk_lanes_find_terms(m + k, g + k, admitted + k);
+  UK_EACH(k, groups) uk_lanes_admit(m + k, g[k].A, admitted + k);
+#endif
+  UK_EACH(k, groups) {
+#if UK_CLOSED
+    const uk_mask sure = uk_lanes_law(m + k, g + k, admitted + k);
+#else
+    const uk_mask sure = (uk_mask)uk_all(0.0);
+#endif
+    uk_lanes_decide(measured + k, m + k, g + k, c, first[k], t, sure, failed + k);
+  }
+}
+
 /* Take over what laws are set to and remember. */
 static void uk_lanes_take_over(uk_group *g, uk_crowd *c, long long first) {
   UK_EACH(l, UK_WIDTH) {
@@ -348,6 +389,7 @@ static void uk_lanes_take_over(uk_group *g, uk_crowd *c, long long first) {
 #endif
   UK_EACH(j, UK_NU) g->root[j] = uk_lanes_sqrt(g->weights[j]);
   UK_EACH(j, UK_NU) g->inverse_root[j] = 1.0 / g->root[j];
+  memset(g->A, 0, sizeof g->A);
   const int together = !uk_any(g->period[0] != uk_all(g->period[0][0]));
   g->tasks_alike = together && uk_alike(g->tasks);
   g->expected_alike = together && uk_alike(g->expected);

@@ -12,7 +12,12 @@ static void uk_lanes_find_rates(uk_lanes_memory *m, uk_lanes_kept *kept) {
                        m->residual, m->rate, kept->terms);
 }
 
-/* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_evaluate. */
+static void uk_lanes_find_forces(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  uk_lanes_terms_forces(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+                        m->residual, m->rate, kept->terms);
+}
+
+/* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_solve. */
 static void uk_lanes_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
   m->status = m->rank = zero;
@@ -64,12 +69,8 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
 }
 
-/* Constrained accelerations; `failed` as what uk_evaluate returns, by lane. */
-static void uk_lanes_evaluate(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  uk_lanes_configure(m, kept);
-  uk_lanes_find_rates(m, kept);
-  uk_lanes_terms_forces(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
-                        m->residual, m->rate, kept->terms);
+/* Constrained accelerations of the terms in the memory; `failed` as what uk_evaluate returns, by lane. */
+static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
   const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
@@ -83,4 +84,15 @@ static void uk_lanes_evaluate(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #endif
   kept->known = 0;
   uk_lanes_pivoted(m);
+}
+
+/* Constrained accelerations of groups of states, each with a memory of its own. Straight-line code
+ * may be longer than the nearest cache for instructions: each part of it serves all groups. */
+static void uk_lanes_evaluate(uk_lanes_memory *m, uk_lanes_kept *kept, int groups) {
+  UK_EACH(g, groups) uk_lanes_configure(m + g, kept + g);
+  UK_EACH(g, groups) {
+    uk_lanes_find_rates(m + g, kept + g);
+    uk_lanes_find_forces(m + g, kept + g);
+  }
+  UK_EACH(g, groups) uk_lanes_solve(m + g, kept + g);
 }

@@ -42,54 +42,79 @@ static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_l
   uk_lanes_correction(m, right, d);
 }
 
-/* Newton steps of least d^T M d until residuals are rounding, then the nearest velocity. Off the
- * constraints a redundant row looks independent by about its violation: the tolerance follows. */
-static uk_mask uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  const uk_lanes zero = uk_all(0.0);
-  uk_lanes best[UK_NV], right[UK_ROWS], d[UK_NV], smallest = zero;
-  uk_mask done = (uk_mask)zero;
-  UK_EACH(i, UK_NV) best[i] = m->q[i];
-  for (int step = 0;; ++step) {
-    uk_lanes_configure(m, kept);
-    uk_lanes size = zero;
-    UK_EACH(r, UK_M) {
-      right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
-      const uk_lanes error = uk_lanes_fabs(right[r]);
-      size = uk_pick(error <= size, size, error);
-    }
-    if (step == 0) {
-      smallest = size;
-    } else {
-      const uk_mask better = ~done & (size < smallest);
-      const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
-      done |= stalled | (~better & ((smallest <= UK_REACHED) | ~(size <= UK_DIVERGING * smallest)));
-      smallest = uk_pick(better, size, smallest);
-      UK_EACH(i, UK_NV) best[i] = uk_pick(better, m->q[i], best[i]);
-    }
-    done |= ~(smallest > UK_ROUNDING);
-    if (!uk_any(~done) || step == UK_NEWTON_STEPS) break;
-    const uk_lanes part = size / UK_LENGTH;
-    const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
-    uk_lanes_correct(m, kept, right, uk_position_row,
-                     uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
-    UK_EACH(i, UK_NV) m->q[i] += uk_pick(done, zero, d[i]);
+typedef struct { /* where the projection of a group of states is */
+  uk_lanes best[UK_NV], right[UK_ROWS], smallest, size;
+  uk_mask done;
+  int ended;
+} uk_lanes_way;
+
+/* The configuration of a Newton step: whether it is the last one. */
+static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
+  uk_lanes size = uk_all(0.0);
+  UK_EACH(r, UK_M) {
+    w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+    const uk_lanes error = uk_lanes_fabs(w->right[r]);
+    size = uk_pick(error <= size, size, error);
   }
-  uk_mask moved = (uk_mask)zero;
-  UK_EACH(i, UK_NV) moved |= m->q[i] != best[i];
-  UK_EACH(i, UK_NV) m->q[i] = best[i];
-  if (uk_any(moved)) uk_lanes_configure(m, kept);
-  uk_lanes_find_rates(m, kept);
-  UK_EACH(r, UK_M) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
-  uk_lanes_correct(m, kept, right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
-  UK_EACH(i, UK_NV) m->v[i] -= d[i];
-  return ~(smallest <= UK_REACHED);
+  if (step == 0) {
+    w->smallest = size;
+    w->done = (uk_mask)uk_all(0.0);
+    memcpy(w->best, m->q, sizeof w->best);
+  } else {
+    const uk_lanes smallest = w->smallest;
+    const uk_mask better = ~w->done & (size < smallest);
+    const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
+    w->done |= stalled | (~better & ((smallest <= UK_REACHED) | ~(size <= UK_DIVERGING * smallest)));
+    w->smallest = uk_pick(better, size, smallest);
+    UK_EACH(i, UK_NV) w->best[i] = uk_pick(better, m->q[i], w->best[i]);
+  }
+  w->size = size;
+  w->done |= ~(w->smallest > UK_ROUNDING);
+  w->ended = !uk_any(~w->done) || step == UK_NEWTON_STEPS;
+}
+
+/* Groups of states, each with a memory of its own: Newton steps of least d^T M d until residuals are
+ * rounding, then the nearest velocity. Off the constraints a redundant row looks independent by about
+ * its violation: the tolerance follows. */
+static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
+  uk_lanes d[UK_NV];
+  uk_lanes_way w[groups];
+  UK_EACH(g, groups) w[g].ended = 0;
+  for (int step = 0, going = 1; going; ++step) {
+    UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
+    going = 0;
+    UK_EACH(g, groups) {
+      if (w[g].ended) continue;
+      uk_lanes_look(m + g, w + g, step);
+      if (w[g].ended) continue;
+      going = 1;
+      const uk_lanes part = w[g].size / UK_LENGTH;
+      const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
+      uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
+                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
+      UK_EACH(i, UK_NV) m[g].q[i] += uk_pick(w[g].done, uk_all(0.0), d[i]);
+    }
+  }
+  UK_EACH(g, groups) {
+    uk_mask moved = (uk_mask)uk_all(0.0);
+    UK_EACH(i, UK_NV) moved |= m[g].q[i] != w[g].best[i];
+    memcpy(m[g].q, w[g].best, sizeof w[g].best);
+    if (uk_any(moved)) uk_lanes_configure(m + g, kept + g);
+  }
+  UK_EACH(g, groups) uk_lanes_find_rates(m + g, kept + g);
+  UK_EACH(g, groups) {
+    UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
+    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
+    UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
+    failed[g] = ~(w[g].smallest <= UK_REACHED);
+  }
 }
 
 #else
 
-static uk_mask uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept) {
+static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   (void)m, (void)kept;
-  return (uk_mask)uk_all(0.0);
+  UK_EACH(g, groups) failed[g] = (uk_mask)uk_all(0.0);
 }
 
 #endif
@@ -100,7 +125,7 @@ static void uk_lanes_stage(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tra
   m->t = uk_all(c->t + 0.5 * c->dt * half);
   if (c->followed != NULL)
     UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[half * 3 * UK_ROWS + i]);
-  uk_lanes_evaluate(m, kept);
+  uk_lanes_evaluate(m, kept, 1);
   const uk_mask now = (m->failed > 0.0) & (*stopped == 0.0);
   *reason = uk_pick(now, m->failed, *reason);
   *stopped = uk_pick(now, uk_all(number), *stopped);
@@ -112,7 +137,9 @@ static void uk_lanes_follow(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
   m->t = uk_all(c->t + c->dt * step);
   if (c->followed != NULL)
     UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[2 * step * 3 * UK_ROWS + i]);
-  const uk_mask now = uk_lanes_project(m, kept) & (*stopped == 0.0);
+  uk_mask failed;
+  uk_lanes_project(m, kept, 1, &failed);
+  const uk_mask now = failed & (*stopped == 0.0);
   *reason = uk_pick(now, uk_all(UK_UNPROJECTABLE), *reason);
   *stopped = uk_pick(now, uk_all(step + 1), *stopped);
 }
@@ -157,7 +184,7 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
 
 /* 0; 1 where there is no memory. A state that has no answer any more stops: `stopped` has the
  * number of the step, from 1 for the start, `reason` why; what follows is NaN. */
-UK_EXPORT int uk_rollout(const uk_trajectories *c) {
+UK_OF_BATCHES int uk_rollout(const uk_trajectories *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept;

@@ -46,6 +46,8 @@ class Statement:
     reads: tuple[str, ...]  # names of others that it needs; inputs are not among them
     kind: str  # type of what it makes
     place: str = ""  # where it stores the name that it reads; empty: it makes one, or a vector
+    choice: tuple[str, ...] = ()  # of a choice by lanes: condition, what if so, what else
+    kinds: tuple[str, ...] = ()  # where it makes several: the type of each
 
 
 def number(value: float) -> str:
@@ -96,11 +98,12 @@ class Writer:
         operands: Sequence[Any],
         kind: str = "",
         place: str = "",
+        choice: tuple[str, ...] = (),
     ) -> None:
         symbols = (x for x in operands if isinstance(x, Symbol) and x.operation != "input")
         reads = tuple(self._named[x] for x in symbols)
         self._statements.append(
-            Statement(f"  {text}", makes, reads, kind or self._dialect.real, place)
+            Statement(f"  {text}", makes, reads, kind or self._dialect.real, place, choice)
         )
 
     def _define(self, root: Symbol) -> None:
@@ -120,7 +123,9 @@ class Writer:
                 name = self._named[node] = f"x{len(self._named)}"
                 kind = self._kind(node)
                 text = f"const {kind} {name} = {self._expression(node)};"
-                self._add(text, (name,), node.operands, kind)
+                by_lanes = node.operation == "choose" and self._dialect.prefix
+                choice = tuple(map(self._full, node.operands)) if by_lanes else ()
+                self._add(text, (name,), node.operands, kind, choice=choice)
 
     def _kind(self, node: Symbol) -> str:
         if node.operation in _COMPARISONS:

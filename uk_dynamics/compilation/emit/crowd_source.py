@@ -18,11 +18,15 @@ from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
 from uk_dynamics.compilation.emit.motor_source import motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
 from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+#: Statements of a mechanism that are more than the nearest cache for instructions holds.
+_LONG = 8000
 
 
 def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
@@ -32,14 +36,19 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     followed = 3 * max(
         1, len(mechanism.constraints), 0 if tasks is None else len(tasks.constraints)
     )
+    definitions = batch_definitions(mechanism)
+    statements = definitions.count(f"  const {LANES.real} x")
     return "\n".join(
         [
             "#include <math.h>\n",
+            "#define UK_OF_BATCHES UK_OPTIONAL static",
             declarations(mechanism) if tasks is None else servo_declarations(tasks),
             batch_declarations(mechanism),
             part("crowd.h"),
-            batch_definitions(mechanism),
+            definitions,
+            f"#define UK_LONG {int(statements > _LONG)}",
             *motors(mechanism),
+            *_drives(mechanism),
             table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
             *defines(jump_constants(mechanism)),
             *following(mechanism),
@@ -52,11 +61,24 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     )
 
 
+def _drives(mechanism: ResolvedMechanism) -> list[str]:
+    """Motors and the joints that they drive: nearly all pairs of them have nothing in common."""
+    matrix = mechanism.actuators.matrix
+    motor, joint = np.nonzero(matrix.T)
+    return [
+        f"#define UK_DRIVES {len(motor)}",
+        table("int", "uk_drive_motor", motor),
+        table("int", "uk_drive_joint", joint),
+        table("double", "uk_drive_ratio", matrix[joint, motor]),
+    ]
+
+
 def _law(tasks: Tasks) -> list[str]:
     """The servo law of tasks."""
     mechanism, rows, constraints = tasks.mechanism, trace_tasks(tasks), tasks.constraints
     given = parameters(mechanism)
     state = ("q", "v", "followed", *given)
+    support = [[i for i, x in enumerate(row) if not is_zero(x)] for row in rows.A]
     errors = places(residual=rows.residual, rate=rows.rate)
     return [
         f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
@@ -64,11 +86,13 @@ def _law(tasks: Tasks) -> list[str]:
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
         table("double", "uk_task_position", constraints.position_rows),
         table("double", "uk_task_motion", constraints.motion_rows),
+        table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
+        table("int", "uk_task_support", [i for row in support for i in row]),
         function(
             "uk_lanes_task_terms",
             state,
             ("A", "bias"),
-            places(A=rows.A, bias=rows.bias),
+            [x for x in places(A=rows.A) if not is_zero(x[1])] + places(bias=rows.bias),
             LANES,
         ),
         admissible_function(mechanism, trace(mechanism), rows.A, LANES),

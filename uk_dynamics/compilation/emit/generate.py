@@ -34,6 +34,11 @@ ATTRIBUTES = """
 #define UK_EXPORT
 #endif
 
+/* of libraries that move many states: others have no need of them */
+#ifndef UK_OF_BATCHES
+#define UK_OF_BATCHES UK_EXPORT
+#endif
+
 /* functions that are apart because together they would be too long; that not every program calls */
 #if defined(__GNUC__)
 #define UK_APART __attribute__((noinline))

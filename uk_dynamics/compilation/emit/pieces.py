@@ -20,6 +20,7 @@ from uk_dynamics.compilation.trace.symbols import WIDTH
 
 LONGEST = 800  # statements
 SHARED = "shared"  # the array
+_LONG, _WORTH_A_BRANCH = 8, 16  # statements that others take as long as; that a branch does
 
 _PIECE = """
 static void {name}({parameters}) {{
@@ -66,6 +67,7 @@ def in_pieces(
         lasting: Arrays whose entries nothing else changes as long as blocks behind the one that
             stores them may be called.
     """
+    blocks = _branching(blocks)
     pieces: list[Sequence[Statement]] = []
     block_of: list[int] = []  # of each piece
     calls = []
@@ -93,6 +95,109 @@ def in_pieces(
     return Pieces("".join(functions), tuple(calls), shared)
 
 
+_Side = tuple[str, int]  # of choices: their condition, and 1 where it holds, else 2
+_Place = tuple[int, int]  # of a statement: its block, and where in it
+
+
+def _branching(blocks: Sequence[Sequence[Statement]]) -> Sequence[Sequence[Statement]]:
+    """What only one side of choices by lanes needs is computed where some lane takes it.
+
+    The logarithm of a rotation has another formula near half a turn, for example. Compilers branch
+    by themselves for single states.
+    """
+    sides = _sides(blocks)
+    costs: dict[_Side, int] = {}
+    for (number, k), side in sides.items():
+        costs[side] = costs.get(side, 0) + (_LONG if _is_long(blocks[number][k]) else 1)
+    sides = {place: x for place, x in sides.items() if costs[x] >= _WORTH_A_BRANCH}
+    read_by = _readers(blocks)
+    found = []
+    for number, block in enumerate(blocks):
+        maker = {x: k for k, statement in enumerate(block) for x in statement.makes}
+        left = {k: sides[number, k] for k in range(len(block)) if (number, k) in sides}
+        lines: list[Statement] = []
+        for k, statement in enumerate(block):
+            if (number, k) in sides:
+                continue
+            choice = statement.choice
+            for side in ((choice[0], 1), (choice[0], 2)) if choice else ():
+                # all of that side that what was computed before is enough for
+                now: list[int] = []
+                for other in [other for other, of in left.items() if of == side]:
+                    needs = [maker[x] for x in block[other].reads if x in maker]
+                    if all(one in now if left.get(one) == side else one < k for one in needs):
+                        now.append(other)
+                if now:
+                    within = {(number, one) for one in now}
+                    lines.append(_branch([block[one] for one in now], side, read_by, within))
+                    left = {one: of for one, of in left.items() if one not in now}
+            lines.append(statement)
+        found.append(lines)
+    return found
+
+
+def _readers(blocks: Sequence[Sequence[Statement]]) -> dict[str, list[_Place]]:
+    """Statements that need a name."""
+    found: dict[str, list[_Place]] = {}
+    for number, block in enumerate(blocks):
+        for k, statement in enumerate(block):
+            for x in dict.fromkeys(statement.reads):
+                found.setdefault(x, []).append((number, k))
+    return found
+
+
+def _sides(blocks: Sequence[Sequence[Statement]]) -> dict[_Place, _Side]:
+    """Statements that only one side of choices needs, one of them in the same block."""
+    read_by = _readers(blocks)
+    found: dict[_Place, _Side] = {}
+    for number in reversed(range(len(blocks))):
+        for k in reversed(range(len(blocks[number]))):
+            statement = blocks[number][k]
+            needed: set[_Side | None] = set()
+            near = False
+            for x in statement.makes:
+                for place in read_by.get(x, ()):
+                    reader = blocks[place[0]][place[1]]
+                    near |= place[0] == number
+                    own = reader.choice.index(x) if reader.choice.count(x) == 1 else 0
+                    needed.add(found.get(place) or ((reader.choice[0], own) if own else None))
+            if near and len(needed) == 1:
+                (side,) = needed
+                if side is not None:
+                    found[number, k] = side
+    return found
+
+
+def _is_long(statement: Statement) -> bool:
+    return any(x in statement.text for x in (" / ", "sqrt(", "sincos(", "atan2("))
+
+
+def _branch(
+    statements: Sequence[Statement],
+    side: _Side,
+    read_by: Mapping[str, Sequence[_Place]],
+    within: set[_Place],
+) -> Statement:
+    """Statements that are left out, and their results zero, where no lane takes a side."""
+    condition, number = side
+    lines: list[str] = []
+    makes: list[str] = []
+    for statement in statements:
+        text = statement.text
+        if not all(within.issuperset(read_by.get(x, ())) for x in statement.makes):
+            makes += statement.makes
+            text = text.replace(f"const {statement.kind} ", "", 1)
+            text = text.replace(f"{statement.kind} {', '.join(statement.makes)};", "", 1)
+        lines.append(text)
+    kinds = {x: s.kind for s in statements for x in s.makes}
+    reads = dict.fromkeys([condition, *(x for s in statements for x in s.reads if x not in kinds)])
+    declared = [f"  {kinds[x]} {x} = {{0}};" for x in makes]
+    test = condition if number == 1 else f"~{condition}"
+    text = "\n".join([*declared, f"  if (uk_any({test})) {{", *lines, "  }"])
+    kind = tuple(kinds[x] for x in makes)
+    return Statement(text, tuple(makes), tuple(reads), kind[0], kinds=kind)
+
+
 def _crossing(
     pieces: Sequence[Sequence[Statement]],
     block_of: Sequence[int],
@@ -115,7 +220,8 @@ def _crossing(
     for k, piece in enumerate(pieces):
         for statement in piece:
             made |= dict.fromkeys(statement.makes, k)
-            kind |= dict.fromkeys(statement.makes, statement.kind)
+            same = (statement.kind,) * len(statement.makes)
+            kind |= dict(zip(statement.makes, statement.kinds or same, strict=True))
             for x in statement.reads:
                 if statement.place:
                     answers.setdefault(x, (k, statement.place))
