@@ -83,6 +83,13 @@ class CompiledExpressions:
                 self._slots[x] = 1 + places.nq + places.velocities[x.name]
         self._flat = python_function(outputs, self._slots)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_flat"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._flat = python_function(self.outputs, self._slots)
+
     @property
     def time_dependent(self) -> bool:
         """Whether t occurs."""

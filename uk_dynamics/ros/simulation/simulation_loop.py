@@ -97,10 +97,15 @@ class SimulatedRun:
         if mechanism.driven_by_time:
             self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
         self._publish_origin()
+        self._begun = False  # once stamps were published, their origin stays
 
     def advance(self) -> bool:
         """Take a step, publish the state where one is due, and return whether it succeeded."""
         machine = self.machine
+        if not self._begun:
+            self._begun = True
+            self._time.begin(machine.step_size)
+            self._publish_origin()
         if self._settings["brakes"] and self._last_reset.age < _AFTER_RESET:
             self._commands.watchdog.forget()
         if self.brakes_hold or self.commands_are_stale:
@@ -122,6 +127,7 @@ class SimulatedRun:
     def publish(self) -> None:
         """Publish the present state and solution."""
         machine, states = self.machine, self._states
+        self._begun = True
         if not self._ticks:
             self.tick()
         stamp = self._time.stamp

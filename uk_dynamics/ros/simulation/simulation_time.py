@@ -18,7 +18,8 @@ class SimulationTime:
     """Stamps of a simulation whose time t starts at zero.
 
     Under ``/clock``, and in lockstep, the stamp is t. Otherwise it is the instant of the last
-    reset plus t: at a real-time factor of one, without pauses, the wall-clock time.
+    reset, or of the first step, plus t: at a real-time factor of one, without pauses, the
+    wall-clock time.
     """
 
     def __init__(self, node: Node, *, publish: bool, from_zero: bool = False) -> None:
@@ -37,6 +38,11 @@ class SimulationTime:
         self._t = 0.0
         self._seen = (0.0, time.perf_counter())
         self.set(0.0)
+
+    def begin(self, step: float) -> None:
+        """The first step, in s, is taken now: what was prepared since the reset does not count."""
+        if not self._counts_from_zero:
+            self._origin = self._wall.now().nanoseconds - round(step * 1e9)
 
     @property
     def origin(self) -> Time:
