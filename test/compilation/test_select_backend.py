@@ -69,18 +69,19 @@ def test_auto_is_interpreted_until_the_library_is_ready(caplog):
 
 @needs_compiler
 def test_a_servo_law_changes_over_too(caplog):
-    machine = shipped("five_bar")
-    tasks = Tasks.from_file("five_bar_sweep", machine)
+    """Tasks with expressions, which are sent to another process."""
+    machine = shipped("rrr3")
+    tasks = Tasks.from_file("rrr3_track", machine)
     state = machine.start()
-    demand = Demand(np.ones(1), None, np.ones(1), None, Inputs())
+    demand = Demand(np.ones(3), None, np.ones(3), None, Inputs())
     with caplog.at_level(logging.INFO):
         law = servo_evaluator(tasks, NOW)
         expected = law.evaluate(state, demand)
         wait_until(lambda: isinstance(law._deferred.current(), CompiledServo))
-    assert "compiling the servo law of five_bar in the background" in caplog.text
+    assert "compiling the servo law of rrr3 in the background" in caplog.text
     near(law.evaluate(state, demand).servo.efforts, expected.servo.efforts)
     # the evaluation that changes over is answered by one evaluator alone
-    limits = -np.ones(1), np.ones(1)
+    limits = -np.ones(3), np.ones(3)
     outcome = law.evaluate(state, demand)
     assert law.allocate(outcome.servo, demand, *limits)[1]
 

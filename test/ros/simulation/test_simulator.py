@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import signal
+import time
 from array import array
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,19 @@ def test_running_simulator_is_not_stepped_and_can_be_paused(ros: Ros) -> None:
     here = bench.state().header.stamp
     assert bench.pause(False).success
     ros.until(lambda: bench.state().header.stamp != here, "motion")
+
+
+def test_stamps_are_those_of_the_clock_however_long_the_start_takes(ros: Ros) -> None:
+    """A controller takes the age of a state for the delay of its loop."""
+    bench = Bench(ros)
+    made = time.time()
+    while time.time() < made + 0.2:
+        pass
+
+    def age() -> float:
+        return time.time() - nanoseconds(bench.state().header.stamp) * 1e-9
+
+    ros.until(lambda: abs(age()) < 0.05, "a state of now")
 
 
 def test_free_motion_keeps_loops_and_energy(ros: Ros) -> None:
