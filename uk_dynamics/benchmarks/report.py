@@ -195,12 +195,15 @@ def as_page(report: Report, introduction: str, picture: str | None) -> str:
     """A page in Markdown."""
     parts = [introduction.rstrip(), machine()]
     if picture is not None:
-        parts.append(f"![Times of all engines]({picture})")
+        parts.append(f"![Simulated time per processor time under control, and growth with the cells of loop_ladder]({picture})")
     for title, header, rows in tables(report):
         lines = [f"## {title}", "", _line(header), _line(["---"] * len(header))]
         parts.append("\n".join(lines + [_line(row) for row in rows]))
-    notes = sorted({(row.engine, note) for row in report.growth for note in row.notes.values()})
-    parts += [f"{engine}: {note}." for engine, note in notes]
+    parts += [
+        f"{row.engine}, {count} cells: {note}."
+        for row in report.growth
+        for count, note in sorted(row.notes.items())
+    ]
     return "\n\n".join(parts) + "\n"
 
 
