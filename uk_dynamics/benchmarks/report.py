@@ -195,7 +195,7 @@ def as_page(report: Report, introduction: str, picture: str | None) -> str:
     """A page in Markdown."""
     parts = [introduction.rstrip(), machine()]
     if picture is not None:
-        parts.append(f"![Simulated time per processor time under control, and growth with the cells of loop_ladder]({picture})")
+        parts.append(f"![Simulated time per processor time, and growth of ladders]({picture})")
     for title, header, rows in tables(report):
         lines = [f"## {title}", "", _line(header), _line(["---"] * len(header))]
         parts.append("\n".join(lines + [_line(row) for row in rows]))
