@@ -192,7 +192,9 @@ def test_while_a_mechanism_is_compiled(
 ) -> None:
     name, *options = command.split()
     running = Command(tmp_path, name, "four_bar", *options)
-    assert running.interrupt(compiling) == (INTERRUPTED, "", "")
+    code, out, error = running.interrupt(compiling)
+    assert (code, out) == (INTERRUPTED, "")
+    assert all(line.startswith("uk_dynamics: compiling four") for line in error.splitlines())
     assert running.files == {"cc"}
 
 

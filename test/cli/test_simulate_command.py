@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pytest
 
+from uk_dynamics import ServoController, simulate
 from uk_dynamics.cli.commands import simulate as cli_simulate
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.build.compiler import find_compiler
-from uk_dynamics.compilation.build.library import is_cached
+from uk_dynamics.compilation.build.library import announce, is_cached
 from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.simulation import speed_hint
 from uk_dynamics.simulation.time_integration import METHODS
 
 
@@ -203,11 +205,39 @@ def test_modes_without_tasks_have_none(capsys):
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
-def test_compiled_is_the_law_of_tasks_too(tmp_path, monkeypatch):
+def test_mechanism_and_law_are_compiled_at_the_first_start(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
+    announce.cache_clear()  # what other tests had compiled
     mechanism = Mechanism.from_file("two_mass_spring")
     tasks = Tasks.from_file("two_mass_spring_stretch", mechanism)
     asked = ["simulate", "two_mass_spring", "--tasks", "two_mass_spring_stretch"]
-    assert main([*asked, "--duration", "0.01", "--backend", "compiled"]) == 0
+    assert main([*asked, "--duration", "0.01"]) == 0
     assert is_cached(mechanism)
     assert is_cached(tasks)
+    said = capsys.readouterr().err
+    assert "uk_dynamics: compiling two_mass_spring: " in said
+    assert "uk_dynamics: compiling the servo law of two_mass_spring: " in said
+    assert main([*asked, "--duration", "0.01"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+def test_from_python_a_slow_simulation_says_what_would_be_quick(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
+    announce.cache_clear()
+    mechanism = Mechanism.from_file("two_mass_spring")
+    controller = ServoController(mechanism, Tasks.from_file("two_mass_spring_stretch", mechanism))
+    simulate(mechanism, mechanism.start(), 0.01, controller=controller)
+    assert not caplog.messages
+    monkeypatch.setattr(speed_hint, "_LONG", 0.0)
+    simulate(mechanism, mechanism.start(), 0.01, backend="interpreted", controller=controller)
+    assert not caplog.messages  # asked for
+    simulate(mechanism, mechanism.start(), 0.01, controller=controller)
+    (said,) = caplog.messages
+    assert 'with backend="auto" for simulate and ServoController it is compiled' in said
+    monkeypatch.setenv("UK_DYNAMICS_BACKEND", "interpreted")
+    announce.cache_clear()
+    simulate(mechanism, mechanism.start(), 0.01, controller=controller)
+    assert len(caplog.messages) == 1

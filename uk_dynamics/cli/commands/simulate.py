@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.arguments import add_control, controller_factory
+from uk_dynamics.cli.output.log import log_on_stderr
 from uk_dynamics.cli.output.printing import json_text, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -92,9 +93,10 @@ def register(commands: common.Commands) -> None:
     integration.add_argument(
         "--backend",
         choices=("auto", "cached", "interpreted", "compiled"),
-        default="cached",
-        help="evaluator: compiled if the mechanism has been compiled before (cached), compiled"
-        " if that takes about a minute at most (auto), compiled in any case, or interpreted",
+        default="auto",
+        help="evaluator: compiled, at the first start for seconds, if that takes about a minute at"
+        " most (auto, default), compiled only if it has been before (cached), compiled in any case,"
+        " or interpreted",
     )
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -106,6 +108,11 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write the requested files, print the summary."""
+    with log_on_stderr():
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     from uk_dynamics import Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
