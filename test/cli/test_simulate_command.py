@@ -236,7 +236,7 @@ def test_from_python_a_slow_simulation_says_what_would_be_quick(tmp_path, monkey
     assert not caplog.messages  # asked for
     simulate(mechanism, mechanism.start(), 0.01, controller=controller)
     (said,) = caplog.messages
-    assert 'with backend="auto" for simulate and ServoController it is compiled' in said
+    assert 'with backend="auto" for simulate and ServoController, it takes' in said
     monkeypatch.setenv("UK_DYNAMICS_BACKEND", "interpreted")
     announce.cache_clear()
     simulate(mechanism, mechanism.start(), 0.01, controller=controller)

@@ -15,7 +15,7 @@ from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
 
 _WRITE_EVERY = 5.0  # s
-_WORTH_COMPILING = 100.0  # s of simulated time, for which a library is compiled that is not there
+_WORTH_COMPILING = 5.0  # s of simulated time of a mechanism, which take longer than a compiler
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def sweep(
     known = {point.key for point in points} & rows.keys()
     waiting = list({p.key: p for p in points if p.key not in known}.values())
     collector = _Collector(store, len(known), progress)
-    alike = len({json.dumps(point.mechanism, sort_keys=True) for point in waiting}) == 1
+    kinds = len({json.dumps(point.mechanism, sort_keys=True) for point in waiting})
     simulated = sum(float(point.simulation["duration"]) for point in waiting)
-    if alike and simulated >= _WORTH_COMPILING:
+    if simulated >= _WORTH_COMPILING * kinds:
         waiting = [replace(point, compiles=True) for point in waiting]
     if waiting:
         with connect(scheduler, workers) as client:
