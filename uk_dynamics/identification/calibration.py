@@ -261,8 +261,9 @@ class _Problem:
         completion = StateCompletion(mechanism, measured, largest_misfit=_LOOSE)
         if not completion.redundant and tracked is None:
             raise InputError(
-                f"found {len(completion.encoders.names)} encoders, as many as the machine needs;"
-                " more of them, or a tracker, tell its geometry",
+                f"found as many encoders as degrees of freedom"
+                f" ({', '.join(completion.encoders.names)});"
+                " geometry needs more of them, or a tracker",
                 place="measured",
             )
         self._encoders = completion.encoders.names

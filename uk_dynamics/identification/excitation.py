@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
+EVALUATIONS = 200  # of the bound, unless told otherwise
 _HARMONICS = 5
 _SAMPLES = 40
 _ROOM, _EFFORT = 0.9, 0.75  # of limits that are used; what is to be found adds to efforts
@@ -81,7 +83,12 @@ class Excitation:
 
 
 def excitation(
-    regressor: Regressor, period: float, *, evaluations: int = 200, seed: int = 0
+    regressor: Regressor,
+    period: float,
+    *,
+    evaluations: int = EVALUATIONS,
+    seed: int = 0,
+    progress: Callable[[], object] | None = None,
 ) -> Excitation:
     """Find a motion that tells the parameters with small errors.
 
@@ -95,6 +102,7 @@ def excitation(
         period: In s.
         evaluations: Of the bound, at most.
         seed: Of the random numbers.
+        progress: Called after each evaluation.
 
     Raises:
         InputError: No motion was found within the limits.
@@ -114,7 +122,7 @@ def excitation(
             place="initial_guess",
         )
     before = search.usual = search.errors(best)
-    found = _improved(search, best, evaluations, random)
+    found = _improved(search, best, evaluations, random, progress)
     return replace(search.made(found), gain=1.0 / _rms(search.errors(found) / before))
 
 
@@ -122,7 +130,13 @@ def _rms(values: Array) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def _improved(search: _Search, best: Array, evaluations: int, random: np.random.Generator) -> Array:
+def _improved(
+    search: _Search,
+    best: Array,
+    evaluations: int,
+    random: np.random.Generator,
+    progress: Callable[[], object] | None,
+) -> Array:
     """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution.
 
     Costs are infinite where loops do not close, and have kinks at limits: methods that follow
@@ -137,6 +151,8 @@ def _improved(search: _Search, best: Array, evaluations: int, random: np.random.
         step = max(step * (1.3 if found < cost else 0.93), _SHORTEST)  # one in five succeeds
         if found < cost:
             best, cost = tried, found
+        if progress is not None:
+            progress()
     return best
 
 

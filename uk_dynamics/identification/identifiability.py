@@ -35,8 +35,9 @@ class BaseParameter:
 
     def __str__(self) -> str:
         (first, _), *others = self.terms.items()
+        signed = ((" - " if x < 0 else " + ", f"{abs(x):.4g} ", name) for name, x in others)
         return first + "".join(
-            f" {'-' if x < 0 else '+'} {abs(x):.4g} {name}" for name, x in others
+            sign + ("" if size == "1 " else size) + name for sign, size, name in signed
         )
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.ndimage
-import scipy.optimize
 import scipy.signal
 from numpy.typing import NDArray
 
@@ -32,9 +31,7 @@ from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
-from uk_dynamics.model import (
-    body_of_parameters,
-)
+from uk_dynamics.model import body_of_parameters
 from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
@@ -244,16 +241,18 @@ def identify(
         raise InputError("no recording was given", place="recordings")
     regressor = Regressor(mechanism, parameters)
 
-    def prepared(given: Sequence[Trajectory]) -> list[MeasuredMotion]:
+    def prepared(given: Sequence[Trajectory], kind: str) -> list[MeasuredMotion]:
         return [
-            measured_motion(mechanism, x, measured=measured, cutoff=cutoff, rate=rate)
-            for x in given
+            measured_motion(
+                mechanism, x, measured=measured, cutoff=cutoff, rate=rate, place=f"{kind} {n}"
+            )
+            for n, x in enumerate(given, start=1)
         ]
 
-    training = prepared(recordings)
+    training = prepared(recordings, "recording")
     parts = [x.motions for x in training]
     if held_out:
-        checked = [x.motions for x in prepared(held_out)]
+        checked = [x.motions for x in prepared(held_out, "held-out recording")]
     else:
         ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
         checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]

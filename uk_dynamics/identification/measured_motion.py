@@ -127,16 +127,19 @@ def measured_motion(
     commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
     mean = commands.mean(t[chosen], window)
     left_out = np.isnan(mean).any(axis=1)
+    parts = _parts(mechanism, saturated)
     if (~left_out).sum() < _FEWEST:
+        motors = ", ".join(f"{motor} in {part:.0%}" for motor, part in parts.items()) or "none"
         raise InputError(
-            f"a motor is at its limit, or messages are missing, in {left_out.sum()} of"
-            f" {len(chosen)} samples, which leaves too few; record a slower motion",
+            f"{(~left_out).sum()} of {len(chosen)} samples can be used, expected at least"
+            f" {_FEWEST}: motors at their effort limits: {motors}; without states:"
+            f" {lost.mean():.0%}; record a slower motion, or check that the recording is of this"
+            " mechanism",
             file=place,
         )
     closed, misfits = _closed(completion, curve, t[chosen], mean, place)
     motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
-    parts = _parts(mechanism, saturated)
     return MeasuredMotion(
         motions, names, frequency, noise, _rms(misfits), parts, float(lost.mean())
     )

@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
                 for x in found.placements
                 if x.told
             ),
-            *(("only together", str(x)) for x in found.limits.base if len(x.terms) > 1),
+            *(("only the sum", str(x)) for x in found.limits.base if len(x.terms) > 1),
         ]
         if found.limits.without_effect:
             rows.append(("no effect", ", ".join(found.limits.without_effect)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism
@@ -139,15 +139,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:
-    from uk_dynamics.conversion import write_files
+    from uk_dynamics.conversion import check_new, write_files
     from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import Regressor, excitation, linear_parameters
+    from uk_dynamics.identification import (
+        EVALUATIONS,
+        Regressor,
+        excitation,
+        linear_parameters,
+    )
     from uk_dynamics.mechanism.files import yaml_text
 
     if arguments.recordings:
         raise InputError("finds a motion before there are recordings", place="--excite")
+    if arguments.out is not None:
+        check_new([arguments.out], force=arguments.force)
     regressor = Regressor(mechanism, linear_parameters(mechanism, chosen, arguments.payload))
-    found = excitation(regressor, arguments.excite)
+    with progress_bar(EVALUATIONS, "motion") as bar:
+        found = excitation(regressor, arguments.excite, progress=bar.update)
     facts = {"joints": found.joints, "gain": found.gain}
     if arguments.out is not None:
         write_files({arguments.out: yaml_text(found.tasks())}, force=arguments.force)
