@@ -353,9 +353,11 @@ class ServoController:
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
         if self._in_c is None:
-            settings = lambda: self._settings(self.preload)  # noqa: E731
-            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, settings)
+            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, self._own_settings)
         return self._in_c
+
+    def _own_settings(self) -> Settings:
+        return self._settings(self.preload)
 
     def _settings(self, preload: Array | None) -> Settings:
         return Settings(
