@@ -13,7 +13,7 @@ import scipy.ndimage
 import scipy.signal
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.identification.estimate import GENEROUS, Estimate, Labels
 from uk_dynamics.identification.identifiability import (
     Identifiability,
@@ -239,6 +239,8 @@ def identify(
         raise InputError("no parameter was chosen", place="estimate")
     if not recordings:
         raise InputError("no recording was given", place="recordings")
+    for recording in (*recordings, *held_out):
+        expect("recordings", recording, Trajectory, 'Trajectory.load("run.npz")')
     regressor = Regressor(mechanism, parameters)
 
     def prepared(given: Sequence[Trajectory], kind: str) -> list[MeasuredMotion]:

@@ -124,9 +124,6 @@ class CompiledPeriod:
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
         """
-        if np.shape(state.q) != self._q.shape or np.shape(state.v) != self._v.shape:
-            self.store()
-            return None  # Python says what is wrong
         try:
             self._set(settings, references)
         except ForeignReferenceError:
