@@ -12,10 +12,16 @@ import numpy as np
 from uk_dynamics.control.estimation import IndependentJoints, StateCompletion, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.identifiability import identifiability, random_motions
-from uk_dynamics.identification.regressor import Motions, Regressor
+from uk_dynamics.identification.regressor import (
+    UNSTABILIZED,
+    Motions,
+    Regressor,
+    bound_acceleration,
+    driving_efforts,
+)
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 EVALUATIONS = 200  # of the bound, unless told otherwise
 _HARMONICS = 5
@@ -29,7 +35,6 @@ _STEP, _SHORTEST = 0.6, 0.05  # of the search, in deviations of its first guesse
 _TOGETHER = 0.3  # of the unknowns, in a step
 _NOISE = 0.01  # of each motor's effort, root mean square
 _NOTHING = 1e-9  # of the best told combination: what a motion does not tell at all
-_PLAIN = Inputs(stabilize=False)
 
 
 @dataclass(frozen=True)
@@ -269,11 +274,10 @@ class _Search:
             if Z is None or mechanism.model.limit_violations(q):
                 return None
             v = Z @ curve[1][k]
-            terms = self._dynamics.terms(State(time, q, v), _PLAIN)
-            bound = np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0] if len(A) else np.zeros(nv)
+            terms = self._dynamics.terms(State(time, q, v), UNSTABILIZED)
+            bound = bound_acceleration(terms)
             qdd = bound + Z @ (curve[2][k] - bound[self._independent.indices])
-            wanted = Z.T @ (terms.M @ qdd - terms.F)
-            rows.append((q, v, qdd, np.linalg.lstsq(Z.T @ S, wanted, rcond=1e-9)[0]))
+            rows.append((q, v, qdd, driving_efforts(terms, Z, S, qdd)))
         q, v, qdd, efforts = (np.array(x) for x in zip(*rows, strict=True))
         return Motions(t, q, v, qdd, efforts)
 
