@@ -142,7 +142,7 @@ def bound_acceleration(terms: DynamicsTerms) -> Array:
     """The least acceleration that satisfies all constraint rows, (nv,)."""
     if not len(terms.A):
         return np.zeros(len(terms.F))
-    found: Array = np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0]
+    found: Array = np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
     return found
 
 
@@ -156,7 +156,7 @@ def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Arr
         qdd: Acceleration, (nv,).
     """
     wanted = Z.T @ (terms.M @ qdd - terms.F)
-    found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0]
+    found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
     return found
 
 
