@@ -82,7 +82,7 @@ class Identification:
         mechanism: With the values of its files.
         estimates: Of the chosen parameters.
         covariance: Of their values, (p, p), what the data do not tell with its size.
-        told: Number of combinations that the data tell.
+        determined: Number of combinations that the data determine.
         limits: What any motion could tell.
         training: Fit of the samples that were used.
         held_out: Fit of those that were not.
@@ -94,7 +94,7 @@ class Identification:
     mechanism: Mechanism
     estimates: tuple[Estimate, ...]
     covariance: Array
-    told: int
+    determined: int
     limits: Identifiability
     training: Fit
     held_out: Fit
@@ -114,7 +114,7 @@ class Identification:
         """What speaks against the estimates, a line each."""
         found = [
             f"{motor} is at its limit in {part:.0%} of the samples of recording {n}, where a drive"
-            " does less than it is told; they are left out"
+            " does less than it is asked for; they are left out"
             for n, motion in enumerate(self.motions, start=1)
             for motor, part in motion.saturated.items()
         ]
@@ -319,7 +319,7 @@ def fit(
         mechanism=regressor.mechanism,
         estimates=labels.estimates(np.sqrt(covariance.diagonal())),
         covariance=covariance,
-        told=int(told.sum()),
+        determined=int(told.sum()),
         limits=limits,
         training=_fit([x.at(behind) for x in equations], values - files),
         held_out=held_out_fit,

@@ -20,20 +20,20 @@ estimate masses, friction, springs and motor constants from recordings
 
 Estimate parameters of a machine from its recorded motion: positions of the measured joints and
 efforts of the motors, .mcap or .npz. Passive joints follow from the loops. The equations of motion
-along what the loops allow are linear in these parameters; they are solved by least squares with
-weights from what is left, and bodies stay such as can exist. What the recordings do not tell stays
-at the values of the files, and is listed.
+along what the loops allow are linear in these parameters. They are solved by least squares with
+weights from the residuals, and bodies remain physically possible. What the recordings do not
+determine keeps the values of the files, and is listed.
 
 Parameters are named links.LINK.mass, joints.JOINT.damping, joints.JOINT.friction,
 joints.JOINT.armature, joints.JOINT.spring.stiffness, forces.FORCE.stiffness,
 motors.MOTOR.constant; * stands for anything. Motor constants are estimated only if asked for, and
-then something else has to be known: keep a link out of --estimate.
+then the mass of some body has to be known: leave a link out of --estimate.
 
 examples:
   uk_dynamics identify my_robot.yaml monday.mcap --out identified
   uk_dynamics identify my_robot.yaml monday.mcap --held-out tuesday.mcap --out identified
   uk_dynamics identify my_robot.yaml load.mcap --payload tool --estimate 'joints.*.friction'
-  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml      a motion that tells more
+  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml     a more informative motion
 
 files in --out: NAME.urdf, NAME.yaml, report.json
 exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
@@ -61,7 +61,7 @@ def register(commands: common.Commands) -> None:
         " friction and springs; with --payload friction)",
     )
     parser.add_argument(
-        "--payload", metavar="LINK", help="estimate a further body that this link carries"
+        "--payload", metavar="LINK", help="estimate an unknown body that this link carries"
     )
     parser.add_argument(
         "--measured",
@@ -77,10 +77,13 @@ def register(commands: common.Commands) -> None:
         "--delay",
         metavar="S",
         type=common.finite,
-        help="of what motors do behind recorded commands (default: estimated)",
+        help="from a recorded command to its effort (default: estimated)",
     )
     common.add_number(
-        parser, "--excite", "S", "write tasks that tell the parameters best, of this duration"
+        parser,
+        "--excite",
+        "S",
+        "find an informative motion of this period, written as tasks",
     )
     parser.add_argument(
         "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"

@@ -59,7 +59,11 @@ class Steps(NamedTuple):
 
 
 class PeriodCommand(Command):
-    """The command of a period in C; what is not read is not computed."""
+    """The command of a period in C; what is not read is not computed.
+
+    Reading a field for the first time may evaluate in the memory of the controller, so it belongs
+    to the controller's thread, as :meth:`ServoController.command` does.
+    """
 
     __slots__ = ("_found",)
 
