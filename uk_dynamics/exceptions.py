@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from uk_dynamics.escaping import one_line
 
@@ -68,6 +69,14 @@ def expect(place: str, found: object, kind: type, such: str) -> None:
     if not isinstance(found, kind):
         problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
         raise InputError(problem, place=place)
+
+
+def expect_size(place: str, found: Any, size: int) -> None:
+    """Refuse numbers that are no array (size,)."""
+    shape = getattr(found, "shape", None)
+    if shape != (size,):
+        what = type(found).__name__ if shape is None else f"shape {shape}"
+        raise StateError(f"expected an array of shape ({size},), found {what}", place=place)
 
 
 class UnknownNameError(InputError):

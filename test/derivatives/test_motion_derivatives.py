@@ -22,8 +22,8 @@ from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import Inputs, Mechanism, State
 from uk_dynamics.benchmarks.loop_ladder import loop_ladder
-from uk_dynamics.derivatives import ForceDerivatives, MotionDerivatives
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.derivatives import DerivativeBackend, ForceDerivatives, MotionDerivatives
+from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics import BatchDerivatives, Derivatives, DerivativeStatus, Slopes
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
@@ -304,3 +304,24 @@ def test_forces_that_depend_on_constraint_forces_are_refused() -> None:
 def test_large_mechanisms_with_local_loops_are_refused() -> None:
     with pytest.raises(InputError, match="large mechanisms with local loops"):
         MotionDerivatives(loop_ladder(40))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_a_state_that_is_no_state_is_refused_by_name(backend: DerivativeBackend) -> None:
+    derivatives = MotionDerivatives(Mechanism.from_file("five_bar"), backend)
+    zeros, lost = np.zeros(4), np.full(4, np.nan)
+    for q, v, tau, place in (
+        (np.zeros(3), zeros, None, "q"),
+        (zeros, lost, None, "v"),
+        (lost, zeros, None, "q"),
+        (zeros, zeros, np.zeros(2), "tau"),
+    ):
+        with pytest.raises(StateError, match=f"^{place}: expected"):
+            derivatives.acceleration(q, v, tau)
+
+
+def test_what_is_no_mechanism_and_no_backend_is_refused() -> None:
+    with pytest.raises(InputError, match="expected a ResolvedMechanism"):
+        MotionDerivatives("five_bar")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match='no backend "comp"; there are: cached, compiled'):
+        MotionDerivatives(Mechanism.from_file("five_bar"), "comp")  # type: ignore[arg-type]

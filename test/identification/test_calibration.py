@@ -43,7 +43,7 @@ def test_a_pin_and_an_encoder_offset_come_back(four_bar: Mechanism, measured: Tr
     names = [*TRUE, "encoders.crank"]
     found = calibrate(four_bar, [measured], estimate=names, measured=ENCODERS)
     for name, true in {**TRUE, "encoders.crank": OFFSET}.items():
-        assert found[name].told
+        assert found[name].determined
         # noise of 1e-5 rad on 20 samples, links of a third of a metre
         assert found[name].value == pytest.approx(true, abs=2e-5)
         assert abs(found[name].value - true) < 6.0 * found[name].deviation
@@ -57,7 +57,7 @@ def test_a_turned_pin_and_an_encoder_offset_of_its_link_are_the_same(
     found = calibrate(four_bar, [measured], estimate=names, measured=ENCODERS)
     assert found.limits.rank == 3
     across, offset = "constraints.rocker_pin.parent.z", "encoders.rocker"
-    assert [x.name for x in found.placements if not x.told] == [across, offset]
+    assert [x.name for x in found.placements if not x.determined] == [across, offset]
     (together,) = (x for x in found.limits.base if {across, offset} <= set(x.terms))
     # an angle moves a pin at 0.253 m by as much
     ratio = together.terms[offset] / together.terms[across]
@@ -72,7 +72,7 @@ def test_angles_alone_do_not_tell_the_scale_of_a_four_bar(
     origins = [f"joints.{joint}.origin.x" for joint in ("coupler", "rocker")]
     found = calibrate(four_bar, [measured], estimate=[*lengths, *origins], measured=ENCODERS)
     assert found.limits.rank == 3
-    assert not any(found[name].told for name in (*lengths, *origins))
+    assert not any(found[name].determined for name in (*lengths, *origins))
 
 
 def test_a_tracker_stands_in_for_an_encoder(four_bar: Mechanism, measured: Trajectory) -> None:

@@ -106,7 +106,7 @@ def test_payload_and_friction_come_back_from_noisy_encoders(loaded: Identificati
     for name, true in ((FRICTIONS[0], DAMPING), (FRICTIONS[1], FRICTION)):
         assert abs(loaded[name].value - true) < 5.0 * loaded[name].deviation
     assert loaded["payload.coupler_link.moment.x"].status == "no effect"
-    assert loaded.told == loaded.limits.rank == 3
+    assert loaded.determined == loaded.limits.rank == 3
     assert loaded.motions[0].noise[0] == pytest.approx(1e-4, rel=0.1)
 
 
@@ -124,7 +124,7 @@ def test_samples_with_a_motor_at_its_limit_are_left_out(noisy: Trajectory) -> No
     found = identify(weak, [clipped], estimate=FRICTIONS, payload="coupler_link")
     assert found.motions[0].saturated["crank_motor"] > 0.0
     assert found["payload.coupler_link.mass"].value == pytest.approx(LOAD, rel=0.01)
-    with pytest.raises(InputError, match="at its limit"):
+    with pytest.raises(InputError, match=r"effort limits: crank_motor"):
         identify(with_limit(1e-3), [clipped], estimate=FRICTIONS)
 
 
@@ -227,7 +227,7 @@ def test_what_is_told_badly_is_not_called_identified(
     wrong = Trajectory(**{**vars(noisy), "efforts": noisy.efforts[::-1]})
     found = identify(five_bar, [wrong], estimate=FRICTIONS, payload="coupler_link")
     assert found.held_out.relative > 0.2
-    assert {x.status for x in found.estimates} <= {"uncertain", "no effect", "not told"}
+    assert {x.status for x in found.estimates} <= {"uncertain", "no effect", "undetermined"}
     assert any("nothing is identified" in remark for remark in found.remarks)
 
 

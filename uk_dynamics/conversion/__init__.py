@@ -5,7 +5,7 @@
 from uk_dynamics.conversion.controller_package import controller_package, transmission_package
 from uk_dynamics.conversion.export.exporting import FORMATS, Export, Format, export_mechanism
 from uk_dynamics.conversion.importing import Import, import_file
-from uk_dynamics.conversion.output_files import write_files
+from uk_dynamics.conversion.output_files import check_new, write_files
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
 from uk_dynamics.conversion.servo_files import servo_files
@@ -16,6 +16,7 @@ __all__ = [
     "Format",
     "Import",
     "Remark",
+    "check_new",
     "controller_package",
     "controllers",
     "export_mechanism",

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from uk_dynamics.exceptions import InputError
@@ -18,12 +18,20 @@ def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
     Raises:
         InputError: A file exists, before anything is written, or cannot be written.
     """
-    if not force:
-        for path in texts:
-            if path.exists():
-                raise InputError("exists already; --force replaces it", file=str(path))
+    check_new(texts, force=force)
     for path, text in texts.items():
         _write(path, text)
+
+
+def check_new(paths: Iterable[Path], *, force: bool) -> None:
+    """Refuse files that exist, unless they are to be replaced.
+
+    Raises:
+        InputError: One exists.
+    """
+    for path in paths:
+        if path.exists() and not force:
+            raise InputError("exists already; --force replaces it", file=str(path))
 
 
 def _write(path: Path, text: str) -> None:

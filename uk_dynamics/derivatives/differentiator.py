@@ -13,7 +13,7 @@ for the motion and for all its derivatives, whatever the rank.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,13 @@ from uk_dynamics.compilation import (
     derivatives_are_cached,
 )
 from uk_dynamics.core.equation import Factorization, Solution
-from uk_dynamics.exceptions import InputError, UndeterminedMotionError
+from uk_dynamics.exceptions import (
+    InputError,
+    StateError,
+    UndeterminedMotionError,
+    expect,
+    expect_size,
+)
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
     DerivativeStatus,
@@ -98,8 +104,12 @@ class Differentiator:
             backend: As of :class:`~uk_dynamics.MotionDerivatives`.
 
         Raises:
+            InputError: There is no such backend.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
+        if backend not in get_args(DerivativeBackend):
+            known = ", ".join(get_args(DerivativeBackend))
+            raise InputError(f'no backend "{backend}"; there are: {known}', place="backend")
         self.mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self._rows = StructuralRows(mechanism)
@@ -117,22 +127,26 @@ class Differentiator:
         """
         if self.compiled is None or inputs.nonideal is not None:
             return None
-        return self.compiled.differentiate(
-            state,
-            inputs.tau,
-            self._rows.reference(state.t, inputs),
-            self._rows.hierarchy.mask(inputs.active),
-            stabilize=inputs.stabilize,
-            forces=forces,
-        )
+        try:
+            return self.compiled.differentiate(
+                state,
+                inputs.tau,
+                self._rows.reference(state.t, inputs),
+                self._rows.hierarchy.mask(inputs.active),
+                stabilize=inputs.stabilize,
+                forces=forces,
+            )
+        except ValueError:  # arrays of other sizes, which solve names
+            return None
 
     def solve(self, state: State, inputs: Inputs) -> Solved:
         """All of them, by the interpreted solution.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            InputError: The state gives numbers that are not finite.
+            StateError: The state or the forces have the wrong size, or are not finite.
         """
+        self._check(state, inputs)
         prepared = self._dynamics.prepare(state, inputs)
         solution = self._dynamics.solve(prepared, state, inputs)
         factors, A = prepared.factorization, prepared.terms.A
@@ -152,6 +166,16 @@ class Differentiator:
         unloaded = slopes(solution.qdd, np.zeros(len(A)))
         force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
         return Solved(solution, A, factors, (qdd, multipliers, force), s, whole.rates)
+
+    def _check(self, state: State, inputs: Inputs) -> None:
+        nv = self.mechanism.model.nv
+        given = {"q": (state.q, self.mechanism.model.nq), "v": (state.v, nv)}
+        if inputs.tau is not None:
+            given["tau"] = inputs.tau, nv
+        for place, (found, size) in given.items():
+            expect_size(place, found, size)
+            if not np.isfinite(found).all():
+                raise StateError("expected finite numbers, found nan or inf", place=place)
 
     def equation_slopes(
         self, state: State, qdd: Array, multipliers: Array, inputs: Inputs
@@ -229,9 +253,10 @@ def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:
     """The mechanism with its parameters as constants, where its motion has derivatives.
 
     Raises:
-        InputError: It has forces that depend on the constraint forces, or is a large one with local
-            loops.
+        InputError: It is no mechanism, has forces that depend on the constraint forces, or is a
+            large one with local loops.
     """
+    expect("mechanism", mechanism, ResolvedMechanism, 'Mechanism.from_file("five_bar")')
     if mechanism.friction.active or mechanism.nonideal is not None:
         raise InputError(
             "derivatives need forces that do not depend on constraint forces; found friction in"

@@ -64,8 +64,8 @@ class MotionDerivatives:
                 already; ``interpreted`` needs no compiler, and milliseconds for each state.
 
         Raises:
-            InputError: It has forces that depend on the constraint forces, or is a large one with
-                local loops.
+            InputError: There is no such backend; or the mechanism has forces that depend on the
+                constraint forces, or is a large one with local loops.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
         self._mechanism = mechanism = differentiable(mechanism)
@@ -106,7 +106,7 @@ class MotionDerivatives:
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            InputError: The state gives numbers that are not finite.
+            StateError: The state or the forces have the wrong size, or are not finite.
         """
         return self._split(*self._at(State(t, q, v), Inputs(tau), forces=False))[0]
 
@@ -189,7 +189,7 @@ class MotionDerivatives:
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            InputError: The state gives numbers that are not finite.
+            StateError: The state or the forces have the wrong size, or are not finite.
         """
         found = self._differentiator.solve(state, inputs or Inputs())
         nv = self._mechanism.model.nv

@@ -129,7 +129,7 @@ class ParameterDerivatives:
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            InputError: The state gives numbers that are not finite.
+            StateError: The state or the forces have the wrong size, or are not finite.
         """
         _, slopes, exist = self._at(state, inputs or Inputs(), forces=True)
         acceleration, multipliers, force = (x[:, self._columns] for x in slopes)
@@ -180,10 +180,10 @@ def by_parameters(mechanism: ResolvedMechanism, names: Sequence[str]) -> Resolve
         UnknownNameError: There is no such parameter.
         InputError: There are no names, or the mechanism has no derivatives.
     """
-    if not names:
+    if not names or isinstance(names, str):
         raise InputError(
-            "expected names of parameters to differentiate by, as of Mechanism.parameters; found"
-            " none",
+            'expected names of parameters in a list, such as ["gravity.z"], of those of'
+            f" Mechanism.parameters; found {names!r}",
             place=mechanism.name,
         )
     known = mechanism.parameters

@@ -12,7 +12,7 @@ from uk_dynamics.identification.calibration import (
     read_tracker,
 )
 from uk_dynamics.identification.estimate import Estimate
-from uk_dynamics.identification.excitation import Excitation, excitation
+from uk_dynamics.identification.excitation import EVALUATIONS, Excitation, excitation
 from uk_dynamics.identification.identifiability import (
     BaseParameter,
     Identifiability,
@@ -32,6 +32,7 @@ from uk_dynamics.identification.updated_files import updated_files
 
 __all__ = [
     "DEFAULT",
+    "EVALUATIONS",
     "PLACES",
     "BaseParameter",
     "Calibration",

@@ -75,7 +75,7 @@ class Placement:
         before: In the files.
         value: Estimated.
         deviation: Standard deviation of what the data tell.
-        told: Whether they tell it by itself.
+        determined: Whether they determine it by itself.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Placement:
     before: float
     value: float
     deviation: float
-    told: bool
+    determined: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ class Calibration:
             recordings: Names of the files.
             date: In ISO 8601.
         """
-        at = [k for k, x in enumerate(self.placements) if x.told]
+        at = [k for k, x in enumerate(self.placements) if x.determined]
         values = {self.placements[k].name: self.placements[k].value for k in at}
         if not values:
             return None
@@ -204,7 +204,7 @@ def calibrate(
             before=float(b),
             value=float(v),
             deviation=float(np.sqrt(max(covariance[k, k], 0.0))),
-            told=bool(unseen[k] < _MIXED),
+            determined=bool(unseen[k] < _MIXED),
         )
         for k, (name, x, b, v) in enumerate(
             zip(names, problem.parameters, problem.before, values, strict=True)
@@ -261,8 +261,9 @@ class _Problem:
         completion = StateCompletion(mechanism, measured, largest_misfit=_LOOSE)
         if not completion.redundant and tracked is None:
             raise InputError(
-                f"found {len(completion.encoders.names)} encoders, as many as the machine needs;"
-                " more of them, or a tracker, tell its geometry",
+                f"found as many encoders as degrees of freedom"
+                f" ({', '.join(completion.encoders.names)});"
+                " geometry needs more of them, or a tracker",
                 place="measured",
             )
         self._encoders = completion.encoders.names
@@ -356,7 +357,7 @@ def facts(found: Calibration) -> Mapping[str, object]:
                 "deviation": x.deviation,
                 "file": x.before,
                 "unit": x.unit,
-                "told": x.told,
+                "determined": x.determined,
             }
             for x in found.placements
         },

@@ -31,7 +31,7 @@ class Estimate:
         deviation: Standard deviation; what the data do not tell counts with the parameter's size.
         status: ``identified``: to a tenth of itself or of its body, or to a hundredth of the
             efforts; ``uncertain``: told less well, or held-out efforts are not predicted;
-            ``combined``: only in sums with others; ``not told``: these recordings tell little;
+            ``combined``: only in sums with others; ``undetermined``: these recordings tell little;
             ``no effect``: no motion would tell.
     """
 
@@ -78,7 +78,7 @@ class Labels:
         if name in self._without_effect:
             return "no effect"
         if deviation > _TOLD_ALONE * self._expected[p]:
-            return "not told" if name in self._alone else "combined"
+            return "undetermined" if name in self._alone else "combined"
         known = deviation <= max(_IDENTIFIED * self._own[p], self._unnoticed[p])
         return "identified" if known and self._trusted else "uncertain"
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +12,18 @@ import numpy as np
 from uk_dynamics.control.estimation import IndependentJoints, StateCompletion, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.identifiability import identifiability, random_motions
-from uk_dynamics.identification.regressor import Motions, Regressor
+from uk_dynamics.identification.regressor import (
+    UNSTABILIZED,
+    Motions,
+    Regressor,
+    bound_acceleration,
+    driving_efforts,
+)
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, State
 
+EVALUATIONS = 200  # of the bound, unless told otherwise
 _HARMONICS = 5
 _SAMPLES = 40
 _ROOM, _EFFORT = 0.9, 0.75  # of limits that are used; what is to be found adds to efforts
@@ -27,7 +35,6 @@ _STEP, _SHORTEST = 0.6, 0.05  # of the search, in deviations of its first guesse
 _TOGETHER = 0.3  # of the unknowns, in a step
 _NOISE = 0.01  # of each motor's effort, root mean square
 _NOTHING = 1e-9  # of the best told combination: what a motion does not tell at all
-_PLAIN = Inputs(stabilize=False)
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,12 @@ class Excitation:
 
 
 def excitation(
-    regressor: Regressor, period: float, *, evaluations: int = 200, seed: int = 0
+    regressor: Regressor,
+    period: float,
+    *,
+    evaluations: int = EVALUATIONS,
+    seed: int = 0,
+    progress: Callable[[], object] | None = None,
 ) -> Excitation:
     """Find a motion that tells the parameters with small errors.
 
@@ -95,6 +107,7 @@ def excitation(
         period: In s.
         evaluations: Of the bound, at most.
         seed: Of the random numbers.
+        progress: Called after each evaluation.
 
     Raises:
         InputError: No motion was found within the limits.
@@ -114,7 +127,7 @@ def excitation(
             place="initial_guess",
         )
     before = search.usual = search.errors(best)
-    found = _improved(search, best, evaluations, random)
+    found = _improved(search, best, evaluations, random, progress)
     return replace(search.made(found), gain=1.0 / _rms(search.errors(found) / before))
 
 
@@ -122,7 +135,13 @@ def _rms(values: Array) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def _improved(search: _Search, best: Array, evaluations: int, random: np.random.Generator) -> Array:
+def _improved(
+    search: _Search,
+    best: Array,
+    evaluations: int,
+    random: np.random.Generator,
+    progress: Callable[[], object] | None,
+) -> Array:
     """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution.
 
     Costs are infinite where loops do not close, and have kinks at limits: methods that follow
@@ -137,6 +156,8 @@ def _improved(search: _Search, best: Array, evaluations: int, random: np.random.
         step = max(step * (1.3 if found < cost else 0.93), _SHORTEST)  # one in five succeeds
         if found < cost:
             best, cost = tried, found
+        if progress is not None:
+            progress()
     return best
 
 
@@ -253,11 +274,10 @@ class _Search:
             if Z is None or mechanism.model.limit_violations(q):
                 return None
             v = Z @ curve[1][k]
-            terms = self._dynamics.terms(State(time, q, v), _PLAIN)
-            bound = np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0] if len(A) else np.zeros(nv)
+            terms = self._dynamics.terms(State(time, q, v), UNSTABILIZED)
+            bound = bound_acceleration(terms)
             qdd = bound + Z @ (curve[2][k] - bound[self._independent.indices])
-            wanted = Z.T @ (terms.M @ qdd - terms.F)
-            rows.append((q, v, qdd, np.linalg.lstsq(Z.T @ S, wanted, rcond=1e-9)[0]))
+            rows.append((q, v, qdd, driving_efforts(terms, Z, S, qdd)))
         q, v, qdd, efforts = (np.array(x) for x in zip(*rows, strict=True))
         return Motions(t, q, v, qdd, efforts)
 

@@ -12,15 +12,20 @@ import scipy.linalg
 
 from uk_dynamics.control.estimation import allowed_motions
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.identification.regressor import Motions, Regressor
+from uk_dynamics.identification.regressor import (
+    UNSTABILIZED,
+    Motions,
+    Regressor,
+    bound_acceleration,
+    driving_efforts,
+)
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 _ZERO = 1e-8  # of the largest singular value of columns with norm 1
 _LEAST = 1e-6  # of a coefficient that is shown
 _SAMPLES = 60
 _SPREAD = 0.3  # rad or m, of random configurations
-_PLAIN = Inputs(stabilize=False)
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,9 @@ class BaseParameter:
 
     def __str__(self) -> str:
         (first, _), *others = self.terms.items()
+        signed = ((" - " if x < 0 else " + ", f"{abs(x):.4g} ", name) for name, x in others)
         return first + "".join(
-            f" {'-' if x < 0 else '+'} {abs(x):.4g} {name}" for name, x in others
+            sign + ("" if size == "1 " else size) + name for sign, size, name in signed
         )
 
 
@@ -111,13 +117,9 @@ def random_motions(regressor: Regressor, around: Array, seed: int = 0) -> Motion
             continue
         Z = allowed_motions(dynamics.terms(State(0.0, found.q, np.zeros(nv))).A, mechanism)
         v = Z @ random.standard_normal(Z.shape[1])
-        terms = dynamics.terms(State(0.0, found.q, v), _PLAIN)
-        qdd = Z @ random.standard_normal(Z.shape[1])
-        if len(terms.A):
-            qdd = qdd + np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0]
-        S = mechanism.actuators.matrix
-        forces = Z.T @ (terms.M @ qdd - terms.F)
-        efforts: Array = np.linalg.lstsq(Z.T @ S, forces, rcond=1e-9)[0].astype(float)
+        terms = dynamics.terms(State(0.0, found.q, v), UNSTABILIZED)
+        qdd = bound_acceleration(terms) + Z @ random.standard_normal(Z.shape[1])
+        efforts = driving_efforts(terms, Z, mechanism.actuators.matrix, qdd)
         samples.append((found.q, v, qdd, efforts))
     q, v, qdd, torques = (np.array(x) for x in zip(*samples, strict=True))
     return Motions(np.zeros(len(samples)), q, v, qdd, torques)

@@ -10,11 +10,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.ndimage
-import scipy.optimize
 import scipy.signal
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.identification.estimate import GENEROUS, Estimate, Labels
 from uk_dynamics.identification.identifiability import (
     Identifiability,
@@ -32,9 +31,7 @@ from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
-from uk_dynamics.model import (
-    body_of_parameters,
-)
+from uk_dynamics.model import body_of_parameters
 from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
@@ -85,7 +82,7 @@ class Identification:
         mechanism: With the values of its files.
         estimates: Of the chosen parameters.
         covariance: Of their values, (p, p), what the data do not tell with its size.
-        told: Number of combinations that the data tell.
+        determined: Number of combinations that the data determine.
         limits: What any motion could tell.
         training: Fit of the samples that were used.
         held_out: Fit of those that were not.
@@ -97,7 +94,7 @@ class Identification:
     mechanism: Mechanism
     estimates: tuple[Estimate, ...]
     covariance: Array
-    told: int
+    determined: int
     limits: Identifiability
     training: Fit
     held_out: Fit
@@ -117,7 +114,7 @@ class Identification:
         """What speaks against the estimates, a line each."""
         found = [
             f"{motor} is at its limit in {part:.0%} of the samples of recording {n}, where a drive"
-            " does less than it is told; they are left out"
+            " does less than it is asked for; they are left out"
             for n, motion in enumerate(self.motions, start=1)
             for motor, part in motion.saturated.items()
         ]
@@ -242,18 +239,22 @@ def identify(
         raise InputError("no parameter was chosen", place="estimate")
     if not recordings:
         raise InputError("no recording was given", place="recordings")
+    for recording in (*recordings, *held_out):
+        expect("recordings", recording, Trajectory, 'Trajectory.load("run.npz")')
     regressor = Regressor(mechanism, parameters)
 
-    def prepared(given: Sequence[Trajectory]) -> list[MeasuredMotion]:
+    def prepared(given: Sequence[Trajectory], kind: str) -> list[MeasuredMotion]:
         return [
-            measured_motion(mechanism, x, measured=measured, cutoff=cutoff, rate=rate)
-            for x in given
+            measured_motion(
+                mechanism, x, measured=measured, cutoff=cutoff, rate=rate, place=f"{kind} {n}"
+            )
+            for n, x in enumerate(given, start=1)
         ]
 
-    training = prepared(recordings)
+    training = prepared(recordings, "recording")
     parts = [x.motions for x in training]
     if held_out:
-        checked = [x.motions for x in prepared(held_out)]
+        checked = [x.motions for x in prepared(held_out, "held-out recording")]
     else:
         ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
         checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]
@@ -318,7 +319,7 @@ def fit(
         mechanism=regressor.mechanism,
         estimates=labels.estimates(np.sqrt(covariance.diagonal())),
         covariance=covariance,
-        told=int(told.sum()),
+        determined=int(told.sum()),
         limits=limits,
         training=_fit([x.at(behind) for x in equations], values - files),
         held_out=held_out_fit,

@@ -18,10 +18,15 @@ from uk_dynamics.control.estimation import (
     allowed_motions,
 )
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.identification.regressor import HeldCommands, Motions
+from uk_dynamics.identification.regressor import (
+    UNSTABILIZED,
+    HeldCommands,
+    Motions,
+    bound_acceleration,
+)
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation import Trajectory
 
 _ORDER = 4
@@ -127,16 +132,19 @@ def measured_motion(
     commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
     mean = commands.mean(t[chosen], window)
     left_out = np.isnan(mean).any(axis=1)
+    parts = _parts(mechanism, saturated)
     if (~left_out).sum() < _FEWEST:
+        motors = ", ".join(f"{motor} in {part:.0%}" for motor, part in parts.items()) or "none"
         raise InputError(
-            f"a motor is at its limit, or messages are missing, in {left_out.sum()} of"
-            f" {len(chosen)} samples, which leaves too few; record a slower motion",
+            f"{(~left_out).sum()} of {len(chosen)} samples can be used, expected at least"
+            f" {_FEWEST}: motors at their effort limits: {motors}; without states:"
+            f" {lost.mean():.0%}; record a slower motion, or check that the recording is of this"
+            " mechanism",
             file=place,
         )
     closed, misfits = _closed(completion, curve, t[chosen], mean, place)
     motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
-    parts = _parts(mechanism, saturated)
     return MeasuredMotion(
         motions, names, frequency, noise, _rms(misfits), parts, float(lost.mean())
     )
@@ -235,19 +243,16 @@ def _closed(
         q[k], misfit[k] = found.q, found.misfit
         still = State(t, found.q, np.zeros(nv))
         # at rest, b of holonomic rows is 0 unless time drives them
-        Z = allowed_motions(dynamics.terms(still, _PLAIN).A, mechanism)
+        Z = allowed_motions(dynamics.terms(still, UNSTABILIZED).A, mechanism)
         seen = np.linalg.pinv(weights * Z[encoders.columns])
         drift = np.zeros(nv)
         if mechanism.driven_by_time:
-            A, rate = dynamics.terms(still, _PLAIN).A, dynamics.residual(still, _PLAIN).velocity
+            A = dynamics.terms(still, UNSTABILIZED).A
+            rate = dynamics.residual(still, UNSTABILIZED).velocity
             drift = np.linalg.lstsq(A, -rate, rcond=1e-9)[0].astype(float)
         left = rates[k] - drift[encoders.columns]
         v[k] = drift + Z @ (seen @ (weights[:, 0] * left))
-        terms = dynamics.terms(State(t, found.q, v[k]), _PLAIN)
-        bound = np.linalg.lstsq(terms.A, terms.b, rcond=1e-9)[0] if len(terms.A) else np.zeros(nv)
+        bound = bound_acceleration(dynamics.terms(State(t, found.q, v[k]), UNSTABILIZED))
         left = accelerations[k] - bound[encoders.columns]
         qdd[k] = bound + Z @ (seen @ (weights[:, 0] * left))
     return Motions(times, q, v, qdd, efforts), misfit
-
-
-_PLAIN = Inputs(stabilize=False)

@@ -24,10 +24,11 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, Inputs, State
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 
 Indices = NDArray[np.intp]
+_RANK = 1e-9  # of the largest singular value
 _ROUNDING = 1e-6  # of a window, that counts as no time
 _FLAT = 1e-5  # change of v/v₀ from which differences of log cosh, exact to 1e-16, are used
 
@@ -131,6 +132,32 @@ class Equations:
             matrix[:, :, places] -= np.where(used[:, None, None], own, 0.0)
         missing, total = ((x + more) * used[:, None] for x in (self.missing, self.efforts))
         return replace(self, matrix=matrix, missing=missing, efforts=total, used=used)
+
+
+#: What acts on a motion that is known to keep the constraints.
+UNSTABILIZED = Inputs(stabilize=False)
+
+
+def bound_acceleration(terms: DynamicsTerms) -> Array:
+    """The least acceleration that satisfies all constraint rows, (nv,)."""
+    if not len(terms.A):
+        return np.zeros(len(terms.F))
+    found: Array = np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
+    return found
+
+
+def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Array:
+    """The least motor efforts, (motors,), that cause an acceleration.
+
+    Args:
+        terms: At the state.
+        Z: Basis of the motions that the constraints allow, (nv, k).
+        S: Joint forces per effort, (nv, motors).
+        qdd: Acceleration, (nv,).
+    """
+    wanted = Z.T @ (terms.M @ qdd - terms.F)
+    found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
+    return found
 
 
 class Regressor:

@@ -44,7 +44,7 @@ def report(found: Identification) -> dict[str, Any]:
             for x in shown
         },
         "identifiable_combinations": found.limits.rank,
-        "told_by_these_recordings": found.told,
+        "determined_by_these_recordings": found.determined,
         "combinations": [dict(x.terms) for x in found.limits.base],
         "no_effect": list(found.limits.without_effect),
         "training": _fit(found.training),
@@ -62,14 +62,14 @@ def report(found: Identification) -> dict[str, Any]:
 
 def summary(found: Identification) -> list[tuple[str, str]]:
     """The most important in lines of label and value."""
-    told = f"{found.told} told by these recordings, {found.limits.rank} by any motion"
+    counts = f"{found.determined} identifiable from these recordings, {found.limits.rank} from any"
     rows = [("training", _line(found.training)), ("held out", _line(found.held_out))]
-    rows.append(("combinations", f"{told}, of {len(found.estimates)} parameters"))
+    rows.append(("combinations", f"{counts}, of {len(found.estimates)} parameters"))
     if found.delay_deviation:
         late, deviation = 1e3 * found.delay, 1e3 * found.delay_deviation
-        rows.append(("delay", f"{late:.3g} ± {deviation:.2g} ms, of efforts behind commands"))
+        rows.append(("delay", f"{late:.3g} ± {deviation:.2g} ms from command to effort"))
     rows += [("warning", remark) for remark in found.remarks]
-    for status in ("identified", "uncertain", "not told"):
+    for status in ("identified", "uncertain", "undetermined"):
         rows += [
             (
                 x.parameter.name,
@@ -81,9 +81,9 @@ def summary(found: Identification) -> list[tuple[str, str]]:
             if x.status == status
         ]
     together = [x for x in found.limits.base if len(x.terms) > 1]
-    rows += [("only together", str(x)) for x in together[:_FEW]]
+    rows += [("only the sum", str(x)) for x in together[:_FEW]]
     if len(together) > _FEW:
-        rows.append(("", f"{len(together) - _FEW} more in the report"))
+        rows.append(("", f"{len(together) - _FEW} more sums in the report"))
     if found.limits.without_effect:
         rows.append(("no effect", ", ".join(found.limits.without_effect)))
     return rows

@@ -19,7 +19,6 @@ from uk_dynamics.model.urdf import Link, RobotDescription
 
 _COMMENT = "# Written by uk_dynamics {command}; what was estimated, and how well, is in {report}.\n"
 _KEYS_OF_A_JOINT = ("damping", "friction", "armature")
-_URDF = "model.urdf"
 
 
 def updated_files(

@@ -186,11 +186,6 @@ class RobotModel:
         return frames_of(self.pinocchio)
 
     @property
-    def has_simple_joints(self) -> bool:
-        """Whether every joint has one freedom."""
-        return len(self.joint_names) == self.nv
-
-    @property
     def has_single_freedoms(self) -> bool:
         """Whether every joint but a floating root has one freedom."""
         first = 6 if self.bodies and self.bodies[0].kind == "floating" else 0

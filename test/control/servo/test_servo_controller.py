@@ -406,6 +406,8 @@ def test_live_references_are_checked():
         servo.command(state, {"trun": one})
     with pytest.raises(StateError, match="turn: expected value"):
         servo.command(state, {"turn": two})
+    with pytest.raises(StateError, match="q: expected an array of shape"):
+        servo.command(State(0.0, state.q[1:], state.v))
 
 
 @pytest.mark.parametrize("preload", [{"crnk_motor": 1.0}, [1.0, 2.0], [np.nan]])

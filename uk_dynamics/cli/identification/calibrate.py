@@ -17,7 +17,7 @@ estimate the geometry of loops from redundant encoders, or with a tracker
 Estimate where the joints that close loops are, and what encoders show beyond the joint position,
 from recorded positions of a machine with more encoders than it needs, or with a tracker that
 follows a link (--tracker, a CSV file with the columns t, x, y, z in s and m, in world axes).
-Directions that the measurements do not tell stay at the values of the files, and are listed.
+Directions that the measurements do not determine stay at the values of the files, and are listed.
 
 examples:
   uk_dynamics calibrate my_robot.yaml slow.mcap --out calibrated
@@ -105,9 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
             *(
                 (x.name, f"{x.value:.6g} ± {x.deviation:.2g} {x.unit} (file: {x.before:.6g})")
                 for x in found.placements
-                if x.told
+                if x.determined
             ),
-            *(("only together", str(x)) for x in found.limits.base if len(x.terms) > 1),
+            *(("only the sum", str(x)) for x in found.limits.base if len(x.terms) > 1),
         ]
         if found.limits.without_effect:
             rows.append(("no effect", ", ".join(found.limits.without_effect)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism import Mechanism
@@ -20,20 +20,20 @@ estimate masses, friction, springs and motor constants from recordings
 
 Estimate parameters of a machine from its recorded motion: positions of the measured joints and
 efforts of the motors, .mcap or .npz. Passive joints follow from the loops. The equations of motion
-along what the loops allow are linear in these parameters; they are solved by least squares with
-weights from what is left, and bodies stay such as can exist. What the recordings do not tell stays
-at the values of the files, and is listed.
+along what the loops allow are linear in these parameters. They are solved by least squares with
+weights from the residuals, and bodies remain physically possible. What the recordings do not
+determine keeps the values of the files, and is listed.
 
 Parameters are named links.LINK.mass, joints.JOINT.damping, joints.JOINT.friction,
 joints.JOINT.armature, joints.JOINT.spring.stiffness, forces.FORCE.stiffness,
 motors.MOTOR.constant; * stands for anything. Motor constants are estimated only if asked for, and
-then something else has to be known: keep a link out of --estimate.
+then the mass of some body has to be known: leave a link out of --estimate.
 
 examples:
   uk_dynamics identify my_robot.yaml monday.mcap --out identified
   uk_dynamics identify my_robot.yaml monday.mcap --held-out tuesday.mcap --out identified
   uk_dynamics identify my_robot.yaml load.mcap --payload tool --estimate 'joints.*.friction'
-  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml      a motion that tells more
+  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml     a more informative motion
 
 files in --out: NAME.urdf, NAME.yaml, report.json
 exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
@@ -61,7 +61,7 @@ def register(commands: common.Commands) -> None:
         " friction and springs; with --payload friction)",
     )
     parser.add_argument(
-        "--payload", metavar="LINK", help="estimate a further body that this link carries"
+        "--payload", metavar="LINK", help="estimate an unknown body that this link carries"
     )
     parser.add_argument(
         "--measured",
@@ -77,10 +77,13 @@ def register(commands: common.Commands) -> None:
         "--delay",
         metavar="S",
         type=common.finite,
-        help="of what motors do behind recorded commands (default: estimated)",
+        help="from a recorded command to its effort (default: estimated)",
     )
     common.add_number(
-        parser, "--excite", "S", "write tasks that tell the parameters best, of this duration"
+        parser,
+        "--excite",
+        "S",
+        "find an informative motion of this period, written as tasks",
     )
     parser.add_argument(
         "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"
@@ -139,15 +142,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:
-    from uk_dynamics.conversion import write_files
+    from uk_dynamics.conversion import check_new, write_files
     from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import Regressor, excitation, linear_parameters
+    from uk_dynamics.identification import (
+        EVALUATIONS,
+        Regressor,
+        excitation,
+        linear_parameters,
+    )
     from uk_dynamics.mechanism.files import yaml_text
 
     if arguments.recordings:
         raise InputError("finds a motion before there are recordings", place="--excite")
+    if arguments.out is not None:
+        check_new([arguments.out], force=arguments.force)
     regressor = Regressor(mechanism, linear_parameters(mechanism, chosen, arguments.payload))
-    found = excitation(regressor, arguments.excite)
+    with progress_bar(EVALUATIONS, "motion") as bar:
+        found = excitation(regressor, arguments.excite, progress=bar.update)
     facts = {"joints": found.joints, "gain": found.gain}
     if arguments.out is not None:
         write_files({arguments.out: yaml_text(found.tasks())}, force=arguments.force)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,11 @@ from pathlib import Path
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
+
+#: The first sentence of all of them.
+USE = """\
+Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first."""
+_WIDTH = 97  # of a comment
 
 # What other programs see.
 _PUBLIC = (
@@ -57,7 +63,7 @@ def header(
     Args:
         identifier: Prefix of all names.
         title: First words of its comment, which names the mechanism.
-        text: How to use it, in our names.
+        text: How to use it, in our names; paragraphs are filled.
         declarations: Constants and types, in our names.
         prototypes: Of the functions, in our names.
         lists: Names of the mechanism, by what they are.
@@ -66,7 +72,11 @@ def header(
     entries = "".join(
         f"\n *   {f'{name}:':13}{listed(names)}" for name, names in (lists or {}).items()
     )
-    lines = "".join(f"\n * {line}".rstrip() for line in named(text, identifier).strip().split("\n"))
+    paragraphs = [
+        textwrap.fill(" ".join(x.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
+        for x in named(text, identifier).strip().split("\n\n")
+    ]
+    lines = "".join(f"\n * {line}".rstrip() for line in "\n\n".join(paragraphs).split("\n"))
     return _HEADER.format(
         title=title,
         lists=f" *{entries}\n *" if entries else " *",

@@ -6,43 +6,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uk_dynamics.compilation.build.c_header import header, named
+from uk_dynamics.compilation.build.c_header import USE, header, named
 from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _TEXT = """\
-Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
-Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
-qdd_slopes, row by row: by q, by v, by t, and from UK_STRIDE on by tau. Columns of q are those of
-the velocities. It returns 0; 1 where the mass matrix is singular, 2 where something is not finite.
-The list of qdd above marks which of its derivatives by q | v | tau may differ from zero.
-{forces}
-columns as above. It has no status of its own. Those by q and v of multipliers of dependent rows
-hold along changes of the state that keep the constraints. Where qdd's list leaves out a place, the
-force has a zero too."""
+{use}
+
+Set t, q, v, tau, stabilize and active (1 for rows that act), then call uk_differentiate. It returns
+0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_slopes holds a row for
+each acceleration, with the derivatives by q, by v and by t, and from column UK_STRIDE on those by
+tau. Those by q are per change of the velocity coordinates. In the list of qdd above, x marks the
+derivatives by q | v | tau that may differ from zero.
+
+{forces} Derivatives of multipliers by q and v where rows are redundant hold along changes of the
+state that keep the constraints. Entries of the force are zero wherever those of qdd are."""
 
 _PARAMETER_TEXT = """\
-Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
-Set t, q, v, tau, p, stabilize and active (1 for rows that act), call uk_differentiate, read qdd and
-qdd_slopes, row by row: by p, in the order above, and from UK_STRIDE on by tau. It returns 0; 1
-where the mass matrix is singular, 2 where something is not finite. The list of qdd above marks
-which of its derivatives by p may differ from zero.
-{forces}
-columns as above. uk_exist(memory, exist) gives 1 for parameters that have derivatives
-there, 0 for those that move redundant rows apart, as lengths may: their columns mean something
-together alone, where all rows keep holding. What is not listed in p is a constant of the code."""
+{use}
 
-_FORCES = """
-After it, uk_force_slopes(memory, multipliers, force) gives at the same state the derivatives of the
-multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force A^T lambda,
-(UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, in arrays of the caller;"""
+Set t, q, v, tau, p, stabilize and active (1 for rows that act), then call uk_differentiate. It
+returns 0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_slopes holds a
+row for each acceleration, with the derivatives by p in the order above, and from column UK_STRIDE
+on those by tau. In the list of qdd above, x marks the derivatives by p that may differ from zero.
+Parameters that are not listed are constants of the code.
+
+{forces}
+
+uk_exist(memory, exist) writes 1 for each parameter that has derivatives at this state, and 0 for
+those that move redundant rows apart, as lengths may: their columns have a meaning only in sums
+along which all rows keep holding."""
+
+_FORCES = """\
+uk_force_slopes(memory, multipliers, force), called next, writes the derivatives at the same state
+of the multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force
+A^T lambda, (UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, to arrays of the caller.
+Their columns are those of qdd_slopes. It cannot fail."""
 
 _ODE = """
+
 {id}_ode(x, u) -> xdot and its Jacobian have the interface of CasADi's external functions,
 x = (q, v) and u the motor efforts; acados asks for {id}_expl_ode_fun, {id}_expl_vde_forw and
-{id}_expl_vde_adj. They set all of the memory themselves, and take it from the work vector w."""
+{id}_expl_vde_adj. Their memory is the work vector w, and they set all of it."""
 
 _EXAMPLE = """\
 /* Derivatives of the acceleration of {name}, by {by}:
@@ -77,10 +84,11 @@ int main(void) {{
 
 
 _BATCH_TEXT = """\
-Fill a uk_derivative_batch, call uk_differentiate_batch, read qdd, slopes and status. Regular states
-stand side by side in the lanes of the processor's vectors; a state whose status is UK_ALONE has no
-numbers yet: give it to uk_differentiate. It returns 0; 1 where there is no memory. Needs vectors as
-GCC and Clang have them: cc -O3 -march=native."""
+Fill a uk_derivative_batch, call uk_differentiate_batch, and read qdd, slopes and status. Regular
+states are computed side by side in the lanes of the processor's vectors. A state whose status is
+UK_ALONE has no numbers: it needs pivoting, so pass it to uk_differentiate. The return value is 0,
+or 1 where memory could not be allocated. Needs the vectors of GCC or Clang:
+cc -O3 -march=native."""
 
 
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
@@ -114,7 +122,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         names=", ".join(map(c_string, names)),
         set="".join(f"  memory.p[{k}] = {x!r};\n" for k, x in enumerate(p)),
     )
-    text = (_PARAMETER_TEXT if varied else _TEXT).format(forces=_FORCES)
+    text = (_PARAMETER_TEXT if varied else _TEXT).format(use=USE, forces=_FORCES)
     lists: dict[str, Sequence[str]] = {"q, v, tau": names, "rows": mechanism.row_names}
     prototypes = (
         "int uk_differentiate(uk_memory *memory);\n"

@@ -6,22 +6,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from uk_dynamics.compilation.build.c_header import header, named, write
+from uk_dynamics.compilation.build.c_header import USE, header, named, write
 from uk_dynamics.compilation.build.compilable import check
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_TEXT = """\
-Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first.
-Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_evaluate, read qdd,
-ideal_force, multipliers, rank, status. It returns 0; 1 where the mass matrix is singular, 2
-where something is not finite: then there is no answer."""
+_TEXT = f"""\
+{USE}
+
+Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_evaluate, and read qdd,
+ideal_force, multipliers, rank and status. It returns 0, or 1 where the mass matrix is singular and
+2 where something is not finite; then there is no answer."""
 _BATCH_TEXT = """\
-Generated; C11 with the vectors of GCC or Clang (-O3 -march=native for wide ones). Memory is
-allocated during a call; no global state, so that threads may share the states of a batch among
-them. What is called returns 0, or 1 where there is no memory."""
+C11 with the vectors of GCC or Clang; -O3 -march=native for wide ones. Memory is allocated during a
+call, and there is no global state, so threads may share the states of a batch among them. Functions
+return 0, or 1 where memory could not be allocated."""
 
 _EXAMPLE = """\
 /* One evaluation of {name}: cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example */
@@ -163,7 +164,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         "_example.c": named(_EXAMPLE, identifier).format(**words),
         "_batch.h": header(
             identifier,
-            title=f"{name}: many states at once, one in each lane of the processor's vectors.",
+            title=f"{name}: many states at once, one in each lane of a vector. Generated.",
             text=_BATCH_TEXT,
             declarations=f'#include "{identifier}.h"\n\n{generate.batch_declarations(mechanism)}',
             prototypes=f"int uk_evaluate_batch(const uk_batch *batch);\n{rollout}",

@@ -34,10 +34,12 @@ void uk_rates(const uk_completion *completion, const double *rates, double *v);
 _TEXT = """\
 Double precision, no allocation, no global state: all memory is the caller's, zeros at first."""
 _LAW = """
+
 uk_control_start sets what the files say into a memory; uk_control makes efforts for a state. A
 uk_controller has a memory and tables of references, one copy for each controller."""
 _ESTIMATION = """
-uk_complete_start, then uk_complete for measurements that follow one another, return
+
+Call uk_complete_start for the first measurement and uk_complete for those that follow. Both return
 UK_COMPLETE, or why there is no state."""
 
 
@@ -131,7 +133,7 @@ def completion_export(
     text = header(
         identifier,
         title=f"{c_comment(mechanism.name)}: joint states from measured joints. Generated.",
-        text=_TEXT + " But set jump and\nsingular_tolerance." + _ESTIMATION,
+        text=_TEXT + " Only jump and singular_tolerance have to be set." + _ESTIMATION,
         lists={"q, v": mechanism.model.velocity_names, "measured": tuple(measured)},
         declarations=f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}",
         prototypes=_OF_THE_ESTIMATION,

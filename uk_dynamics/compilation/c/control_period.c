@@ -93,8 +93,8 @@ static void uk_desire(uk_memory *m, double t) {
 
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
  * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors
- * cannot cause the internal forces. The
- * tracking errors are in the memory. Without an answer the same state may be tried again. */
+ * cannot cause the internal forces. The tracking errors are in the memory. Where there are no
+ * efforts, the same state may be tried again. */
 UK_EXPORT int uk_control(const void *controller, double t, const double *q, const double *v,
                          double *efforts, double *flags) {
   const uk_controller *c = controller;

@@ -164,7 +164,9 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   uk_zero(m->corrections, UK_M * UK_NV); /* where they are never written */
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
-  if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) {
+  double total = 0.0;
+  for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
+  if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(total)) {
     for (int c = 0; c < UK_MOTIONS; ++c) m->order[c] = uk_motion_rows[c];
     m->rank = UK_MOTIONS;
     uk_find_slopes(m, shared);

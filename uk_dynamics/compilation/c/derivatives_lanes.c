@@ -7,7 +7,7 @@
 #define UK_ROWS (UK_M > 0 ? UK_M : 1)
 #define UK_COLUMNS (UK_DIRECTIONS + UK_NV)
 #define UK_FOLLOWED_COLUMNS (UK_NP > 0 ? UK_NP : 2 * UK_NV) /* not by t */
-#define UK_LISTED(k, start, i) for (int k = (start)[i]; k < (start)[(i) + 1]; ++k)
+#define UK_LISTED(k, list, i) for (int k = list##_start[i]; k < list##_start[(i) + 1]; ++k)
 
 typedef struct {
   uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], followed[3 * UK_ROWS], stabilize;
@@ -33,13 +33,13 @@ typedef struct {
 static void uk_lanes_corrections(uk_lanes_slopes *m) {
   uk_lanes *whole = m->row;
   UK_EACH(i, UK_NV) {
-    UK_LISTED(k, uk_z_start, i) whole[uk_z_column[k]] = uk_all(0.0);
-    UK_LISTED(at, uk_corrections_start, i) {
+    UK_LISTED(k, uk_z_columns, i) whole[uk_z_columns[k]] = uk_all(0.0);
+    UK_LISTED(at, uk_corrections, i) {
       const int c = uk_corrections[at], r = uk_motion_rows[c];
       const uk_lanes factor = m->C[c * UK_NV + i];
-      UK_LISTED(k, uk_rows_start, r) whole[uk_rows_column[k]] += factor * m->rows[k];
+      UK_LISTED(k, uk_rows_columns, r) whole[uk_rows_columns[k]] += factor * m->rows[k];
     }
-    UK_LISTED(k, uk_z_start, i) m->z[k] = whole[uk_z_column[k]];
+    UK_LISTED(k, uk_z_columns, i) m->z[k] = whole[uk_z_columns[k]];
   }
 }
 
@@ -56,12 +56,12 @@ static void uk_lanes_rest(uk_lanes_slopes *m) {
     }
   }
   UK_EACH(i, UK_NV) {
-    UK_LISTED(k, uk_motion_start, i) {
-      uk_lanes *to = m->product + uk_motion_column[k] * UK_FREES;
+    UK_LISTED(k, uk_motion_columns, i) {
+      uk_lanes *to = m->product + uk_motion_columns[k] * UK_FREES;
       UK_EACH(f, UK_FREE) to[f] += m->K[i * UK_FREES + f] * m->motion[k];
     }
-    UK_LISTED(k, uk_z_start, i) {
-      uk_lanes *to = m->product + uk_z_column[k] * UK_FREES;
+    UK_LISTED(k, uk_z_columns, i) {
+      uk_lanes *to = m->product + uk_z_columns[k] * UK_FREES;
       UK_EACH(f, UK_FREE) to[f] -= m->KM[i * UK_FREES + f] * m->z[k];
     }
   }
@@ -83,8 +83,8 @@ static void uk_lanes_share(uk_lanes_slopes *m, int i, const uk_lanes *row) {
 
 static void uk_lanes_begin_shares(uk_lanes_slopes *m) {
   UK_EACH(k, UK_DEPENDENT_ROWS * UK_FOLLOWED_COLUMNS) m->left[k] = m->size[k] = uk_all(0.0);
-  UK_EACH(d, UK_DEPENDENT_ROWS) UK_LISTED(k, uk_rows_start, uk_dependent_rows[d]) {
-    const int column = uk_rows_column[k];
+  UK_EACH(d, UK_DEPENDENT_ROWS) UK_LISTED(k, uk_rows_columns, uk_dependent_rows[d]) {
+    const int column = uk_rows_columns[k];
     if (column >= UK_FOLLOWED_COLUMNS) continue;
     m->left[d * UK_FOLLOWED_COLUMNS + column] = -m->rows[k];
     m->size[d * UK_FOLLOWED_COLUMNS + column] = uk_lanes_fabs(m->rows[k]);
@@ -113,11 +113,11 @@ static uk_mask uk_lanes_offend(uk_lanes_slopes *m) {
     UK_EACH(i, UK_NV) turned[i] = uk_all(0.0);
     UK_EACH(r, UK_M) {
       wanted[r] = uk_all(0.0);
-      UK_LISTED(k, uk_rates_start, r)
-        if (uk_rates_column[k] < UK_NV)
-          wanted[r] -= m->rates[k] * m->K[uk_rates_column[k] * UK_FREES + f];
+      UK_LISTED(k, uk_rates_columns, r)
+        if (uk_rates_columns[k] < UK_NV)
+          wanted[r] -= m->rates[k] * m->K[uk_rates_columns[k] * UK_FREES + f];
     }
-    UK_EACH(i, UK_NV) UK_LISTED(at, uk_corrections_start, i) {
+    UK_EACH(i, UK_NV) UK_LISTED(at, uk_corrections, i) {
       const int c = uk_corrections[at];
       turned[i] += m->C[c * UK_NV + i] * wanted[uk_motion_rows[c]];
     }
@@ -153,7 +153,7 @@ static uk_mask uk_lanes_derivatives(uk_lanes_slopes *m, double *to, int lanes, i
       UK_EACH(f, UK_FREE) sum += own[f] * m->product[k * UK_FREES + f];
       row[k] = sum;
     }
-    UK_LISTED(k, uk_z_start, i) row[uk_z_column[k]] += m->z[k];
+    UK_LISTED(k, uk_z_columns, i) row[uk_z_columns[k]] += m->z[k];
     UK_EACH(k, UK_NV) {
       uk_lanes sum = uk_all(0.0);
       UK_EACH(f, UK_FREE) sum += own[f] * m->K[k * UK_FREES + f];

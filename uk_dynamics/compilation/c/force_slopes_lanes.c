@@ -25,8 +25,8 @@ static void uk_lanes_carried(uk_lanes_slopes *m) {
   UK_EACH(k, UK_ROWS * UK_COLUMNS) m->carried[k] = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     memcpy(m->row, m->held + i * UK_COLUMNS, sizeof m->row);
-    UK_LISTED(k, uk_motion_start, i) m->row[uk_motion_column[k]] -= m->motion[k];
-    UK_LISTED(at, uk_corrections_start, i) {
+    UK_LISTED(k, uk_motion_columns, i) m->row[uk_motion_columns[k]] -= m->motion[k];
+    UK_LISTED(at, uk_corrections, i) {
       const int c = uk_corrections[at];
       const uk_lanes factor = m->C[c * UK_NV + i];
       uk_lanes *to = m->carried + uk_motion_rows[c] * UK_COLUMNS;
@@ -63,9 +63,9 @@ static void uk_lanes_share_out(uk_lanes_slopes *m) {
   UK_EACH(c, UK_MOTIONS) { /* less B^T of it */
     const int r = uk_motion_rows[c];
     uk_lanes *x = m->carried + r * UK_COLUMNS;
-    UK_LISTED(k, uk_rows_start, r) x[uk_rows_column[k]] -= m->other_rows[k];
-    UK_EACH(d, UK_DEPENDENT_ROWS) UK_LISTED(k, uk_rows_start, uk_dependent_rows[d])
-      x[uk_rows_column[k]] -= D[d * UK_MOTIONS + c] * m->other_rows[k];
+    UK_LISTED(k, uk_rows_columns, r) x[uk_rows_columns[k]] -= m->other_rows[k];
+    UK_EACH(d, UK_DEPENDENT_ROWS) UK_LISTED(k, uk_rows_columns, uk_dependent_rows[d])
+      x[uk_rows_columns[k]] -= D[d * UK_MOTIONS + c] * m->other_rows[k];
   }
   UK_EACH(d, UK_DEPENDENT_ROWS) { /* forward */
     uk_lanes *y = m->carried + uk_dependent_rows[d] * UK_COLUMNS;
@@ -83,8 +83,8 @@ static void uk_lanes_share_out(uk_lanes_slopes *m) {
     UK_EACH(c, UK_MOTIONS) UK_EACH(k, UK_COLUMNS)
       m->carried[uk_motion_rows[c] * UK_COLUMNS + k] -= D[d * UK_MOTIONS + c] * y[k];
   }
-  UK_EACH(r, UK_M) UK_LISTED(k, uk_rows_start, r)
-    m->carried[r * UK_COLUMNS + uk_rows_column[k]] += m->other_rows[k];
+  UK_EACH(r, UK_M) UK_LISTED(k, uk_rows_columns, r)
+    m->carried[r * UK_COLUMNS + uk_rows_columns[k]] += m->other_rows[k];
 }
 #endif
 
@@ -107,7 +107,7 @@ static void uk_lanes_forces(uk_lanes_slopes *m, const uk_derivative_batch *c, lo
                   UK_M * UK_COLUMNS, lanes);
   UK_EACH(i, UK_NV) {
     uk_lanes *row = m->held + i * UK_COLUMNS;
-    UK_LISTED(k, uk_motion_start, i) row[uk_motion_column[k]] -= m->unloaded[k];
+    UK_LISTED(k, uk_motion_columns, i) row[uk_motion_columns[k]] -= m->unloaded[k];
     uk_store_part(force + i * UK_COLUMNS, row, UK_COLUMNS, UK_NV * UK_COLUMNS, lanes);
   }
 }

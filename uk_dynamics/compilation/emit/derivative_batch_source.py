@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 from uk_dynamics.compilation.emit.c_source import LANES
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import (
     derivative_declarations,
     tangents_function,
@@ -88,24 +87,18 @@ def _tables(
         for own in motions.corrections
     ]
     dependent = sorted(set(range(len(mechanism.constraints))) - set(motions.rows))
-    lists: dict[str, Sequence[Sequence[int]]] = {
+    slopes: dict[str, Sequence[Sequence[int]]] = {
         "motion": [sorted(row) for row in traced.motion],
         "rows": [sorted(row) for row in traced.rows],
         "rates": [sorted(row) for row in traced.rates],
         "z": z,
     }
     sizes = {"motion": "MOTION", "rows": "ROW", "rates": "RATE", "z": "Z"}
-    for name, columns in lists.items():
+    for name, columns in slopes.items():
         count = sum(map(len, columns))
         yield from defines({f"{sizes[name]}_SLOPES": max(1, count)})
-        yield _starts(name, columns)
-        yield table("int", f"uk_{name}_column", [j for row in columns for j in row])
-    yield _starts("corrections", motions.corrections)
-    yield table("int", "uk_corrections", [c for own in motions.corrections for c in own])
+        yield from lists(f"uk_{name}_columns", columns)
+    yield from lists("uk_corrections", motions.corrections)
     yield from defines({"DEPENDENT_ROWS": len(dependent), "FOLLOWS_WITHIN": FOLLOWS_WITHIN})
     if dependent:
         yield table("int", "uk_dependent_rows", dependent)
-
-
-def _starts(name: str, rows: Sequence[Sequence[int]]) -> str:
-    return table("int", f"uk_{name}_start", accumulate(map(len, rows), initial=0))

@@ -68,7 +68,7 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
     sizes["NP"] = len(varied.names) if varied else 0
     lines = defines(sizes | STATUSES)
-    lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* parameters behind followed */")
+    lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* after what is followed */")
     return "\n".join(lines) + "\n\n" + layout.c_struct()
 
 

@@ -26,8 +26,6 @@ Operand = Any  # a Symbol or a float
 #: with vectors are vectors.
 WIDTH = 8
 
-_COMMUTATIVE = ("+", "*")
-
 
 class Graph:
     """All nodes of one trace; a node is an operation and its operands."""

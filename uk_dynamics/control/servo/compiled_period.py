@@ -59,7 +59,11 @@ class Steps(NamedTuple):
 
 
 class PeriodCommand(Command):
-    """The command of a period in C; what is not read is not computed."""
+    """The command of a period in C; what is not read is not computed.
+
+    Reading a field for the first time may evaluate in the memory of the controller, so it belongs
+    to the controller's thread, as :meth:`ServoController.command` does.
+    """
 
     __slots__ = ("_found",)
 
@@ -124,9 +128,6 @@ class CompiledPeriod:
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
         """
-        if np.shape(state.q) != self._q.shape or np.shape(state.v) != self._v.shape:
-            self.store()
-            return None  # Python says what is wrong
         try:
             self._set(settings, references)
         except ForeignReferenceError:

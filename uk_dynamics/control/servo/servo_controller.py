@@ -27,7 +27,7 @@ from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
-from uk_dynamics.exceptions import InputError, expect
+from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Mechanism, Tasks
 from uk_dynamics.mechanism.dynamics import Demand, ServoOutcome, TrackingErrors
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
@@ -225,10 +225,12 @@ class ServoController:
 
         Raises:
             UnknownNameError: A reference or preload is for a task or motor that does not exist.
-            StateError: A reference or preload has the wrong size.
+            StateError: The state, a reference or preload has the wrong size.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        actuators = self.mechanism.actuators
+        model, actuators = self.mechanism.model, self.mechanism.actuators
+        expect_size("q", state.q, model.nq)
+        expect_size("v", state.v, model.nv)
         preferred = self.preload if preload is None else actuators.efforts(preload)
         period = self._period()
         if isinstance(period, CompiledPeriod):
@@ -353,9 +355,11 @@ class ServoController:
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
         if self._in_c is None:
-            settings = lambda: self._settings(self.preload)  # noqa: E731
-            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, settings)
+            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, self._own_settings)
         return self._in_c
+
+    def _own_settings(self) -> Settings:
+        return self._settings(self.preload)
 
     def _settings(self, preload: Array | None) -> Settings:
         return Settings(

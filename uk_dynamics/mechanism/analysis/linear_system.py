@@ -85,7 +85,8 @@ class LinearSystem:
             largest = shape[np.argmax(np.abs(shape))] if len(shape) else 1.0
             if largest:
                 shape = shape / largest
-            found.append(Mode(complex(values[k]), dict(zip(self.outputs, shape, strict=True))))
+            by_name = dict(zip(self.outputs, shape.tolist(), strict=True))
+            found.append(Mode(complex(values[k]), by_name))
         return tuple(found)
 
     def discrete(self, period: float) -> tuple[Array, Array]:

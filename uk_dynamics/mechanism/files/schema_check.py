@@ -159,7 +159,7 @@ class _Translator:
         other: FileKind = "tasks" if self.kind == "mechanism" else "mechanism"
         if "schema" in valid and key in load_schema(other)["properties"]:
             return (
-                f'found "{key}", which belongs into a {other} file; '
+                f'found "{key}", which belongs in a {other} file; '
                 f"is this the {other} file? a {self.kind} file is needed here"
             )
         of_type = f' for type "{found["type"]}"' if "type" in valid and len(valid) > 1 else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from uk_dynamics.exceptions import expect_size
 from uk_dynamics.model.urdf.description import Array
 
 PLACEMENT_BYTES = 12 * 8  # a rotation (column-major) and a translation, without padding
@@ -117,8 +118,14 @@ class Workspace:
         self.translation: Array = self._all_translation[1:]
 
     def update(self, q: Array, v: Array) -> None:
-        """Fill every array for positions q (nq,) and velocities v (nv,)."""
+        """Fill every array for positions q (nq,) and velocities v (nv,).
+
+        Raises:
+            StateError: They have other sizes.
+        """
         model, data = self._model, self._data
+        expect_size("q", q, model.nq)
+        expect_size("v", v, model.nv)
         pin.crba(model, data, q)
         pin.nonLinearEffects(model, data, q, v)
         # On the way to its derivatives it finds the Jacobian and its rate in world axes.

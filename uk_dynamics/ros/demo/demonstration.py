@@ -104,8 +104,8 @@ class Demonstration:
             if (port := self._parameters["viewer"]["port"]) is not None:
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
             self._say(
-                f"to look meanwhile: ROS_DOMAIN_ID={domain} {_command()} topic echo /joint_states"
-                " (or topic hz, topic list, lifecycle get; ros2 where it is installed)"
+                f"to look at the topics: ROS_DOMAIN_ID={domain} {_command()} topic echo"
+                " /joint_states (or topic hz, topic list, lifecycle get; ros2 where installed)"
             )
             for node in self._nodes:
                 processes.start(node, self._parameters[node])

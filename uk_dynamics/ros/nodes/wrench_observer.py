@@ -108,6 +108,6 @@ class WrenchObserverNode(Node):
             report.error(self._failure)
         elif self._found is not None and self._found.undetermined:
             report.warn(
-                f"no wrench at {self._observer.frame}: this motion does not tell"
-                f" {' '.join(self._found.undetermined)} apart; give fewer axes"
+                f"no wrench at {self._observer.frame}: this motion does not separate"
+                f" {' '.join(self._found.undetermined)}; give fewer axes"
             )

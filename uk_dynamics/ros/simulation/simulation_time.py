@@ -41,6 +41,7 @@ class SimulationTime:
 
     def begin(self, step: float) -> None:
         """The first step, in s, is taken now: what was prepared since the reset does not count."""
+        self._seen = (self._t, time.perf_counter())
         if not self._counts_from_zero:
             self._origin = self._wall.now().nanoseconds - round(step * 1e9)
 
