@@ -115,6 +115,19 @@ def test_the_table_says_what_matters(capsys):
     assert captured.err == ""
 
 
+def test_a_long_simulation_names_the_command_that_makes_the_next_faster(
+    capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # nothing is compiled
+    monkeypatch.setattr(cli_simulate, "_LONG", 0.0)
+    given = ["simulate", "four_bar", "--tasks", "four_bar_turn", "--duration", "0.01"]
+    assert main(given) == 0
+    remedy = "after uk_dynamics compile four_bar --tasks four_bar_turn"
+    assert f"  faster                  {remedy}" in capsys.readouterr().out
+    assert main([*given, "--backend", "interpreted"]) == 0
+    assert "faster" not in capsys.readouterr().out
+
+
 def test_a_terminal_sees_the_progress(monkeypatch, capsys):
     class Terminal(io.StringIO):
         def isatty(self):

@@ -18,13 +18,15 @@ from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism import Mechanism, Tasks
     from uk_dynamics.mechanism.dynamics import Backend
     from uk_dynamics.simulation import Controller
 
 # Copied from uk_dynamics.simulation, which would take long to import for --help.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
 FIXED_STEP = ("rk4", "semi_implicit_euler")
+
+_LONG = 2.0  # s of an interpreted simulation: compiling takes as long, and once
 
 _HELP = """\
 simulate a mechanism, freely or under control
@@ -152,8 +154,23 @@ def run(arguments: argparse.Namespace) -> int:
         and not arguments.switch
     )
     summary = summarize(trajectory, conservative=undisturbed)
-    print(json_text(summary) if arguments.json else summary_table(summary))
+    if arguments.json:
+        print(json_text(summary))
+    else:
+        faster = _faster(arguments, mechanism, tasks) if summary["wall_time"] > _LONG else ""
+        print(summary_table(summary, faster))
     return 0
+
+
+def _faster(arguments: argparse.Namespace, mechanism: Mechanism, tasks: Tasks | None) -> str:
+    """The command after which the next run is in C; empty where this one was, or cannot be."""
+    from uk_dynamics.compilation.build import is_cached, obstacles
+
+    known = is_cached(mechanism) and (tasks is None or is_cached(tasks))
+    if arguments.backend != "cached" or known or obstacles(tasks or mechanism):
+        return ""
+    law = f" --tasks {arguments.tasks}" if arguments.tasks else ""
+    return f"after uk_dynamics compile {arguments.file}{law}"
 
 
 def _compiled_beside(

@@ -54,8 +54,8 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     }
 
 
-def summary_table(summary: dict[str, Any]) -> str:
-    """A summary as text."""
+def summary_table(summary: dict[str, Any], faster: str = "") -> str:
+    """A summary as text; ``faster`` says how the next run would be."""
     varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
     drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
     rejected = f"; {summary['rejected_steps']} rejected" if summary["rejected_steps"] else ""
@@ -82,6 +82,8 @@ def summary_table(summary: dict[str, Any]) -> str:
         lost = f"{switching['energy_lost']:.3g} J dissipated"
         rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
     rows += [("warning", warning) for warning in summary["warnings"]]
+    if faster:
+        rows.append(("faster", faster))
     return f"{summary['mechanism']}\n{table(rows)}"
 
 

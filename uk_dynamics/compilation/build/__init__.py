@@ -5,6 +5,7 @@
 from uk_dynamics.compilation.build.c_header import write as write_c_files
 from uk_dynamics.compilation.build.cache import directory
 from uk_dynamics.compilation.build.cache_policy import clear
+from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.derivative_export import derivative_export
 from uk_dynamics.compilation.build.export import export
@@ -29,6 +30,7 @@ __all__ = [
     "export",
     "is_cached",
     "library_of",
+    "obstacles",
     "servo_export",
     "servo_library_of",
     "side_by_side",
