@@ -94,7 +94,6 @@ class ManagerLockstep:
         self._ahead = 0  # ns since the last tick
         self._answer: Array | None = None  # of servo_controller, not yet passed on by the manager
         self._read = True  # whether the manager has read the last state
-        self._read = True  # whether the manager has read the last state
         self._before = np.zeros(0)  # what the manager commanded in the first update of this step
         self._updates: int = settings["manager_updates"]
         # a period of the manager, and 1 ns for what is rounded
