@@ -328,6 +328,15 @@ def test_a_mechanism_file_says_how_well_parameters_are_known() -> None:
             r"identified\[0\].correlation: .* an eigenvalue is -0.8",
         ),
         ({"date": "23.11.2026"}, "its year first"),
+        (
+            {"parameters": {"joints.cranc.friction": one}, "correlation": [[1.0]]},
+            r'identified\[0\].parameters: no joint "cranc"; did you mean "crank"',
+        ),
+        (
+            {"parameters": {"payload.coupler.mass": one}, "correlation": [[1.0]]},
+            'no link "coupler"; did you mean "coupler_link"',
+        ),
+        ({"parameters": {"crank.friction": one}, "correlation": [[1.0]]}, "joints, encoders"),
     ):
         with pytest.raises(InputError, match=message):
             Mechanism.from_data({**data, "identified": [{**entry, **wrong}]})

@@ -9,7 +9,7 @@ inputs and serves all their values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -70,6 +70,30 @@ def parameters_of(source: Source) -> dict[str, Parameter]:
         name: Parameter(name, unit, float(_get(source, places[0])), places)
         for name, unit, places in _entries(source)
     }
+
+
+def check_estimates(spec: MechanismSpec, owners: Mapping[str, Collection[str]]) -> None:
+    """Refuse estimates of what the machine does not have.
+
+    Args:
+        spec: Of the mechanism file, with its section ``identified``.
+        owners: What may have parameters, by the first part of their names.
+
+    Raises:
+        UnknownNameError: There is no such part of the machine; with file and place.
+    """
+    for number, estimates in enumerate(spec.identified):
+        place = f"identified[{number}].parameters"
+        for name in estimates.names:
+            section, _, rest = name.partition(".")
+            if section not in owners:
+                raise UnknownNameError(
+                    "kind of parameter", section, owners, file=spec.file, place=place
+                )
+            if not any(rest == owner or rest.startswith(f"{owner}.") for owner in owners[section]):
+                kind = "link" if section == "payload" else section.removesuffix("s")
+                owner = rest.partition(".")[0]
+                raise UnknownNameError(kind, owner, owners[section], file=spec.file, place=place)
 
 
 def with_values(source: Source, values: Mapping[str, Any]) -> Source:

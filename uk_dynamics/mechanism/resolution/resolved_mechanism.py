@@ -41,6 +41,7 @@ from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution.parameters import (
     Parameter,
     Varied,
+    check_estimates,
     check_values,
     parameters_of,
     plain,
@@ -128,6 +129,17 @@ class ResolvedMechanism:
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
         self.forces = resolve_forces(spec.forces, self.model, spec.file)
         self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
+        joints = [joint.name for joint in description.joints]
+        owners = {
+            "links": links,
+            "payload": links,
+            "joints": joints,
+            "encoders": joints,
+            "motors": self.actuators.names,
+            "constraints": [constraint.name for constraint in spec.constraints],
+            "forces": [force.name for force in spec.forces],
+        }
+        check_estimates(spec, owners)
         self.nonideal = nonideal
         with located(spec.file, "initial_guess"):
             self.initial_guess = self.model.to_positions(dict(spec.initial_guess))
