@@ -241,7 +241,9 @@ def test_unusable_commands_are_ignored_and_reported(ros: Ros) -> None:
     assert np.isfinite(state.position).all()
 
 
-def test_hundreds_of_non_finite_joint_commands_before_the_first_real_one(ros: Ros) -> None:
+def test_hundreds_of_non_finite_joint_commands_before_the_first_real_one(
+    ros: Ros, capfd: pytest.CaptureFixture[str]
+) -> None:
     bench = Bench(ros, command_mode="joint_state", command_topic="robot/joint_commands")
     publisher = bench.node.create_publisher(JointState, "robot/joint_commands", 500)
     ros.until(publisher.get_subscription_count, "the simulator to listen")
@@ -253,10 +255,14 @@ def test_hundreds_of_non_finite_joint_commands_before_the_first_real_one(ros: Ro
     ros.until(lambda: publisher.publish(nothing) or ignored() >= 300, "300 ignored commands")
     assert bench.diagnostics.level == WARN
     assert "effort of crank is nan" in bench.diagnostics.message
+    said = capfd.readouterr().err
+    assert "nothing usable yet on robot/joint_commands: effort of crank is nan" in said
+    assert said.count("is nan") == 1, "as every start behind ros2_control"
     for message, _ in BAD_COMMANDS.values():
         publisher.publish(message)
     publisher.publish(JointState(name=["crank"], effort=array("d", [4.0])))
     bench.until_effort(4.0)
+    assert "ignored a message on robot/joint_commands" in capfd.readouterr().err
 
 
 def test_effort_limits_hold_and_are_reported(ros: Ros) -> None:

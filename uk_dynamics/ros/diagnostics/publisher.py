@@ -79,14 +79,23 @@ class MessageProblems:
         self._logger = logger
         self._count = 0
         self._reported = 0
+        self._begun = False
         self._last = ""
         self._logged = float("-inf")
 
-    def note(self, topic: str, problem: str) -> None:
-        """A message on a topic was ignored."""
+    def note(self, topic: str, problem: str, *, before_first: bool = False) -> None:
+        """A message on a topic was ignored, perhaps before the first one that was usable.
+
+        Interfaces of ros2_control are NaN until something writes them: then that is no warning.
+        """
         self._count += 1
         self._last = f"{topic}: {problem}"
         now = time.monotonic()
+        if before_first and problem.endswith(" is nan"):
+            if not self._begun:
+                self._logger.info(f"nothing usable yet on {self._last}")
+            self._begun = True
+            return
         if now - self._logged >= _LOG_PERIOD:
             self._logged = now
             self._logger.warning(f"ignored a message on {self._last}")

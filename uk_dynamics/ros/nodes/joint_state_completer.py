@@ -87,7 +87,7 @@ class JointStateCompleter(Node):
             message, stamp, settings["state_timeout"], settings["velocity_filter"]
         )
         if problem:
-            self._problems.note(MEASURED, problem)
+            self._problems.note(MEASURED, problem, before_first=self._found is None)
         if measurements.went_back:
             self.get_logger().warning("time went back: starting again")
             self._origin.reset()

@@ -219,7 +219,7 @@ class EffortInput:
         if not problem and self._accept is not None:
             problem = self._accept(message.header.stamp)
         if problem:
-            self._problems.note(self._topic, problem)
+            self._problems.note(self._topic, problem, before_first=not self.watchdog.count)
         else:
             self.watchdog.feed()
             if self._on_command is not None:
