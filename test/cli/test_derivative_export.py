@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics import Inputs
+from uk_dynamics import Inputs, State
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.derivatives import MotionDerivatives, ParameterDerivatives
+from uk_dynamics.derivatives import (
+    MotionDerivatives,
+    ParameterDerivatives,
+    projection_derivatives,
+)
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -90,6 +94,31 @@ def test_derivatives_of_redundant_multipliers_and_forces(functions):
         bound = TOLERANCE * max(1.0, np.abs(by.q).max(), np.abs(by.v).max())
         np.testing.assert_allclose(along, np.hstack([by.q, by.v]) @ moves, rtol=0.0, atol=bound)
         np.testing.assert_allclose(slopes[:, layout.stride :], by.tau, rtol=0.0, atol=bound)
+
+
+def test_derivatives_of_the_projection(functions):
+    """Of redundant rows; parallelograms that are flat have none."""
+    machine, rng = shipped("five_bar"), np.random.default_rng(8)
+    begin, layout, nv = machine.start(), DerivativeLayout(machine), machine.model.nv
+    memory, slopes = layout.memory(), np.empty((2 * nv, 2 * nv + 1))
+    project = functions.five_bar_derivatives_projection_slopes
+    places = [ctypes.c_void_p(x.ctypes.data) for x in (memory, slopes)]
+    v = rng.normal(size=nv)
+    memory[layout["q"]], memory[layout["v"]] = begin.q, v
+    assert project(*places) == 0
+    expected = projection_derivatives(
+        MotionDerivatives(machine, "interpreted"), State(0.0, begin.q, v)
+    )
+    for found, own in (
+        (slopes[:nv, :nv], expected.q_by_q),
+        (slopes[nv:, :nv], expected.v_by_q),
+        (slopes[nv:, nv:-1], expected.v_by_v),
+    ):
+        np.testing.assert_allclose(found, own, rtol=0.0, atol=TOLERANCE * np.abs(own).max())
+    memory[layout["q"]], memory[layout["v"]] = 0.0, v
+    assert project(*places) == 4
+    memory[layout["q"]] = begin.q + 0.01
+    assert project(*places) == 3
 
 
 def test_functions_as_acados_calls_them(functions):

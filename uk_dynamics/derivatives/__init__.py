@@ -12,23 +12,31 @@ from uk_dynamics.derivatives.parameter_derivatives import (
     by_parameters,
 )
 from uk_dynamics.derivatives.projection_derivatives import (
+    BatchProjectionDerivatives,
     ProjectionDerivatives,
+    ProjectionPatterns,
     projection_derivatives,
+    projection_derivatives_batch,
+    projection_patterns,
 )
 from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
     "BatchParameterSlopes",
+    "BatchProjectionDerivatives",
     "DerivativeBackend",
     "ForceDerivatives",
     "MotionDerivatives",
     "ParameterDerivatives",
     "ParameterSlopes",
     "ProjectionDerivatives",
+    "ProjectionPatterns",
     "by_parameters",
     "differentiable",
     "equilibrium",
     "linearize",
     "linearize_along",
     "projection_derivatives",
+    "projection_derivatives_batch",
+    "projection_patterns",
 ]

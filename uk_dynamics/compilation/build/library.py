@@ -31,7 +31,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 T = TypeVar("T")
 
-_DERIVATIVES = ".derivatives"
+_DERIVATIVES, _PROJECTION = ".derivatives", ".projection"
 _log = logging.getLogger(__name__)
 
 
@@ -117,6 +117,21 @@ def derivative_batch_library_of(mechanism: ResolvedMechanism) -> Path:
     return _library(mechanism, source, f"{_DERIVATIVES}.batch")
 
 
+def projection_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for derivatives of the projection, where q is a vector; as above.
+
+    Raises:
+        CompilationError: As above.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import derivative_source
+
+        return derivative_source.projection_source(mechanism.as_filed())
+
+    return _library(mechanism, source, _PROJECTION, "-O2")
+
+
 def servo_library_of(tasks: Tasks) -> Path:
     """The library for the servo law of tasks; as above.
 
@@ -187,26 +202,27 @@ def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> boo
 
     crowd: For many closed loops at once.
     """
-    compiler = find_compiler()
-    if compiler is None or obstacles(subject):
-        return False
-    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     part = servo_part(subject) if isinstance(subject, Tasks) else ""
-    if crowd:
-        part = crowd_part(subject)
-    try:
-        return find(mechanism, compiler, part).intact
-    except CompilationError:  # no home directory
-        return False
+    return _part_is_cached(subject, crowd_part(subject) if crowd else part)
 
 
 def derivatives_are_cached(mechanism: ResolvedMechanism) -> bool:
     """Whether the library of :func:`derivative_library_of` is there."""
+    return _part_is_cached(mechanism, _DERIVATIVES)
+
+
+def projection_is_cached(mechanism: ResolvedMechanism) -> bool:
+    """Whether the library of :func:`projection_library_of` is there."""
+    return _part_is_cached(mechanism, _PROJECTION)
+
+
+def _part_is_cached(subject: ResolvedMechanism | Tasks, part: str) -> bool:
     compiler = find_compiler()
-    if compiler is None or obstacles(mechanism):
+    if compiler is None or obstacles(subject):
         return False
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     try:
-        return find(mechanism, compiler, _DERIVATIVES).intact
+        return find(mechanism, compiler, part).intact
     except CompilationError:  # no home directory
         return False
 

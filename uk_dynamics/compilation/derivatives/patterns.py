@@ -18,3 +18,13 @@ def motion_sparsity(mechanism: ResolvedMechanism) -> tuple[NDArray[np.bool_], ..
     from uk_dynamics.compilation.tangents import sparsity  # traces, which few need
 
     return sparsity.motion_sparsity(mechanism)
+
+
+def projection_sparsity(mechanism: ResolvedMechanism) -> NDArray[np.bool_]:
+    """Where derivatives of the projected q, then v, by q, v, t may differ from zero.
+
+    See :func:`uk_dynamics.compilation.tangents.sparsity.projection_sparsity`.
+    """
+    from uk_dynamics.compilation.tangents import sparsity
+
+    return sparsity.projection_sparsity(mechanism)
