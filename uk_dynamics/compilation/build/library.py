@@ -152,6 +152,22 @@ def servo_library_of(tasks: Tasks) -> Path:
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
 
 
+def effort_library_of(tasks: Tasks) -> Path:
+    """The library for derivatives of the efforts of tasks, of a mechanism that varies nothing.
+
+    Raises:
+        CompilationError: As above.
+    """
+    check(tasks)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import servo_source
+
+        return servo_source.effort_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+
+    return _library(tasks.mechanism, source, effort_part(tasks), "-O2")
+
+
 def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
     """The library for many closed loops at once; as above, or the compiler knows no vectors.
 
@@ -190,6 +206,11 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
+def effort_part(tasks: Tasks) -> str:
+    """The same for derivatives of the efforts."""
+    return servo_part(tasks).replace(".servo", ".efforts")
+
+
 def crowd_part(subject: Tasks | ResolvedMechanism) -> str:
     """The same for many closed loops at once."""
     return (
@@ -214,6 +235,11 @@ def derivatives_are_cached(mechanism: ResolvedMechanism) -> bool:
 def projection_is_cached(mechanism: ResolvedMechanism) -> bool:
     """Whether the library of :func:`projection_library_of` is there."""
     return _part_is_cached(mechanism, _PROJECTION)
+
+
+def efforts_are_cached(tasks: Tasks) -> bool:
+    """Whether the library of :func:`effort_library_of` is there."""
+    return _part_is_cached(tasks, effort_part(tasks))
 
 
 def _part_is_cached(subject: ResolvedMechanism | Tasks, part: str) -> bool:

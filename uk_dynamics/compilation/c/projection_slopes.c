@@ -8,10 +8,6 @@
 
 #if UK_M > 0
 
-static double uk_mass(const double *M, int i, int j) {
-  return M[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
-}
-
 /* K^T K x, (UK_NV, columns) from rows of x; `from` are K's. */
 static void uk_admit_columns(const double *K, int free, const double *x, int stride, int columns,
                              double *y) {
@@ -27,23 +23,6 @@ static void uk_admit_columns(const double *K, int free, const double *x, int str
       y[i * UK_BY_STATE + k] = sum;
     }
   }
-}
-
-/* Row i of -C x for rows x of all constraints. */
-static double uk_corrected(const uk_memory *m, int rank, int i, const double *x, int stride) {
-  double sum = 0.0;
-  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->order[c] * stride];
-  return sum;
-}
-
-/* K and C of the rows of a kind, at M and A; 0, or as uk_evaluate. */
-static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, const double *A,
-                          int *rank) {
-  memcpy(m->H, M, sizeof m->H);
-  memcpy(m->A, A, sizeof m->A);
-  const int failed = uk_eliminate_kind(m, kind, UK_RANK_TOLERANCE, rank);
-  if (!failed) uk_inverse(m, *rank);
-  return failed;
 }
 
 /* Whether dependent rows of the velocities follow the others along what positions may do. */

@@ -116,6 +116,7 @@ def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
         *closing(mechanism),
         *defines({"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}),
         *([table("double", "uk_unit", scale)] if len(scale) else ()),
+        part("row_inverse.c"),
         part("projection_slopes.c"),
     ]
 

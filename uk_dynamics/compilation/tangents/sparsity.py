@@ -14,10 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents, equation_tangents
 from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
+from uk_dynamics.compilation.tangents.task_tangents import task_tangents
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol
-from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
 def acceleration_sparsity(
@@ -135,6 +137,36 @@ def projection_sparsity(
     return whole
 
 
+def effort_sparsity(tasks: Tasks) -> NDArray[np.bool_]:
+    """Where derivatives of the servo law's efforts may differ from zero at any state.
+
+    Motors and tasks couple what they touch as constraints do; a motor depends on what its set does.
+
+    Args:
+        tasks: Which ones.
+
+    Returns:
+        Columns q, v, t, values, rates, accelerations, (motors, 2 nv + 1 + 3 mt).
+    """
+    mechanism = tasks.mechanism
+    traced, asked = equation_tangents(mechanism), task_tangents(tasks)
+    terms = trace(mechanism)
+    rows, wanted = _supports(terms.A), _supports(trace_tasks(tasks).A)
+    motors = _supports(mechanism.actuators.matrix.T)
+    sets = _sets(terms, [*rows, *wanted, *motors])
+    columns = traced.directions + 3 * len(wanted)
+    touched: NDArray[np.bool_] = np.zeros((len(terms.F), columns), dtype=bool)
+    for support, slopes in (
+        *(([i], row) for i, row in enumerate(traced.motion)),
+        *(([i], row) for i, row in enumerate(asked.force)),
+        *zip(rows, traced.rows, strict=True),
+        *zip(wanted, asked.rows, strict=True),
+    ):
+        for i in support[:1]:
+            touched[np.ix_(sets == sets[i], list(slopes))] = True
+    return np.array([touched[support[0]] for support in motors]).reshape(-1, columns)
+
+
 def _drifts(values: Iterable[Any]) -> bool:
     """Whether they depend on time, or on what rows follow."""
     stack, seen = list(values), set()
@@ -149,7 +181,7 @@ def _drifts(values: Iterable[Any]) -> bool:
     return False
 
 
-def _supports(A: Objects) -> list[list[int]]:
+def _supports(A: Objects | Array) -> list[list[int]]:
     """Columns of each row that are not zero by structure."""
     return [[i for i, x in enumerate(row) if not is_zero(x)] for row in A]
 

@@ -7,7 +7,9 @@ from uk_dynamics.control.servo.periods_in_c import PeriodsInC
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.control.servo.servo_derivatives import (
+    BatchEffortDerivatives,
     EffortDerivatives,
+    EffortPatterns,
     EffortStatus,
     ServoDerivatives,
 )
@@ -26,7 +28,9 @@ __all__ = [
     "HOLD",
     "MODES",
     "TASKS",
+    "BatchEffortDerivatives",
     "EffortDerivatives",
+    "EffortPatterns",
     "EffortStatus",
     "Gains",
     "PeriodsInC",
