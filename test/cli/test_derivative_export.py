@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics import Inputs, State
+from uk_dynamics import Inputs, ServoDerivatives, State, Tasks
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.derivatives import (
@@ -29,7 +29,15 @@ TOLERANCE = 1e-9  # of derivatives up to some 1e3, rounding of the pivots includ
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("derivatives")
-    options = ["--derivatives", "--parameters", *PARAMETERS, "--export-c", str(folder)]
+    options = [
+        "--tasks",
+        "five_bar_sweep",
+        "--derivatives",
+        "--parameters",
+        *PARAMETERS,
+        "--export-c",
+        str(folder),
+    ]
     assert main(["compile", "five_bar", *options]) == 0
     return folder / "five_bar_derivatives.c"
 
@@ -57,6 +65,20 @@ def test_the_example_prints_the_derivatives(source, tmp_path, by):
             "links.left_leg.mass [kg], 1.0" in source.with_name("five_bar_parameters.h").read_text()
         )
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
+
+
+def test_the_example_of_the_servo_law(source, tmp_path):
+    program, machine = tmp_path / "program", shipped("five_bar")
+    law = Tasks.from_file("five_bar_sweep", machine)
+    files = [source.with_name(f"five_bar_servo_derivatives{part}.c") for part in ("", "_example")]
+    subprocess.run([*STRICT, *files, "-o", program, "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    name, *numbers = said.split()
+    assert name == "crank_motor"
+    own = ServoDerivatives(law, "interpreted").at(machine.start())
+    expected = np.concatenate([own.efforts, *(np.ravel(x) for x in own[1:7])])
+    bound = TOLERANCE * np.abs(expected).max()
+    np.testing.assert_allclose(np.array(numbers, float), expected, rtol=0.0, atol=bound)
 
 
 @pytest.mark.parametrize("by", ["derivatives", "parameters"])

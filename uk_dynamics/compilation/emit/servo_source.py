@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR
@@ -20,6 +22,7 @@ from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_task
 from uk_dynamics.core.servo import EFFORT_SLOPE_CONSTANTS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
+from uk_dynamics.mechanism.resolution import Array
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -146,28 +149,46 @@ def control_period(tasks: Tasks) -> list[str]:
 
 def control_start(tasks: Tasks) -> str:
     """``uk_control_start``: settings of the files, for programs without ours."""
-    mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
-    actuators = mechanism.actuators
-    preload = np.zeros(len(actuators)) if allocation.preload is None else allocation.preload
-    values = {
-        "active": mechanism.hierarchy.acting(),
-        "weights": allocation.weights,
-        "preload": preload,
-        "task_damping": constraints.damping,
-        "task_stiffness": constraints.stiffness,
+    actuators = tasks.mechanism.actuators
+    limits = {
         "effort_limit": actuators.effort_limits,
         "power_limit": actuators.power_limits,
         "rate_step": actuators.rate_limits,
     }
-    tables = "".join(f"  {table('double', name, x)}\n" for name, x in values.items() if len(x))
-    copies = "".join(
-        f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name, x in values.items() if len(x)
-    )
     return (
         "/* Settings of the files into a memory of zeros; period in s. */\n"
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
-        f"{tables}{copies}"
+        f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
         "  for (int j = 0; j < UK_NU; ++j) m->rate_step[j] *= period;\n"
         "  uk_control_reset(m, NULL);\n}\n"
     )
+
+
+def effort_start(tasks: Tasks) -> str:
+    """``uk_effort_start``, likewise."""
+    return (
+        "/* Settings of the files into a memory of zeros; no limits. */\n"
+        "UK_EXPORT void uk_effort_start(uk_memory *m) {\n"
+        f"{_settings(tasks, {})}"
+        "  m->stabilize = 1.0;\n"
+        "  for (int j = 0; j < UK_NU; ++j) m->upper[j] = INFINITY, m->lower[j] = -INFINITY;\n}\n"
+    )
+
+
+def _settings(tasks: Tasks, others: Mapping[str, Array]) -> str:
+    """Statements that fill fields of the memory."""
+    mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
+    motors = len(mechanism.actuators)
+    values = {
+        "active": mechanism.hierarchy.acting(),
+        "weights": allocation.weights,
+        "preload": np.zeros(motors) if allocation.preload is None else allocation.preload,
+        "task_damping": constraints.damping,
+        "task_stiffness": constraints.stiffness,
+        **others,
+    }
+    given = {name: x for name, x in values.items() if len(x)}
+    tables = (f"  {table('double', name, x)}\n" for name, x in given.items())
+    copies = (f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name in given)
+    return "".join([*tables, *copies])

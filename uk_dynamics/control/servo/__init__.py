@@ -12,6 +12,7 @@ from uk_dynamics.control.servo.servo_derivatives import (
     EffortPatterns,
     EffortStatus,
     ServoDerivatives,
+    has_effort_derivatives,
 )
 from uk_dynamics.control.servo.servo_modes import (
     GRAVITY_COMPENSATION,
@@ -39,6 +40,7 @@ __all__ = [
     "ServoModes",
     "Setpoint",
     "SetpointGenerator",
+    "has_effort_derivatives",
     "largest_frequency",
     "servo_controllability",
 ]

@@ -167,7 +167,7 @@ class ServoDerivatives:
             InputError: Efforts are distributed otherwise than by least uᵀ W u; or the motion has no
                 derivatives, see :class:`~uk_dynamics.MotionDerivatives`.
         """
-        if tasks.spec.distribution != "effort" or tasks.by_generalized_inverse.any():
+        if not has_effort_derivatives(tasks):
             raise InputError(
                 "derivatives of the servo law need distribution: effort and feedback without"
                 f" generalized_inverse; found distribution: {tasks.spec.distribution}",
@@ -466,6 +466,11 @@ class ServoDerivatives:
         left = A_t[others] @ answer[x] + asked[others]
         size = np.abs(A_t[others]) @ np.abs(answer[x]) + np.abs(asked[others])
         return _Solved(answer[u], left, size), pulls
+
+
+def has_effort_derivatives(tasks: Tasks) -> bool:
+    """Whether the law distributes efforts by least uᵀ W u."""
+    return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
 
 
 class _Solved(NamedTuple):
