@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from uk_dynamics.derivatives.projection_derivatives import (
         projection_derivatives,
         projection_derivatives_batch,
+        projection_patterns,
     )
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
@@ -71,6 +72,7 @@ _HOMES = {
     "linearize_along": "uk_dynamics.derivatives.linearization",
     "projection_derivatives": "uk_dynamics.derivatives.projection_derivatives",
     "projection_derivatives_batch": "uk_dynamics.derivatives.projection_derivatives",
+    "projection_patterns": "uk_dynamics.derivatives.projection_derivatives",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
@@ -105,6 +107,7 @@ __all__ = [
     "linearize_along",
     "projection_derivatives",
     "projection_derivatives_batch",
+    "projection_patterns",
     "simulate",
     "simulate_many",
 ]
