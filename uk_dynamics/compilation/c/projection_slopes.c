@@ -116,6 +116,10 @@ UK_EXPORT int uk_projection_slopes(uk_memory *m, double *slopes) {
   if (!isfinite(sum)) return 2;
   return uk_rates_follow(m, rank, A, slopes) ? 0 : 4;
 #else
+  uk_kept kept;
+  kept.known = 0;
+  uk_configure(m, &kept);
+  if (uk_factor_mass(m)) return 1; /* as where there are rows */
   for (int i = 0; i < 2 * UK_NV; ++i) slopes[i * UK_BY_STATE + i] = 1.0;
   return uk_project(m);
 #endif
