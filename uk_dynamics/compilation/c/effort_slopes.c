@@ -244,7 +244,7 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
       rates[r] = 0.0;
       for (int j = 0; j < UK_NV; ++j) rates[r] += m->rate_slopes[r * UK_STRIDE + j] * motion[j];
     }
-    for (int i = 0; i < UK_NV; ++i) motion[UK_NV + i] = uk_corrected(m, rank, i, rates, 1);
+    for (int i = 0; i < UK_NV; ++i) motion[UK_NV + i] = uk_corrected(m, rank, i, rates);
   }
 #endif
   for (int f = 0; f < UK_NV - rank; ++f)

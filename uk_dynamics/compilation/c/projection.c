@@ -65,11 +65,10 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
 
 #endif
 
-/* Project q and v in the memory, where `followed` is that of the time there; what is kept is then of
- * the configuration there. 0; 1 or 2 as
- * uk_evaluate, 3 where the loops stay open. */
-static int uk_project_there(uk_memory *m, uk_kept *kept) {
 #if UK_M > 0
+
+/* Project q alone; see uk_project_there. M, A and residuals are those there. */
+static int uk_project_place(uk_memory *m, uk_kept *kept) {
   double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
@@ -102,9 +101,22 @@ static int uk_project_there(uk_memory *m, uk_kept *kept) {
     memcpy(m->q, best, sizeof best);
     uk_configure(m, kept);
   }
+  return 0;
+}
+
+#endif
+
+/* Project q and v in the memory, where `followed` is that of the time there; what is kept is then of
+ * the configuration there. 0; 1 or 2 as
+ * uk_evaluate, 3 where the loops stay open. */
+static int uk_project_there(uk_memory *m, uk_kept *kept) {
+#if UK_M > 0
+  double right[UK_M], d[UK_NV];
+  int failed = uk_project_place(m, kept);
+  if (failed) return failed;
   uk_find_rates(m, kept);
   for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
-  const int failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
+  failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) m->v[i] -= d[i];
   double sum = 0.0;
