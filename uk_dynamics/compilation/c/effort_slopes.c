@@ -10,13 +10,13 @@
  *
  * is left: du is the least one in the metric of W, and what y asks for where the tasks leave freedom. */
 
-#define UK_TASK_SLOPES (UK_MT * UK_EFFORT_COLUMNS)
+#define UK_TASK_SLOPES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
 
 typedef struct {
   int rank;
   double M[UK_NV * UK_NV], A[UK_MOST(UK_M, 1) * UK_NV];
   double motion[UK_NV * UK_STRIDE], rows[UK_MOST(UK_M, 1) * UK_STRIDE]; /* of the equations of motion */
-  double adjoint[UK_NV * UK_EFFORT_COLUMNS];                      /* of M p + A^T r + B^T nu */
+  double adjoint[UK_NV * UK_EFFORT_STRIDE];                       /* of M p + A^T r + B^T nu */
   double adjoint_rows[UK_MOST(UK_M, 1) * UK_STRIDE];                 /* of A p */
   double asked[UK_TASK_SLOPES];                                   /* of the tasks */
   double left[UK_TASK_SLOPES], size[UK_TASK_SLOPES]; /* of dependent tasks, and what it is made of */
@@ -109,7 +109,7 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
   uk_carry(m, x->rank, ideal, carried);
   uk_carry(m, x->rank, force, pushed); /* r */
 #endif
-  double task_force[UK_NV * UK_EFFORT_COLUMNS] = {0};
+  double task_force[UK_NV * UK_EFFORT_STRIDE] = {0};
   uk_zero(x->asked, UK_TASK_SLOPES);
   for (int r = 0; r < UK_MT; ++r) nu[r] = -nu[r];
   uk_task_slopes(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->task_damping,
@@ -129,55 +129,64 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
   for (int k = 0; k < UK_MOST(UK_M, 1) * UK_STRIDE; ++k)
     x->adjoint_rows[k] = m->row_slopes[k] - x->adjoint_rows[k];
   for (int i = 0; i < UK_NV; ++i)
-    for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
+    for (int k = 0; k < UK_EFFORT_STRIDE; ++k) {
       const int at = i * UK_STRIDE + k;
       const double own = k < UK_DIRECTIONS ? m->motion_slopes[at] - m->rest[at] : 0.0;
-      x->adjoint[i * UK_EFFORT_COLUMNS + k] = own - task_force[i * UK_EFFORT_COLUMNS + k];
+      x->adjoint[i * UK_EFFORT_STRIDE + k] = own - task_force[i * UK_EFFORT_STRIDE + k];
     }
   return held;
 }
 
-/* Rows of the effort slopes, column by column; and what dependent tasks are off by. */
+/* Rows of the effort slopes; and what dependent tasks are off by. */
 static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *root) {
-  const int rank = x->rank;
-  double by_rows[UK_MT + UK_NU][UK_MOST(UK_M, 1)], by_force[UK_MT + UK_NU][UK_NV];
-  for (int r = 0; r < UK_MT + UK_NU; ++r) { /* of tasks, then motors: products with C and N */
-    const double *row = r < UK_MT ? m->A_t + r * UK_NV : uk_motors[r - UK_MT];
-    uk_carry(m, rank, row, by_rows[r]);
-    uk_admit_force(m, rank, row, by_force[r]);
+  const int rank = x->rank, columns = UK_EFFORT_STRIDE;
+  double by_rows[UK_MOST(UK_M, 1)], by_force[UK_NV], unit[UK_LONGEST], one[UK_NU];
+  double served[UK_NU * UK_MOST(UK_MT, 1)], free[UK_NU * UK_NU]; /* what answers g, and h */
+  UK_ALIGNED(g, UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE);           /* of tasks: what du has to give */
+  UK_ALIGNED(h, UK_NU * UK_EFFORT_STRIDE);                     /* of motors: what y asks for */
+  UK_ALIGNED(row, UK_EFFORT_STRIDE);
+  for (int r = 0; r < UK_MT; ++r) {
+    double *of_task = g + r * columns;
+    for (int i = 0; i < UK_NV; ++i) unit[i] = -m->A_t[r * UK_NV + i];
+    uk_carry(m, rank, unit, by_rows);
+    uk_admit_force(m, rank, unit, by_force);
+    for (int k = 0; k < columns; ++k) of_task[k] = -x->asked[r * columns + k];
+    uk_add_product(of_task, of_task,
+                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->rows, UK_STRIDE, NULL}, UK_STRIDE);
+    uk_add_product(of_task, of_task,
+                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->motion, UK_STRIDE, NULL}, UK_STRIDE);
+    uk_zero(unit, UK_MT);
+    unit[r] = 1.0;
+    uk_solve_rows(&x->tasks, unit, one);
+    for (int j = 0; j < UK_NU; ++j) served[j * UK_MT + r] = one[j] / root[j];
   }
-  for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
-    double g[UK_MOST(UK_MT, 1)], size[UK_MOST(UK_MT, 1)], least[UK_NU], free[UK_NU];
-    const int of_state = k < UK_DIRECTIONS;
-    for (int r = 0; r < UK_MT; ++r) {
-      const double asked = x->asked[r * UK_EFFORT_COLUMNS + k];
-      g[r] = -asked, size[r] = fabs(asked);
-      for (int c = 0; of_state && c < rank; ++c) {
-        const int row = (int)m->order[c];
-        g[r] -= by_rows[r][row] * x->rows[row * UK_STRIDE + k];
-      }
-      for (int i = 0; of_state && i < UK_NV; ++i)
-        g[r] -= by_force[r][i] * x->motion[i * UK_STRIDE + k];
-      size[r] += fabs(g[r] + asked);
-    }
-    for (int j = 0; j < UK_NU; ++j) {
-      free[j] = 0.0;
-      if (m->held[j] != 0.0) continue;
-      for (int c = 0; of_state && c < rank; ++c) {
-        const int row = (int)m->order[c];
-        free[j] += by_rows[UK_MT + j][row] * x->adjoint_rows[row * UK_STRIDE + k];
-      }
-      for (int i = 0; i < UK_NV; ++i)
-        free[j] += by_force[UK_MT + j][i] * x->adjoint[i * UK_EFFORT_COLUMNS + k];
-      free[j] /= root[j];
-    }
-    uk_solve_rows(&x->tasks, g, least);
-    uk_orthogonal_part(&x->tasks, free);
-    for (int j = 0; j < UK_NU; ++j)
-      m->effort_slopes[j * UK_EFFORT_COLUMNS + k] = (least[j] + free[j]) / root[j];
-    for (int d = x->tasks.rank; d < UK_MT; ++d) {
-      const int r = x->tasks.order[d], at = r * UK_EFFORT_COLUMNS + k;
-      x->left[at] = -g[r], x->size[at] = size[r];
+  for (int j = 0; j < UK_NU; ++j) {
+    const double part = m->held[j] != 0.0 ? 0.0 : 1.0 / root[j];
+    for (int i = 0; i < UK_NV; ++i) unit[i] = part * uk_motors[j][i];
+    uk_carry(m, rank, unit, by_rows);
+    uk_admit_force(m, rank, unit, by_force);
+    uk_add_product(h + j * columns, NULL,
+                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->adjoint, columns, NULL}, columns);
+    uk_add_product(h + j * columns, h + j * columns,
+                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->adjoint_rows, UK_STRIDE, NULL},
+                   UK_STRIDE);
+    uk_zero(one, UK_NU);
+    one[j] = 1.0;
+    uk_orthogonal_part(&x->tasks, one);
+    for (int k = 0; k < UK_NU; ++k) free[k * UK_NU + j] = one[k] / root[k];
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    uk_add_product(row, NULL, (uk_product){UK_ALL(UK_MT), served + j * UK_MT, 1, g, columns, NULL},
+                   columns);
+    uk_add_product(row, row, (uk_product){UK_ALL(UK_NU), free + j * UK_NU, 1, h, columns, NULL},
+                   columns);
+    memcpy(m->effort_slopes + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
+  }
+  for (int d = x->tasks.rank; d < UK_MT; ++d) {
+    const int r = x->tasks.order[d];
+    for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
+      const int at = r * columns + k;
+      x->left[at] = -g[at], x->size[at] = fabs(x->asked[at]) + fabs(g[at] + x->asked[at]);
       for (int j = 0; j < UK_NU; ++j) {
         const double part = m->map[r * UK_NU + j] * m->effort_slopes[j * UK_EFFORT_COLUMNS + k];
         x->left[at] += part, x->size[at] += fabs(part);
@@ -200,7 +209,7 @@ static int uk_vanishes(const double *left, const double *size, const double *cha
 static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
   int follow = 1;
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
-    const int row = x->tasks.order[d] * UK_EFFORT_COLUMNS;
+    const int row = x->tasks.order[d] * UK_EFFORT_STRIDE;
     for (int k = 2 * UK_NV; k < UK_EFFORT_COLUMNS; ++k)
       follow &= fabs(x->left[row + k]) <= UK_FOLLOWS_WITHIN * (1.0 + x->size[row + k]);
     for (int f = 0; f < (int)m->allowed; ++f)

@@ -227,6 +227,7 @@ class EffortLayout(ServoLayout):
         nv = tasks.mechanism.model.nv
         self._add_slopes(tasks.mechanism)
         self.columns = self.directions + 3 * self.task_rows
+        self.effort_stride = -(-self.columns // 8) * 8
         self._add(
             ("effort_slopes", self.motors * self.columns, "of limited: by q, v, t, task_followed"),
             ("held", self.motors, "1 for motors at a limit"),

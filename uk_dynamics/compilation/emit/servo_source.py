@@ -106,10 +106,12 @@ def effort_definitions(tasks: Tasks) -> str:
     """The law and the derivatives of its efforts, of a mechanism that varies no parameters."""
     mechanism, structure = tasks.mechanism, trace(tasks.mechanism)
     traced = task_tangents(tasks)
-    targets = in_rows(EffortLayout(tasks).columns)
+    layout = EffortLayout(tasks)
+    targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
     slopes = targets("rows", traced.rows) + targets("force", traced.force)
-    constants = EFFORT_SLOPE_CONSTANTS | {"FOLLOWS_WITHIN": FOLLOWS_WITHIN}
+    constants = {"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}
+    constants |= EFFORT_SLOPE_CONSTANTS | {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
@@ -118,7 +120,7 @@ def effort_definitions(tasks: Tasks) -> str:
             *slope_definitions(mechanism, equation_tangents(mechanism)),
             *closing(mechanism),
             function("uk_task_slopes", given, ("rows", "force"), slopes),
-            *defines({"FOLLOWS": int(mechanism.follows_references)} | constants),
+            *defines(constants),
             part("row_inverse.c"),
             part("effort_slopes.c"),
         ]
