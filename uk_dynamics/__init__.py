@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
     from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives
-    from uk_dynamics.derivatives.projection_derivatives import projection_derivatives
+    from uk_dynamics.derivatives.projection_derivatives import (
+        projection_derivatives,
+        projection_derivatives_batch,
+        projection_patterns,
+    )
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
@@ -67,6 +71,8 @@ _HOMES = {
     "linearize": "uk_dynamics.derivatives.linearization",
     "linearize_along": "uk_dynamics.derivatives.linearization",
     "projection_derivatives": "uk_dynamics.derivatives.projection_derivatives",
+    "projection_derivatives_batch": "uk_dynamics.derivatives.projection_derivatives",
+    "projection_patterns": "uk_dynamics.derivatives.projection_derivatives",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
@@ -100,6 +106,8 @@ __all__ = [
     "linearize",
     "linearize_along",
     "projection_derivatives",
+    "projection_derivatives_batch",
+    "projection_patterns",
     "simulate",
     "simulate_many",
 ]

@@ -17,9 +17,18 @@ from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
-from uk_dynamics.control.servo.servo_derivatives import EffortDerivatives, EffortStatus
+from uk_dynamics.control.servo.effort_derivatives import (
+    BatchEffortDerivatives,
+    EffortDerivatives,
+    EffortPatterns,
+    EffortStatus,
+)
 from uk_dynamics.derivatives.parameter_derivatives import BatchParameterSlopes, ParameterSlopes
-from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
+from uk_dynamics.derivatives.projection_derivatives import (
+    BatchProjectionDerivatives,
+    ProjectionDerivatives,
+    ProjectionPatterns,
+)
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.dynamics.derivatives import (
@@ -92,9 +101,15 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         BatchParameterSlopes,
         ukd.ServoDerivatives,
         EffortDerivatives,
+        BatchEffortDerivatives,
+        EffortPatterns,
         EffortStatus,
         ukd.projection_derivatives,
+        ukd.projection_derivatives_batch,
+        ukd.projection_patterns,
         ProjectionDerivatives,
+        BatchProjectionDerivatives,
+        ProjectionPatterns,
     ),
     "Simulation": (
         ukd.simulate,

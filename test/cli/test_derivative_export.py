@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics import Inputs
+from uk_dynamics import Inputs, ServoDerivatives, State, Tasks
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
-from uk_dynamics.derivatives import MotionDerivatives, ParameterDerivatives
+from uk_dynamics.derivatives import (
+    MotionDerivatives,
+    ParameterDerivatives,
+    projection_derivatives,
+)
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -25,7 +29,15 @@ TOLERANCE = 1e-9  # of derivatives up to some 1e3, rounding of the pivots includ
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("derivatives")
-    options = ["--derivatives", "--parameters", *PARAMETERS, "--export-c", str(folder)]
+    options = [
+        "--tasks",
+        "five_bar_sweep",
+        "--derivatives",
+        "--parameters",
+        *PARAMETERS,
+        "--export-c",
+        str(folder),
+    ]
     assert main(["compile", "five_bar", *options]) == 0
     return folder / "five_bar_derivatives.c"
 
@@ -53,6 +65,20 @@ def test_the_example_prints_the_derivatives(source, tmp_path, by):
             "links.left_leg.mass [kg], 1.0" in source.with_name("five_bar_parameters.h").read_text()
         )
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
+
+
+def test_the_example_of_the_servo_law(source, tmp_path):
+    program, machine = tmp_path / "program", shipped("five_bar")
+    law = Tasks.from_file("five_bar_sweep", machine)
+    files = [source.with_name(f"five_bar_servo_derivatives{part}.c") for part in ("", "_example")]
+    subprocess.run([*STRICT, *files, "-o", program, "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    name, *numbers = said.split()
+    assert name == "crank_motor"
+    own = ServoDerivatives(law, "interpreted").at(machine.start())
+    expected = np.concatenate([own.efforts, *(np.ravel(x) for x in own[1:7])])
+    bound = TOLERANCE * np.abs(expected).max()
+    np.testing.assert_allclose(np.array(numbers, float), expected, rtol=0.0, atol=bound)
 
 
 @pytest.mark.parametrize("by", ["derivatives", "parameters"])
@@ -90,6 +116,31 @@ def test_derivatives_of_redundant_multipliers_and_forces(functions):
         bound = TOLERANCE * max(1.0, np.abs(by.q).max(), np.abs(by.v).max())
         np.testing.assert_allclose(along, np.hstack([by.q, by.v]) @ moves, rtol=0.0, atol=bound)
         np.testing.assert_allclose(slopes[:, layout.stride :], by.tau, rtol=0.0, atol=bound)
+
+
+def test_derivatives_of_the_projection(functions):
+    """Of redundant rows; parallelograms that are flat have none."""
+    machine, rng = shipped("five_bar"), np.random.default_rng(8)
+    begin, layout, nv = machine.start(), DerivativeLayout(machine), machine.model.nv
+    memory, slopes = layout.memory(), np.empty((2 * nv, 2 * nv + 1))
+    project = functions.five_bar_derivatives_projection_slopes
+    places = [ctypes.c_void_p(x.ctypes.data) for x in (memory, slopes)]
+    v = rng.normal(size=nv)
+    memory[layout["q"]], memory[layout["v"]] = begin.q, v
+    assert project(*places) == 0
+    expected = projection_derivatives(
+        MotionDerivatives(machine, "interpreted"), State(0.0, begin.q, v)
+    )
+    for found, own in (
+        (slopes[:nv, :nv], expected.q_by_q),
+        (slopes[nv:, :nv], expected.v_by_q),
+        (slopes[nv:, nv:-1], expected.v_by_v),
+    ):
+        np.testing.assert_allclose(found, own, rtol=0.0, atol=TOLERANCE * np.abs(own).max())
+    memory[layout["q"]], memory[layout["v"]] = 0.0, v
+    assert project(*places) == 4
+    memory[layout["q"]] = begin.q + 0.01
+    assert project(*places) == 3
 
 
 def test_functions_as_acados_calls_them(functions):

@@ -10,8 +10,16 @@ from support.many_digits import at_random
 from support.mechanism_builder import shipped
 
 from uk_dynamics import State
-from uk_dynamics.derivatives import MotionDerivatives, projection_derivatives
+from uk_dynamics.derivatives import (
+    MotionDerivatives,
+    projection_derivatives,
+    projection_derivatives_batch,
+    projection_patterns,
+)
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics import DerivativeStatus
+
+PARTS = ("q_by_q", "q_by_t", "v_by_q", "v_by_v", "v_by_t")
 
 
 @pytest.mark.parametrize("name", ["rrr3", "slider_crank", "spiral_particle", "rolling_disc"])
@@ -65,3 +73,45 @@ def test_open_loops_are_refused() -> None:
     start = mechanism.start()
     with pytest.raises(InputError, match="project the state first"):
         projection_derivatives(derivatives, State(0.0, start.q + 0.01, start.v))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_many_states_say_where_there_are_none(backend: str) -> None:
+    """In C as in Python; states with open loops or without numbers do not disturb the others."""
+    mechanism = shipped("slider_crank")
+    derivatives = MotionDerivatives(mechanism, backend)
+    states = []
+    for seed in range(2):
+        state, _, rng = at_random(mechanism, seed)
+        states.append(State(state.t, state.q, state.v + rng.normal(size=len(state.v))))
+    q, v = (np.array([getattr(x, name) for x in (*states, *states)]) for name in "qv")
+    q[2] += 0.01
+    v[3, 0] = np.nan
+    many = projection_derivatives_batch(derivatives, q, v, states[0].t)
+    S = DerivativeStatus
+    assert many.status.tolist() == [S.EXIST, S.EXIST, S.OPEN, S.NOT_FINITE]
+    assert np.isnan(many.v_by_v[2:]).all()
+    other = MotionDerivatives(mechanism, "interpreted")
+    for k, state in enumerate(states):
+        expected = projection_derivatives(other, state)
+        for name in PARTS:
+            found, own = getattr(many, name)[k], getattr(expected, name)
+            # rounding times the condition of two rows
+            assert np.allclose(found, own, rtol=0.0, atol=1e-11 * max(1.0, np.abs(own).max()))
+        one = projection_derivatives(derivatives, state)
+        assert np.array_equal(one.v_by_q, many.v_by_q[k])
+        assert np.allclose(many.v[k], expected.state.v, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["swarm", "differential_drive", "spiral_particle"])
+def test_patterns_leave_out_zeros_alone(name: str) -> None:
+    mechanism = shipped(name)
+    patterns = projection_patterns(mechanism)
+    if name == "swarm":  # each particle follows the others without moving them
+        assert patterns.q_by_q.sum() == mechanism.model.nv
+    state, _, rng = at_random(mechanism, 2)
+    state = State(state.t, state.q, state.v + rng.normal(size=len(state.v)))
+    found = projection_derivatives(MotionDerivatives(mechanism, "interpreted"), state)
+    for part in PARTS:
+        left_out = getattr(found, part)[~getattr(patterns, part)]
+        assert np.abs(left_out).max(initial=0.0) < 1e-12  # rounding of numbers of order one

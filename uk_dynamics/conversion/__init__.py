@@ -8,7 +8,7 @@ from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import check_new, write_files
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
-from uk_dynamics.conversion.servo_files import servo_files
+from uk_dynamics.conversion.servo_files import effort_files, servo_files
 
 __all__ = [
     "FORMATS",
@@ -19,6 +19,7 @@ __all__ = [
     "check_new",
     "controller_package",
     "controllers",
+    "effort_files",
     "export_mechanism",
     "hardware_block",
     "import_file",

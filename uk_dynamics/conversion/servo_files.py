@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The servo law of tasks as C files for a program of one's own, with an example."""
+"""The servo law of tasks, and its derivatives, as C files with examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from uk_dynamics.compilation.build import servo_export
+from uk_dynamics.compilation.build import effort_export, servo_export
 from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
@@ -72,6 +72,64 @@ def servo_files(tasks: Tasks) -> dict[str, str]:
         motors=", ".join(map(c_string, mechanism.actuators.names)),
         tasks=_numbers(of_tasks),
         structure=_numbers(of_structure),
+    )
+    return {f"{name}.h": header, f"{name}.c": source, f"{name}_example.c": example}
+
+
+_SLOPES = """\
+/* Efforts at the start of {name}, and their derivatives by q, v, t and by the references' values,
+ * rates and accelerations:
+ * cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example
+ */
+#include <stdio.h>
+
+#include "{id}.h"
+
+static {id}_memory memory;
+
+int main(void) {{
+  const double q[] = {{{q}}};
+  const double v[] = {{{v}}};
+  const double followed[] = {{{followed}}};
+  const char *const motors[] = {{{motors}}};
+  {id}_effort_start(&memory);
+  for (int i = 0; i < {ID}_NQ; ++i) memory.q[i] = q[i];
+  for (int i = 0; i < {ID}_NV; ++i) memory.v[i] = v[i];
+  for (int k = 0; k < 3 * {ID}_MT; ++k) memory.task_followed[k] = followed[k];
+  const int failed = {id}_effort_slopes(&memory);
+  if (failed) return failed;
+  for (int j = 0; j < {ID}_NU; ++j) {{
+    printf("%s %.17g", motors[j], memory.limited[j]);
+    for (int k = 0; k < {ID}_EFFORT_COLUMNS; ++k)
+      printf(" %.17g", memory.effort_slopes[j * {ID}_EFFORT_COLUMNS + k]);
+    printf("\\n");
+  }}
+  return 0;
+}}
+"""
+
+
+def effort_files(tasks: Tasks) -> dict[str, str]:
+    """Texts of ``NAME_servo_derivatives.h``, ``.c`` and ``_example.c``, by name.
+
+    tasks: Whose efforts have derivatives, of a mechanism that varies no parameters.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    mechanism = tasks.mechanism
+    name = f"{c_identifier(mechanism.name)}_servo_derivatives"
+    header, source = effort_export(tasks, name)
+    sample, begin = tasks.sample(0.0), start(mechanism)
+    nothing = np.zeros(3 * len(tasks.constraints))
+    example = _SLOPES.format(
+        id=name,
+        ID=name.upper(),
+        name=c_comment(mechanism.name),
+        q=_numbers(begin.q),
+        v=_numbers(begin.v),
+        followed=_numbers(nothing if sample is None else np.concatenate(sample)),
+        motors=", ".join(map(c_string, mechanism.actuators.names)),
     )
     return {f"{name}.h": header, f"{name}.c": source, f"{name}_example.c": example}
 

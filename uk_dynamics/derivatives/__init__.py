@@ -2,7 +2,12 @@
 
 """How the constrained motion changes with state, forces and time."""
 
-from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable
+from uk_dynamics.derivatives.differentiator import (
+    DerivativeBackend,
+    differentiable,
+    followed_by,
+    many_states,
+)
 from uk_dynamics.derivatives.linearization import linearize, linearize_along
 from uk_dynamics.derivatives.motion_derivatives import ForceDerivatives, MotionDerivatives
 from uk_dynamics.derivatives.parameter_derivatives import (
@@ -12,23 +17,33 @@ from uk_dynamics.derivatives.parameter_derivatives import (
     by_parameters,
 )
 from uk_dynamics.derivatives.projection_derivatives import (
+    BatchProjectionDerivatives,
     ProjectionDerivatives,
+    ProjectionPatterns,
     projection_derivatives,
+    projection_derivatives_batch,
+    projection_patterns,
 )
 from uk_dynamics.derivatives.statics import equilibrium
 
 __all__ = [
     "BatchParameterSlopes",
+    "BatchProjectionDerivatives",
     "DerivativeBackend",
     "ForceDerivatives",
     "MotionDerivatives",
     "ParameterDerivatives",
     "ParameterSlopes",
     "ProjectionDerivatives",
+    "ProjectionPatterns",
     "by_parameters",
     "differentiable",
     "equilibrium",
+    "followed_by",
     "linearize",
     "linearize_along",
+    "many_states",
     "projection_derivatives",
+    "projection_derivatives_batch",
+    "projection_patterns",
 ]

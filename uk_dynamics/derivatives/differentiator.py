@@ -206,27 +206,15 @@ class Differentiator:
             InputError: The shapes do not fit.
             CompilationError: It cannot be compiled for many states.
         """
-        model = self.mechanism.model
-        count, nv = len(v), model.nv
-        times = np.full(1, t, dtype=float) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
-        given = (q, v, np.zeros((count, nv)) if tau is None else tau, times)
-        q, v, tau, times = (np.ascontiguousarray(x, dtype=float) for x in given)
-        expected = ((count, model.nq), (count, nv), (count, nv))
-        if (q.shape, v.shape, tau.shape) != expected or times.shape not in ((1,), (count,)):
-            raise InputError(
-                f"states of a batch need q, v, tau of {expected} and t of ({count},) or a number;"
-                f" found {q.shape}, {v.shape}, {tau.shape} and {times.shape}",
-                place=self.mechanism.name,
-            )
+        q, v, tau, times = many_states(self.mechanism, q, v, tau, t)
+        count = len(v)
         if self.compiled is None:
             found = ManySlopes.none(self.mechanism, count, forces=forces)
         else:
             if self._many is None:
                 self._many = CompiledDerivativeBatch(self.mechanism)
-            rows = (self._rows.reference(float(x), Inputs()) for x in times)
-            followed = [np.concatenate(row) for row in rows if row is not None]
             found = self._many.differentiate(
-                q, v, tau, times, np.array(followed) if followed else None, threads, forces=forces
+                q, v, tau, times, followed_by(self._rows, times), threads, forces=forces
             )
         for k in found.alone:
             state = State(float(times[k % len(times)]), q[k], v[k])
@@ -247,6 +235,35 @@ class Differentiator:
             except InputError:
                 pass
         return One(np.nan, (), DerivativeStatus.NOT_FINITE)
+
+
+def many_states(
+    mechanism: ResolvedMechanism, q: Array, v: Array, tau: Array | None, t: Array | float
+) -> tuple[Array, Array, Array, Array]:
+    """q, v, tau (zero where None) and t, (1,) or (K,), contiguous.
+
+    Raises:
+        InputError: The shapes do not fit.
+    """
+    count, nv = len(v), mechanism.model.nv
+    times = np.full(1, t, dtype=float) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
+    given = (q, v, np.zeros((count, nv)) if tau is None else tau, times)
+    q, v, tau, times = (np.ascontiguousarray(x, dtype=float) for x in given)
+    expected = ((count, mechanism.model.nq), (count, nv), (count, nv))
+    if (q.shape, v.shape, tau.shape) != expected or times.shape not in ((1,), (count,)):
+        raise InputError(
+            f"states of a batch need q, v, tau of {expected} and t of ({count},) or a number;"
+            f" found {q.shape}, {v.shape}, {tau.shape} and {times.shape}",
+            place=mechanism.name,
+        )
+    return q, v, tau, times
+
+
+def followed_by(rows: StructuralRows, times: Array) -> Array | None:
+    """What rows follow at some times, (k, 3 m); None where they follow nothing."""
+    samples = (rows.reference(float(t), Inputs()) for t in times)
+    found = [np.concatenate(sample) for sample in samples if sample is not None]
+    return np.array(found) if found else None
 
 
 def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:

@@ -10,7 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import EquationSlopes, motion_sparsity
+from uk_dynamics.compilation import (
+    CompiledProjection,
+    EquationSlopes,
+    motion_sparsity,
+    projection_in_c,
+)
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
@@ -70,12 +75,26 @@ class MotionDerivatives:
         """
         self._mechanism = mechanism = differentiable(mechanism)
         self._differentiator = Differentiator(mechanism, backend)
+        self._backend = backend
         self._acting = int(mechanism.hierarchy.acting().sum())  # rows
 
     @property
     def mechanism(self) -> ResolvedMechanism:
         """What is differentiated."""
         return self._mechanism
+
+    @cached_property
+    def compiled_projection(self) -> CompiledProjection | None:
+        """Derivatives of the projection in C; None where they are in Python.
+
+        With backend ``compiled`` they are compiled when they are first asked for.
+
+        Raises:
+            CompilationError: They cannot be.
+        """
+        if self._backend == "interpreted":
+            return None
+        return projection_in_c(self._mechanism, make=self._backend == "compiled")
 
     @cached_property
     def patterns(self) -> Patterns:

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from support.many_digit_efforts import ManyDigitEfforts
 from support.many_digits import at_random, independent_rows
-from support.mechanism_builder import shipped
+from support.mechanism_builder import joint, link, shipped
+from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import State, Tasks
 from uk_dynamics.control.servo import EffortDerivatives, EffortStatus, ServoDerivatives
+from uk_dynamics.derivatives import DerivativeBackend
 
 TOLERANCE = 1e-11  # of derivatives relative to the largest: rounding times condition
 
@@ -48,12 +50,13 @@ def test_efforts_by_state_and_reference(name: str, tasks: str) -> None:
     assert off < TOLERANCE * np.abs(expected).max()
 
 
-def test_a_motor_at_its_limit_is_held() -> None:
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_a_motor_at_its_limit_is_held(backend: DerivativeBackend) -> None:
     """The others then share what it does not give; at the edge of the limit there is no answer."""
     mechanism = shipped("coordinated_robots")
     law = Tasks.from_file("coordinated_robots_lift", mechanism)
     state, _, rng = at_random(mechanism, 1)
-    derivatives = ServoDerivatives(law, "interpreted")
+    derivatives = ServoDerivatives(law, backend)
     efforts = derivatives.at(state).efforts
     hardest = int(np.argmax(np.abs(efforts)))
     limits = np.full(len(efforts), np.inf)
@@ -73,6 +76,48 @@ def test_a_motor_at_its_limit_is_held() -> None:
     limits[:] = 0.01 * abs(efforts[hardest])
     found = derivatives.at(state, lower=-limits, upper=limits)
     assert found.status is EffortStatus.TASKS_MISSED
+
+
+def test_many_states_as_one_by_one() -> None:
+    """In C as in Python, with a preload and a limit; a state without numbers disturbs no other."""
+    mechanism = shipped("coordinated_robots")
+    law = Tasks.from_file("coordinated_robots_lift", mechanism)
+    compiled, other = (ServoDerivatives(law, x) for x in ("compiled", "interpreted"))
+    states = [at_random(mechanism, seed)[0] for seed in range(3)]
+    q, v = (np.array([getattr(x, name) for x in states]) for name in "qv")
+    v[2, 0] = np.nan
+    motors = len(mechanism.actuators)
+    preload = np.linspace(-1.0, 1.0, motors)
+    limit = np.full(motors, 0.9 * np.abs(other.at(states[0], preload=preload).efforts).max())
+    given = {"lower": -limit, "upper": limit, "preload": preload}
+    S = EffortStatus
+    for derivatives in (compiled, other):
+        many = derivatives.batch(q, v, states[0].t, **given)
+        assert many.status.tolist() == [S.EXIST, S.EXIST, S.NOT_FINITE]
+        assert np.isnan(many.q[2]).all()
+        for k, state in enumerate(states[:2]):
+            expected = other.at(state, **given)
+            assert many.limited[k].tolist() == expected.limited.tolist()
+            for name in ("efforts", "q", "v", "t", "values", "rates", "accelerations"):
+                own = getattr(expected, name)
+                off = np.abs(getattr(many, name)[k] - own).max()
+                assert off < TOLERANCE * max(1.0, np.abs(own).max()), name
+
+
+def test_patterns_leave_out_zeros_alone() -> None:
+    """Of two pendulums, each with a motor and a task, each motor knows its own alone."""
+    parts = link("base") + "".join(
+        link(f"l{k}", com="0.5 0 0") + joint(f"j{k}", "base", f"l{k}") for k in (1, 2)
+    )
+    mechanism = build(parts, "actuators: {one: {joint: j1}, two: {joint: j2}}\n")
+    tasks = {f"turn{k}": {"type": "joint", "joint": f"j{k}"} for k in (1, 2)}
+    derivatives = ServoDerivatives(Tasks.from_data({"tasks": tasks}, mechanism), "interpreted")
+    patterns = derivatives.patterns
+    assert patterns.t.tolist() == [False, False]
+    found = derivatives.at(State(0.0, np.array([0.3, -0.4]), np.array([0.5, 1.0])))
+    for name in ("q", "values", "rates", "accelerations"):
+        assert np.array_equal(getattr(patterns, name), np.eye(2, dtype=bool)), name
+        assert np.array_equal(getattr(found, name) != 0.0, np.eye(2, dtype=bool)), name
 
 
 def test_none_where_the_rank_changes() -> None:

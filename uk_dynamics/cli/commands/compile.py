@@ -42,7 +42,8 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--derivatives",
         action="store_true",
-        help="derivatives of motion and constraint forces by state, time and efforts as well",
+        help="derivatives of motion, constraint forces and projection by state, time and efforts as"
+        " well; exported with --tasks, those of the servo law's efforts too",
     )
     parser.add_argument(
         "--parameters",
@@ -70,11 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
         from uk_dynamics.compilation.build import derivative_export, export, write_c_files
-        from uk_dynamics.conversion import servo_files
+        from uk_dynamics.control.servo import has_effort_derivatives
+        from uk_dynamics.conversion import effort_files, servo_files
 
         law: dict[str, str] = {}
         if arguments.tasks is not None:
-            law |= servo_files(Tasks.from_file(arguments.tasks, mechanism))
+            tasks = Tasks.from_file(arguments.tasks, mechanism)
+            law |= servo_files(tasks)
+            if arguments.derivatives and has_effort_derivatives(tasks):
+                law |= effort_files(Tasks(tasks.spec, differentiable(mechanism)))
         if arguments.derivatives:
             law |= derivative_export(differentiable(mechanism))
         if arguments.parameters:

@@ -15,7 +15,11 @@ from uk_dynamics.compilation.build.library import (
     servo_library_of,
     side_by_side,
 )
-from uk_dynamics.compilation.build.servo_export import completion_export, servo_export
+from uk_dynamics.compilation.build.servo_export import (
+    completion_export,
+    effort_export,
+    servo_export,
+)
 from uk_dynamics.compilation.emit.layout import LoopTables
 
 __all__ = [
@@ -26,6 +30,7 @@ __all__ = [
     "completion_export",
     "derivative_export",
     "directory",
+    "effort_export",
     "export",
     "is_cached",
     "library_of",

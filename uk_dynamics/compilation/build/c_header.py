@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
@@ -23,7 +26,7 @@ _WIDTH = 97  # of a comment
 _PUBLIC = (
     "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
     "|servo|allocate|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
-    "|differentiate|differentiate_batch|derivative_batch|equation_slopes|force_slopes|exist|control|control_reset|control_start|track|propagate|close|rates"
+    "|differentiate|differentiate_batch|derivative_batch|equation_slopes|force_slopes|exist|projection_slopes|project_many|projections|effort_slopes|effort_slopes_many|effort_batch|effort_start|control|control_reset|control_start|track|propagate|close|rates"
 )
 
 _HEADER = """\
@@ -118,3 +121,13 @@ def named(text: str, identifier: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Names of the mechanism in a comment, a line for each."""
     return ",\n *                ".join(map(c_comment, names)) or "none"
+
+
+def marked(
+    names: Sequence[str], pattern: NDArray[np.bool_], columns: Sequence[tuple[int, int]]
+) -> list[str]:
+    """Which entries of a matrix may differ from zero, a row for each name, in groups of columns."""
+    return [
+        f"{name}  " + " | ".join("".join(".x"[int(x)] for x in row[k:end]) for k, end in columns)
+        for name, row in zip(names, pattern, strict=True)
+    ]

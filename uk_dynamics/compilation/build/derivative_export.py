@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uk_dynamics.compilation.build.c_header import USE, header, named
+import numpy as np
+
+from uk_dynamics.compilation.build.c_header import USE, header, marked, named
 from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -51,6 +54,14 @@ _ODE = """
 x = (q, v) and u the motor efforts; acados asks for {id}_expl_ode_fun, {id}_expl_vde_forw and
 {id}_expl_vde_adj. Their memory is the work vector w, and they set all of it."""
 
+_PROJECTION = """
+
+uk_projection_slopes(memory, slopes) projects q and v onto the constraints, from closed loops, and
+gives the derivatives of the projected q, then v, by q, v, t, row by row, (2 UK_NV, 2 UK_NV + 1); it
+changes qdd and multipliers. It returns 0; 1 or 2 as above; 3 where the loops are open by more than
+UK_REACHED; 4 where redundant rows have no derivatives along the constraints. uk_project_many does
+so for many states. The lists of q' and v' mark which by q | v | t may differ from zero."""
+
 _EXAMPLE = """\
 /* Derivatives of the acceleration of {name}, by {by}:
  * cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example
@@ -91,6 +102,12 @@ or 1 where memory could not be allocated. Needs the vectors of GCC or Clang:
 cc -O3 -march=native."""
 
 
+_OF_THE_PROJECTION = """\
+int uk_projection_slopes(uk_memory *memory, double *slopes);
+void uk_project_many(uk_memory *memory, const uk_projections *projections);
+"""
+
+
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c``, ``_batch.h``.
 
@@ -101,8 +118,12 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """
     # only those who export need them
     from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
+    from uk_dynamics.compilation.emit.c_text import part
     from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
-    from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
+    from uk_dynamics.compilation.tangents.sparsity import (
+        acceleration_sparsity,
+        projection_sparsity,
+    )
 
     check(mechanism, straight=True)
     varied = mechanism.varied
@@ -129,6 +150,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         "void uk_force_slopes(uk_memory *memory, double *multipliers, double *force);\n"
     )
     declarations = derivative_source.derivative_declarations(mechanism)
+    definitions = derivative_source.derivative_definitions(mechanism)
     if varied:
         known = mechanism.parameters
         lists["p"] = [f"{x} [{known[x].unit}], {known[x].value!r}" for x in varied.names]
@@ -141,10 +163,16 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             text += _ODE.format(id=plain)
             prototypes += "\n" + ode_source.ode_prototypes(plain)
             declarations += ode_source.INTEGERS
-    lists["qdd"] = [
-        f"{joint}  " + " | ".join("".join(".x"[int(x)] for x in row[k:end]) for k, end in columns)
-        for joint, row in zip(names, acceleration_sparsity(mechanism, traced), strict=True)
-    ]
+        if integrates(mechanism):
+            text += _PROJECTION
+            prototypes += "\n" + _OF_THE_PROJECTION
+            declarations += part("projection_slopes.h")
+            definitions += "\n".join(derivative_source.projection_definitions(mechanism))
+            patterns = np.split(projection_sparsity(mechanism, traced), 2)
+            by_state = [(0, nv), (nv, 2 * nv), (2 * nv, 2 * nv + 1)]
+            for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
+                lists[quantity] = marked(names, pattern, by_state)
+    lists["qdd"] = marked(names, acceleration_sparsity(mechanism, traced), columns)
     return {
         f"{identifier}.h": header(
             identifier,
@@ -155,7 +183,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             prototypes=prototypes,
         ),
         f"{identifier}.c": f'#include <math.h>\n\n#include "{identifier}.h"\n'
-        + named(derivative_source.derivative_definitions(mechanism), identifier),
+        + named(definitions, identifier),
         f"{identifier}_example.c": example,
         f"{identifier}_batch.h": header(
             identifier,

@@ -31,7 +31,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 T = TypeVar("T")
 
-_DERIVATIVES = ".derivatives"
+_DERIVATIVES, _PROJECTION = ".derivatives", ".projection"
 _log = logging.getLogger(__name__)
 
 
@@ -117,6 +117,21 @@ def derivative_batch_library_of(mechanism: ResolvedMechanism) -> Path:
     return _library(mechanism, source, f"{_DERIVATIVES}.batch")
 
 
+def projection_library_of(mechanism: ResolvedMechanism) -> Path:
+    """The library for derivatives of the projection, where q is a vector; as above.
+
+    Raises:
+        CompilationError: As above.
+    """
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import derivative_source
+
+        return derivative_source.projection_source(mechanism.as_filed())
+
+    return _library(mechanism, source, _PROJECTION, "-O2")
+
+
 def servo_library_of(tasks: Tasks) -> Path:
     """The library for the servo law of tasks; as above.
 
@@ -135,6 +150,22 @@ def servo_library_of(tasks: Tasks) -> Path:
 
     # half the time of -O3, and not slower: most of it is loops over a few motors
     return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
+
+
+def effort_library_of(tasks: Tasks) -> Path:
+    """The library for derivatives of the efforts of tasks, of a mechanism that varies nothing.
+
+    Raises:
+        CompilationError: As above.
+    """
+    check(tasks)
+
+    def source() -> str:
+        from uk_dynamics.compilation.emit import servo_source
+
+        return servo_source.effort_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
+
+    return _library(tasks.mechanism, source, effort_part(tasks), "-O2")
 
 
 def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
@@ -175,6 +206,11 @@ def servo_part(tasks: Tasks) -> str:
     return f".servo-{digest[:12]}"
 
 
+def effort_part(tasks: Tasks) -> str:
+    """The same for derivatives of the efforts."""
+    return servo_part(tasks).replace(".servo", ".efforts")
+
+
 def crowd_part(subject: Tasks | ResolvedMechanism) -> str:
     """The same for many closed loops at once."""
     return (
@@ -187,26 +223,32 @@ def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> boo
 
     crowd: For many closed loops at once.
     """
-    compiler = find_compiler()
-    if compiler is None or obstacles(subject):
-        return False
-    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     part = servo_part(subject) if isinstance(subject, Tasks) else ""
-    if crowd:
-        part = crowd_part(subject)
-    try:
-        return find(mechanism, compiler, part).intact
-    except CompilationError:  # no home directory
-        return False
+    return _part_is_cached(subject, crowd_part(subject) if crowd else part)
 
 
 def derivatives_are_cached(mechanism: ResolvedMechanism) -> bool:
     """Whether the library of :func:`derivative_library_of` is there."""
+    return _part_is_cached(mechanism, _DERIVATIVES)
+
+
+def projection_is_cached(mechanism: ResolvedMechanism) -> bool:
+    """Whether the library of :func:`projection_library_of` is there."""
+    return _part_is_cached(mechanism, _PROJECTION)
+
+
+def efforts_are_cached(tasks: Tasks) -> bool:
+    """Whether the library of :func:`effort_library_of` is there."""
+    return _part_is_cached(tasks, effort_part(tasks))
+
+
+def _part_is_cached(subject: ResolvedMechanism | Tasks, part: str) -> bool:
     compiler = find_compiler()
-    if compiler is None or obstacles(mechanism):
+    if compiler is None or obstacles(subject):
         return False
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     try:
-        return find(mechanism, compiler, _DERIVATIVES).intact
+        return find(mechanism, compiler, part).intact
     except CompilationError:  # no home directory
         return False
 

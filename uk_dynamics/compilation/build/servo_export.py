@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from uk_dynamics.compilation.build.c_header import header, named
+from uk_dynamics.compilation.build.c_header import header, marked, named
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.emit.layout import LoopTables, integrates
 from uk_dynamics.escaping import c_comment
@@ -111,6 +112,60 @@ def servo_export(
         "" if tables is None else completion_definitions(structure, tables),
     ]
     return text, named("\n".join(source), identifier)
+
+
+_EFFORTS = """
+Set t, q, v, task_followed: values, rates, accelerations of the task rows, and what else
+uk_effort_start has not set; call uk_effort_slopes, read limited, the efforts within lower and
+upper, and effort_slopes, row by row: by q, v, t, values, rates, accelerations. Columns of q are
+those of the velocities; t alone while references are held. held marks motors at a limit. It returns
+0; 1 where the mass matrix is singular, 2 where something is not finite, 3 where the search within
+limits fails; 4 where the rank changes, 5 where efforts are a compromise between tasks, 6 where a
+motor is about to reach a limit, or to leave one: there are no derivatives then, and effort_slopes
+are not numbers. Where rows of the structure are redundant they mean something along motions, the
+first `allowed` rows, alone. uk_effort_slopes_many does so for many states. The lists of motors mark
+which by q | v | t | values | rates | accelerations may differ from zero."""
+
+_OF_THE_EFFORTS = """\
+void uk_effort_start(uk_memory *memory);
+int uk_effort_slopes(uk_memory *memory);
+void uk_effort_slopes_many(uk_memory *memory, const uk_effort_batch *batch);
+"""
+
+
+def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
+    """Header and source of the derivatives of the efforts; arguments as of :func:`servo_export`.
+
+    tasks: Of a mechanism that varies no parameters.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    from uk_dynamics.compilation.emit.servo_source import (
+        effort_declarations,
+        effort_definitions,
+        effort_start,
+    )
+    from uk_dynamics.compilation.tangents.sparsity import effort_sparsity
+
+    mechanism = tasks.mechanism
+    _refuse(obstacles(tasks), tasks.spec.file)
+    nv, mt, motors = mechanism.model.nv, len(tasks.constraints), mechanism.actuators.names
+    edges = (0, nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2, 3)))
+    text = header(
+        identifier,
+        title=f"{c_comment(mechanism.name)}: derivatives of the servo law's efforts. Generated.",
+        text=_TEXT + _EFFORTS,
+        lists={
+            "q, v": mechanism.model.velocity_names,
+            "motors": marked(motors, effort_sparsity(tasks), list(pairwise(edges))),
+            "task rows": tasks.row_names,
+        },
+        declarations=effort_declarations(tasks),
+        prototypes=_OF_THE_EFFORTS,
+    )
+    source = [f'#include <math.h>\n\n#include "{identifier}.h"', effort_definitions(tasks)]
+    return text, named("\n".join([*source, effort_start(tasks)]), identifier)
 
 
 def completion_export(

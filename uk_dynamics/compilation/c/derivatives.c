@@ -97,6 +97,7 @@ static void uk_inverse(uk_memory *m, int rank) {
 
 UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pivoted) {
   const int free = UK_NV - rank;
+  (void)pivoted;
   UK_ALIGNED(motions, UK_NV * UK_WHOLE) = {0}; /* the free ones, in whole vectors */
   UK_ALIGNED(z, UK_NV * UK_STRIDE);
   UK_ALIGNED(product, UK_NV * UK_STRIDE);

@@ -4,6 +4,18 @@
 
 #if UK_M > 0
 
+/* Rows that act and are of a kind, eliminated: factors stand in the place of M, zeros in that of other
+ * rows. 0, or as uk_evaluate. */
+static int uk_eliminate_kind(uk_memory *m, const double *kind, double tolerance, int *rank) {
+  for (int r = 0; r < UK_M; ++r)
+    if (kind[r] * m->active[r] == 0.0)
+      for (int i = 0; i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
+  if (uk_factor_mass(m)) return 1;
+  if (uk_whiten_rows(m)) return 2;
+  *rank = uk_eliminate(m, tolerance);
+  return 0;
+}
+
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
  * the memory. Off the constraints a redundant row looks independent by about its violation: the
  * tolerance follows. 0, or as uk_evaluate. */
@@ -32,13 +44,9 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
   double A[UK_M * UK_NV], M[UK_NV * UK_NV];
   memcpy(A, m->A, sizeof A);
   memcpy(M, m->H, sizeof M);
-  for (int r = 0; r < UK_M; ++r)
-    if (kind[r] * m->active[r] == 0.0)
-      for (int i = 0; i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
-  int failed = uk_factor_mass(m);
-  if (!failed && uk_whiten_rows(m)) failed = 2;
+  int rank = 0;
+  const int failed = uk_eliminate_kind(m, kind, tolerance, &rank);
   if (!failed) {
-    const int rank = uk_eliminate(m, tolerance);
     for (int i = 0; i < UK_NV; ++i) d[i] = 0.0;
     for (int k = 0; k < rank; ++k) {
       const double *row = uk_row(m, k);
@@ -57,11 +65,10 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
 
 #endif
 
-/* Project q and v in the memory, where `followed` is that of the time there; what is kept is then of
- * the configuration there. 0; 1 or 2 as
- * uk_evaluate, 3 where the loops stay open. */
-static int uk_project_there(uk_memory *m, uk_kept *kept) {
 #if UK_M > 0
+
+/* Project q alone; see uk_project_there. M, A and residuals are those there. */
+static int uk_project_place(uk_memory *m, uk_kept *kept) {
   double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
@@ -94,9 +101,22 @@ static int uk_project_there(uk_memory *m, uk_kept *kept) {
     memcpy(m->q, best, sizeof best);
     uk_configure(m, kept);
   }
+  return 0;
+}
+
+#endif
+
+/* Project q and v in the memory, where `followed` is that of the time there; what is kept is then of
+ * the configuration there. 0; 1 or 2 as
+ * uk_evaluate, 3 where the loops stay open. */
+static int uk_project_there(uk_memory *m, uk_kept *kept) {
+#if UK_M > 0
+  double right[UK_M], d[UK_NV];
+  int failed = uk_project_place(m, kept);
+  if (failed) return failed;
   uk_find_rates(m, kept);
   for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
-  const int failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
+  failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) m->v[i] -= d[i];
   double sum = 0.0;

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The whole C source of the derivatives of the motion, for one state."""
+"""The whole C source of the derivatives of the motion, for one state, and of the projection."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import defines, lists, part
-from uk_dynamics.compilation.emit.generate import declarations, definitions
-from uk_dynamics.compilation.emit.layout import DerivativeLayout
+from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
+from uk_dynamics.compilation.emit.generate import closing, declarations, definitions
+from uk_dynamics.compilation.emit.layout import DerivativeLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
@@ -78,9 +78,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         definitions(mechanism, terms, pivoted=True),
         motions.text,
         *_lists(motions, terms),
-        _BLOCKS,
-        _tangents(mechanism, traced),
-        part("derivatives.c"),
+        *slope_definitions(mechanism, traced),
         part("force_slopes.c"),
     ]
     if parameters(mechanism):
@@ -88,6 +86,39 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
+
+
+def slope_definitions(mechanism: ResolvedMechanism, traced: EquationTangents) -> list[str]:
+    """``uk_differentiate`` and ``uk_equation_slopes``, behind the mechanism and its motions."""
+    return [_BLOCKS, _tangents(mechanism, traced), part("derivatives.c")]
+
+
+def projection_source(mechanism: ResolvedMechanism) -> str:
+    """C source of ``uk_projection_slopes`` and ``uk_project_many``."""
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            derivative_declarations(mechanism),
+            part("projection_slopes.h"),
+            definitions(mechanism, pivoted=True),
+            "#define UK_MOTIONS 0 /* rows are pivoted */",
+            *slope_definitions(mechanism, tangents_of(mechanism)),
+            *projection_definitions(mechanism),
+        ]
+    )
+
+
+def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
+    """What stands behind the derivatives of the equations."""
+    assert integrates(mechanism)
+    scale = mechanism.constraints.reference_scale
+    return [
+        *closing(mechanism),
+        *defines({"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}),
+        *([table("double", "uk_unit", scale)] if len(scale) else ()),
+        part("row_inverse.c"),
+        part("projection_slopes.c"),
+    ]
 
 
 def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:

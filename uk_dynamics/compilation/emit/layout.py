@@ -93,6 +93,23 @@ class Layout:
             self.size += count
         return slice(first, self.size)
 
+    def _add_slopes(self, mechanism: ResolvedMechanism) -> None:
+        """What derivatives of the equations of motion need, row by row."""
+        nv, m = mechanism.model.nv, max(self.rows, 1)
+        self.directions = len(self.parameters) or 2 * nv + 1
+        self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
+        self.slopes = self.stride + nv
+        by = "p" if len(self.parameters) else "q, v, t"
+        self._add(
+            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
+            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
+            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
+            ("rate_slopes", m * self.stride, "of the rates of the rows"),
+            ("free_motions", nv * nv, ""),
+            ("corrections", m * nv, ""),
+            ("rest", nv * self.stride, ""),
+        )
+
     def memory(self) -> Array:
         """Fresh memory: all rows act and are stabilised, parameters are those of the mechanism."""
         memory = np.zeros(self.size)
@@ -124,20 +141,7 @@ class DerivativeLayout(Layout):
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
-        nv, m = mechanism.model.nv, max(self.rows, 1)
-        self.directions = len(self.parameters) or 2 * nv + 1
-        self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
-        self.slopes = self.stride + nv
-        by = "p" if len(self.parameters) else "q, v, t"
-        self._add(
-            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
-            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
-            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
-            ("rate_slopes", m * self.stride, "of the rates of the rows"),
-            ("free_motions", nv * nv, ""),
-            ("corrections", m * nv, ""),
-            ("rest", nv * self.stride, ""),
-        )
+        self._add_slopes(mechanism)
 
 
 class ServoLayout(Layout):
@@ -215,6 +219,23 @@ class ServoLayout(Layout):
         )
 
 
+class EffortLayout(ServoLayout):
+    """Fields of the law, and slopes of its efforts."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        super().__init__(tasks)
+        nv = tasks.mechanism.model.nv
+        self._add_slopes(tasks.mechanism)
+        self.columns = self.directions + 3 * self.task_rows
+        self.effort_stride = -(-self.columns // 8) * 8
+        self._add(
+            ("effort_slopes", self.motors * self.columns, "of limited: by q, v, t, task_followed"),
+            ("held", self.motors, "1 for motors at a limit"),
+            ("motions", 4 * nv * nv, "rows: changes of q, v that keep the loops closed"),
+            ("allowed", 1, "how many there are"),
+        )
+
+
 @dataclass(frozen=True)
 class LoopTables:
     """What the estimation knows of a mechanism, apart from its rows.
@@ -245,5 +266,5 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "commanded_known", "internal", "tree"),
+    *("approach_time", "commanded_known", "internal", "tree", "allowed"),
 )

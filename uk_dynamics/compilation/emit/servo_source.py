@@ -4,17 +4,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR
-from uk_dynamics.compilation.emit.c_text import part, table
-from uk_dynamics.compilation.emit.generate import declarations, definitions, following
-from uk_dynamics.compilation.emit.layout import ServoLayout, integrates
+from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.derivative_source import in_rows, slope_definitions
+from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
+from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
+from uk_dynamics.compilation.tangents.task_tangents import task_tangents
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
+from uk_dynamics.core.servo import EFFORT_SLOPE_CONSTANTS
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
+from uk_dynamics.mechanism.resolution import Array
 
 
 def servo_source(tasks: Tasks) -> str:
@@ -40,33 +48,81 @@ def servo_declarations(tasks: Tasks) -> str:
 def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     """The mechanism and its servo law, with no need but <math.h>."""
     mechanism, rows = tasks.mechanism, trace_tasks(tasks)
+    return "\n".join(
+        [
+            definitions(mechanism, structure, pivoted=True),
+            *_law(tasks, structure, admissible_function(mechanism, structure, rows.A, SCALAR)),
+            *(control_period(tasks) if integrates(mechanism) else ()),
+        ]
+    )
+
+
+def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
+    """The servo law behind its mechanism."""
+    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     units = mechanism.constraints.reference_scale.tolist()  # per m or rad
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
     levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     state = ("q", "v", "followed", *parameters(mechanism))
+    return [
+        *motors(mechanism),
+        function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
+        admissible,
+        function(
+            "uk_task_errors",
+            state,
+            ("residual", "rate"),
+            places(residual=rows.residual, rate=rows.rate),
+        ),
+        function("uk_closure_errors", state, ("residual",), places(residual=errors))
+        if errors
+        else "",
+        f"#define UK_LEVELS {len(set(levels))}",
+        table("int", "uk_level", levels),
+        *allocation(mechanism, len(tasks.constraints)),
+        *distribution(tasks),
+        part("admit.c"),
+        part("servo.c"),
+    ]
+
+
+def effort_source(tasks: Tasks) -> str:
+    """C source of ``uk_effort_slopes`` and ``uk_effort_slopes_many``."""
+    text = ["#include <math.h>\n", effort_declarations(tasks), effort_definitions(tasks)]
+    return "\n".join(text)
+
+
+def effort_declarations(tasks: Tasks) -> str:
+    """Sizes and memory."""
+    layout = EffortLayout(tasks)
+    sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
+    sizes |= {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
+    memory = declarations(tasks.mechanism, layout)
+    return "\n".join([*defines(sizes), memory, part("effort_slopes.h")])
+
+
+def effort_definitions(tasks: Tasks) -> str:
+    """The law and the derivatives of its efforts, of a mechanism that varies no parameters."""
+    mechanism, structure = tasks.mechanism, trace(tasks.mechanism)
+    traced = task_tangents(tasks)
+    layout = EffortLayout(tasks)
+    targets = in_rows(layout.effort_stride)
+    given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
+    slopes = targets("rows", traced.rows) + targets("force", traced.force)
+    constants = {"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}
+    constants |= EFFORT_SLOPE_CONSTANTS | {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
-            *motors(mechanism),
-            function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
-            admissible_function(mechanism, structure, rows.A, SCALAR),
-            function(
-                "uk_task_errors",
-                state,
-                ("residual", "rate"),
-                places(residual=rows.residual, rate=rows.rate),
-            ),
-            function("uk_closure_errors", state, ("residual",), places(residual=errors))
-            if errors
-            else "",
-            f"#define UK_LEVELS {len(set(levels))}",
-            table("int", "uk_level", levels),
-            *allocation(mechanism, len(tasks.constraints)),
-            *distribution(tasks),
-            part("admit.c"),
-            part("servo.c"),
-            *(control_period(tasks) if integrates(mechanism) else ()),
+            "#define UK_ADMISSIBLE 0 /* rows are pivoted */\n#define UK_MOTIONS 0",
+            *_law(tasks, structure, ""),
+            *slope_definitions(mechanism, equation_tangents(mechanism)),
+            *closing(mechanism),
+            function("uk_task_slopes", given, ("rows", "force"), slopes),
+            *defines(constants),
+            part("row_inverse.c"),
+            part("effort_slopes.c"),
         ]
     )
 
@@ -95,28 +151,46 @@ def control_period(tasks: Tasks) -> list[str]:
 
 def control_start(tasks: Tasks) -> str:
     """``uk_control_start``: settings of the files, for programs without ours."""
-    mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
-    actuators = mechanism.actuators
-    preload = np.zeros(len(actuators)) if allocation.preload is None else allocation.preload
-    values = {
-        "active": mechanism.hierarchy.acting(),
-        "weights": allocation.weights,
-        "preload": preload,
-        "task_damping": constraints.damping,
-        "task_stiffness": constraints.stiffness,
+    actuators = tasks.mechanism.actuators
+    limits = {
         "effort_limit": actuators.effort_limits,
         "power_limit": actuators.power_limits,
         "rate_step": actuators.rate_limits,
     }
-    tables = "".join(f"  {table('double', name, x)}\n" for name, x in values.items() if len(x))
-    copies = "".join(
-        f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name, x in values.items() if len(x)
-    )
     return (
         "/* Settings of the files into a memory of zeros; period in s. */\n"
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
-        f"{tables}{copies}"
+        f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
         "  for (int j = 0; j < UK_NU; ++j) m->rate_step[j] *= period;\n"
         "  uk_control_reset(m, NULL);\n}\n"
     )
+
+
+def effort_start(tasks: Tasks) -> str:
+    """``uk_effort_start``, likewise."""
+    return (
+        "/* Settings of the files into a memory of zeros; no limits. */\n"
+        "UK_EXPORT void uk_effort_start(uk_memory *m) {\n"
+        f"{_settings(tasks, {})}"
+        "  m->stabilize = 1.0;\n"
+        "  for (int j = 0; j < UK_NU; ++j) m->upper[j] = INFINITY, m->lower[j] = -INFINITY;\n}\n"
+    )
+
+
+def _settings(tasks: Tasks, others: Mapping[str, Array]) -> str:
+    """Statements that fill fields of the memory."""
+    mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
+    motors = len(mechanism.actuators)
+    values = {
+        "active": mechanism.hierarchy.acting(),
+        "weights": allocation.weights,
+        "preload": np.zeros(motors) if allocation.preload is None else allocation.preload,
+        "task_damping": constraints.damping,
+        "task_stiffness": constraints.stiffness,
+        **others,
+    }
+    given = {name: x for name, x in values.items() if len(x)}
+    tables = (f"  {table('double', name, x)}\n" for name, x in given.items())
+    copies = (f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name in given)
+    return "".join([*tables, *copies])

@@ -16,68 +16,57 @@ Stability Analysis in Nonlinear Programming, 1983, section 3.2). Products of M, 
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import TaskSlopes
+from uk_dynamics.compilation import (
+    CompiledEfforts,
+    EffortSettings,
+    ManyEfforts,
+    TaskSlopes,
+    effort_sparsity,
+    efforts_in_c,
+)
+from uk_dynamics.control.servo.effort_derivatives import (
+    BatchEffortDerivatives,
+    EffortDerivatives,
+    EffortPatterns,
+    EffortStatus,
+)
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.core.servo import HELD_BY, HELD_WITHIN, SERVED
+from uk_dynamics.derivatives import (
+    DerivativeBackend,
+    MotionDerivatives,
+    differentiable,
+    followed_by,
+    many_states,
+)
+from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
     Demand,
     InterpretedDynamics,
     References,
+    StructuralRows,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
-_AT_A_LIMIT = 1e-9  # of the largest effort
-_INDEPENDENT = 1e-8  # part of a task row that others leave
-_HELD_BY = 1e-7  # of the largest weighted effort: a limit that holds with less is about to let go
+T = TypeVar("T", bound=np.generic)
 
-
-class EffortStatus(Enum):
-    """Whether efforts have derivatives at a state."""
-
-    EXIST = "exist"
-    RANK_CHANGES = "rank changes"  # of the structure, or of what motors can serve
-    TASKS_MISSED = "tasks missed"  # efforts are a compromise between tasks
-    LIMITS_CHANGE = "limits change"  # a motor is about to reach a limit, or to leave one
-
-
-class EffortDerivatives(NamedTuple):
-    """Derivatives of motor efforts; columns of q are those of the velocities.
-
-    Attributes:
-        efforts: u, (motors,), in N or N·m.
-        q: (motors, nv), per m or rad.
-        v: (motors, nv), per m/s or rad/s.
-        t: While references are held, (motors,), per s.
-        values: By the references of the task rows, (motors, mt).
-        rates: By their rates, (motors, mt).
-        accelerations: By their second derivatives, (motors, mt).
-        limited: Whether each motor is at a limit, which is held, (motors,).
-        motions: Changes (δq, δv) that keep all loops closed, as columns, (2 nv, f). Where rows of
-            the structure are redundant, derivatives mean something along these alone.
-        status: Whether they exist; they are NaN where they do not.
-    """
-
-    efforts: Array
-    q: Array
-    v: Array
-    t: Array
-    values: Array
-    rates: Array
-    accelerations: Array
-    limited: NDArray[np.bool_]
-    motions: Array
-    status: EffortStatus
+# of uk_effort_slopes; the others are left to Python
+_STATUS = {
+    0: EffortStatus.EXIST,
+    4: EffortStatus.RANK_CHANGES,
+    5: EffortStatus.TASKS_MISSED,
+    6: EffortStatus.LIMITS_CHANGE,
+}
 
 
 class ServoDerivatives:
@@ -88,25 +77,31 @@ class ServoDerivatives:
 
         Args:
             tasks: What the motors are to do.
-            backend: What evaluates the derivatives of the structure, as of
-                :class:`~uk_dynamics.MotionDerivatives`.
+            backend: As of :class:`~uk_dynamics.MotionDerivatives`. Compiled, all is computed in C
+                but what has no solution there; the library is made when it is first asked for.
 
         Raises:
             InputError: Efforts are distributed otherwise than by least uᵀ W u; or the motion has no
                 derivatives, see :class:`~uk_dynamics.MotionDerivatives`.
         """
-        if tasks.spec.distribution != "effort" or tasks.by_generalized_inverse.any():
+        if not has_effort_derivatives(tasks):
             raise InputError(
                 "derivatives of the servo law need distribution: effort and feedback without"
                 f" generalized_inverse; found distribution: {tasks.spec.distribution}",
                 file=tasks.spec.file,
             )
         self._tasks, self._mechanism = tasks, tasks.mechanism
-        self._motion = MotionDerivatives(tasks.mechanism, backend)
+        self._backend = backend
+        self._fixed = differentiable(tasks.mechanism)  # parameters are constants here
         self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
         self._law = InterpretedServo(tasks)
-        self._slopes = TaskSlopes(tasks)
+        self._rows = StructuralRows(tasks.mechanism)
         self._gains = TaskGains(tasks.constraints)
+
+    @cached_property
+    def patterns(self) -> EffortPatterns:
+        """Which derivatives of the efforts do not vanish by structure."""
+        return EffortPatterns(*self._split(effort_sparsity(self._tasks)))
 
     def at(
         self,
@@ -130,6 +125,120 @@ class ServoDerivatives:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             UnknownNameError, StateError: Of the references.
         """
+        if self._compiled is not None:
+            q, v, times = (np.array([x], dtype=float) for x in (state.q, state.v, state.t))
+            settings = self._settings(lower, upper, preload)
+            found = self._in_c(q, v, times, references, settings, None)
+            status = _STATUS.get(int(found.status[0]))
+            if status is not None:
+                limited, motions = found.held[0] > 0.0, np.array(found.motions.T)
+                slopes = self._split(found.slopes[0])
+                return EffortDerivatives(found.efforts[0], *slopes, limited, motions, status)
+        return self._in_python(state, references, lower, upper, preload)
+
+    def batch(
+        self,
+        q: Array,
+        v: Array,
+        t: Array | float = 0.0,
+        *,
+        references: References | None = None,
+        lower: Array | None = None,
+        upper: Array | None = None,
+        preload: Array | None = None,
+        threads: int | None = None,
+    ) -> BatchEffortDerivatives:
+        """At many states in one call.
+
+        Args:
+            q: Configurations, (K, nq).
+            v: Velocities, (K, nv).
+            t: In s, (K,) or one for all.
+            references: As of :meth:`at`, and so are limits and preload: the same for all states.
+            lower: (motors,).
+            upper: (motors,).
+            preload: (motors,).
+            threads: At most so many; None: as many as there are processors.
+
+        Raises:
+            InputError: The shapes do not fit.
+            CompilationError: It cannot be compiled.
+            UnknownNameError, StateError: Of the references.
+        """
+        q, v, _, times = many_states(self._mechanism, q, v, None, t)
+        if self._compiled is None:
+            nv, mt = self._mechanism.model.nv, len(self._tasks.constraints)
+            motors = len(self._mechanism.actuators)
+            found = ManyEfforts.none(len(v), motors, 2 * nv + 1 + 3 * mt)
+        else:
+            settings = self._settings(lower, upper, preload)
+            found = self._in_c(q, v, times, references, settings, threads)
+        status = np.array([_STATUS.get(int(x)) for x in found.status], dtype=object)
+        parts = self._split(found.slopes)
+        for k in [k for k, known in enumerate(status) if known is None]:
+            found.efforts[k] = found.held[k] = found.slopes[k] = np.nan
+            state = State(float(times[k % len(times)]), q[k], v[k])
+            if not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
+                status[k] = EffortStatus.NOT_FINITE
+                continue
+            try:
+                one = self._in_python(state, references, lower, upper, preload)
+            except UndeterminedMotionError:
+                status[k] = EffortStatus.UNDETERMINED
+                continue
+            found.efforts[k], found.held[k], status[k] = one.efforts, one.limited, one.status
+            for whole, part in zip(parts, one[1:7], strict=True):
+                whole[k] = part
+        return BatchEffortDerivatives(found.efforts, *parts, found.held > 0.0, status)
+
+    @cached_property
+    def _compiled(self) -> CompiledEfforts | None:
+        if self._backend == "interpreted":
+            return None
+        tasks = self._tasks
+        if self._fixed is not tasks.mechanism:
+            tasks = Tasks(tasks.spec, self._fixed)
+        return efforts_in_c(tasks, make=self._backend == "compiled")
+
+    def _settings(
+        self, lower: Array | None, upper: Array | None, preload: Array | None
+    ) -> EffortSettings:
+        weights, gains = self._tasks.allocation.weights, self._gains
+        return EffortSettings(weights, preload, lower, upper, gains.damping, gains.stiffness)
+
+    def _in_c(
+        self,
+        q: Array,
+        v: Array,
+        times: Array,
+        references: References | None,
+        settings: EffortSettings,
+        threads: int | None,
+    ) -> ManyEfforts:
+        assert self._compiled is not None
+        nothing = np.zeros(3 * len(self._tasks.constraints))
+        samples = [self._tasks.sample(float(t), references) for t in times]
+        asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
+        followed = followed_by(self._rows, times)
+        return self._compiled.differentiate(q, v, times, followed, asked, settings, threads)
+
+    def _split(
+        self, slopes: NDArray[T]
+    ) -> tuple[NDArray[T], NDArray[T], NDArray[T], NDArray[T], NDArray[T], NDArray[T]]:
+        """By q, v, t, values, rates, accelerations."""
+        nv, mt = self._mechanism.model.nv, len(self._tasks.constraints)
+        edges = (nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2)))
+        q, v, t, values, rates, accelerations = np.split(slopes, edges, axis=-1)
+        return q, v, t[..., 0], values, rates, accelerations
+
+    def _in_python(
+        self,
+        state: State,
+        references: References | None,
+        lower: Array | None,
+        upper: Array | None,
+        preload: Array | None,
+    ) -> EffortDerivatives:
         law, tasks = self._law, self._tasks
         weights = tasks.allocation.weights
         feedback = self._gains.feedback(law.errors(state, references))
@@ -142,7 +251,7 @@ class ServoDerivatives:
             upper = np.full(count, np.inf) if upper is None else upper
             law.forget()
             efforts, _ = law.allocate(outcome.servo, demand, lower, upper)
-            near = _AT_A_LIMIT * (1.0 + np.abs(efforts).max(initial=0.0))
+            near = HELD_WITHIN * (1.0 + np.abs(efforts).max(initial=0.0))
             limited = (efforts <= lower + near) | (efforts >= upper - near)
             upper_held = efforts >= upper - near
         status = EffortStatus.EXIST
@@ -155,7 +264,7 @@ class ServoDerivatives:
             status = EffortStatus.RANK_CHANGES if status is EffortStatus.EXIST else status
         elif limited.any():
             outward = np.where(upper_held, 1.0, -1.0) * pulls
-            if (outward[limited] <= _HELD_BY * (1.0 + np.abs(pulls).max())).any():
+            if (outward[limited] <= HELD_BY * (1.0 + np.abs(pulls).max())).any():
                 status = EffortStatus.LIMITS_CHANGE if status is EffortStatus.EXIST else status
         nv, mt = self._mechanism.model.nv, len(tasks.constraints)
         whole = np.full((count, 2 * nv + 1 + 3 * mt), np.nan)
@@ -169,20 +278,17 @@ class ServoDerivatives:
                 status = EffortStatus.RANK_CHANGES
             else:
                 whole = found.efforts
-        edges = (nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2)))
-        q, v, t, values, rates, accelerations = np.split(whole, edges, axis=1)
-        return EffortDerivatives(
-            efforts,
-            q,
-            v,
-            t[:, 0],
-            values,
-            rates,
-            accelerations,
-            limited,
-            motions.motions,
-            status,
-        )
+        slopes = self._split(whole)
+        return EffortDerivatives(efforts, *slopes, limited, motions.motions, status)
+
+    @cached_property
+    def _motion(self) -> MotionDerivatives:
+        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
+        return MotionDerivatives(self._fixed, backend)
+
+    @cached_property
+    def _slopes(self) -> TaskSlopes:
+        return TaskSlopes(self._tasks)
 
     def _system(
         self,
@@ -279,6 +385,11 @@ class ServoDerivatives:
         return _Solved(answer[u], left, size), pulls
 
 
+def has_effort_derivatives(tasks: Tasks) -> bool:
+    """Whether the law distributes efforts by least uᵀ W u."""
+    return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
+
+
 class _Solved(NamedTuple):
     efforts: Array  # (motors, columns)
     left: Array  # what dependent task rows are off by, (k, columns)
@@ -293,5 +404,5 @@ def _independent_tasks(response: Array, A_t: Array) -> NDArray[np.intp]:
     norms = np.linalg.norm(C, axis=1)
     scaled = C / np.where(norms > 0.0, norms, 1.0)[:, None]
     _, R, order = scipy.linalg.qr(scaled.T, mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(R)) > _INDEPENDENT).sum())
+    rank = int((np.abs(np.diag(R)) > SERVED).sum())
     return np.sort(order[:rank])

@@ -11,7 +11,12 @@ SAME_EFFECT = 1e-9  # s; two changes of the efforts closer than this are one
 NOTICEABLE = 1e-6  # of the accelerations; a smaller residual is rounding
 INTERNAL_REACHED = 1e-8  # of the desired internal forces
 INDEPENDENT = 1e-9  # of the largest row of the other constraints
+# Of derivatives of the efforts.
+HELD_WITHIN = 1e-9  # of the largest effort: a motor this close to a limit is held there
+SERVED = 1e-8  # part of a task row that others leave
+HELD_BY = 1e-7  # of the largest weighted effort: a limit that holds with less is about to let go
 
+EFFORT_SLOPE_CONSTANTS = {"HELD_WITHIN": HELD_WITHIN, "SERVED": SERVED, "HELD_BY": HELD_BY}
 INTERNAL_CONSTANTS = {"INTERNAL_REACHED": INTERNAL_REACHED, "INDEPENDENT": INDEPENDENT}
 CONTROL_CONSTANTS = {
     "TOO_SHORT": TOO_SHORT,

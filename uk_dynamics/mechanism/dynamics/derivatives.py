@@ -73,6 +73,7 @@ class DerivativeStatus(IntEnum):
     RANK_CHANGES = 1  # along the constraints the rows are about to become more, or contradict
     UNDETERMINED = 2  # some motion has neither inertia nor constraint
     NOT_FINITE = 3  # the state gives numbers that are not finite
+    OPEN = 4  # the loops are open, where a projection is differentiated
 
 
 class BatchDerivatives(NamedTuple):

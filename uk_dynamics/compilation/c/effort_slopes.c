@@ -1,0 +1,332 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Derivatives of the efforts of the servo law, as control/servo/servo_derivatives.py: with p, r, nu for the two
+ * equations of motion and the tasks, efforts are least where
+ *
+ *   M p + A^T r + B^T nu = 0,  A p = 0,  S^T p = W (u - s)  for motors that are not at a limit,
+ *
+ * and follow B q'' = b_t. Both are differentiated; K and C of derivatives.c answer what M and A do, so that
+ *
+ *   G du = g,  du = W^-1 (S^T y - G^T dnu),    G = B N S, N = K^T K,
+ *
+ * is left: du is the least one in the metric of W, and what y asks for where the tasks leave freedom. */
+
+#define UK_TASK_SLOPES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
+
+typedef struct {
+  int rank;
+  double M[UK_NV * UK_NV], A[UK_MOST(UK_M, 1) * UK_NV];
+  double motion[UK_NV * UK_STRIDE], rows[UK_MOST(UK_M, 1) * UK_STRIDE]; /* of the equations of motion */
+  double adjoint[UK_NV * UK_EFFORT_STRIDE];                       /* of M p + A^T r + B^T nu */
+  double adjoint_rows[UK_MOST(UK_M, 1) * UK_STRIDE];                 /* of A p */
+  double asked[UK_TASK_SLOPES];                                   /* of the tasks */
+  double left[UK_TASK_SLOPES], size[UK_TASK_SLOPES]; /* of dependent tasks, and what it is made of */
+  uk_basis tasks; /* rows of G W^-1/2, without motors at a limit */
+} uk_effort_system;
+
+/* N x */
+static void uk_admit_force(const uk_memory *m, int rank, const double *x, double *y) {
+  for (int i = 0; i < UK_NV; ++i) y[i] = 0.0;
+  for (int f = 0; f < UK_NV - rank; ++f) {
+    const double *motion = m->free_motions + f * UK_NV;
+    double part = 0.0;
+    for (int i = 0; i < UK_NV; ++i) part += motion[i] * x[i];
+    for (int i = 0; i < UK_NV; ++i) y[i] += part * motion[i];
+  }
+}
+
+/* C^T x in the places of the independent rows, zero in others. */
+static void uk_carry(const uk_memory *m, int rank, const double *x, double *rows) {
+  for (int r = 0; r < UK_M; ++r) rows[r] = 0.0;
+  for (int c = 0; c < rank; ++c)
+    for (int i = 0; i < UK_NV; ++i)
+      rows[(int)m->order[c]] += m->corrections[c * UK_NV + i] * x[i];
+}
+
+/* The efforts, within limits where there are some; which motors are at one: 1 above, -1 below; whether they
+ * miss a task. 0, or as uk_effort_slopes. */
+static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
+  int finite = 0;
+  double near = 0.0;
+  uk_zero(m->tau, UK_NV);
+  uk_errors(m);
+  for (int r = 0; r < UK_MT; ++r)
+    m->desired[r] = m->feedback[r] = -(m->task_damping[r] * m->tracking_rate[r]
+                                       + m->task_stiffness[r] * m->tracking_error[r]);
+  const int failed = uk_law(m, 1);
+  if (failed) return failed;
+  for (int j = 0; j < UK_NU; ++j) finite |= isfinite(m->lower[j]) || isfinite(m->upper[j]);
+  memcpy(m->limited, m->efforts, sizeof m->limited);
+  m->warm = 0.0;
+  if (finite && uk_allocate(m)) return 3;
+  for (int j = 0; j < UK_NU; ++j)
+    if (fabs(m->limited[j]) > near) near = fabs(m->limited[j]);
+  near = UK_HELD_WITHIN * (1.0 + near);
+  for (int j = 0; j < UK_NU; ++j) {
+    const double u = m->limited[j];
+    side[j] = u >= m->upper[j] - near ? 1.0 : u <= m->lower[j] + near ? -1.0 : 0.0;
+    m->held[j] = side[j] != 0.0;
+  }
+  *missed = 0;
+  for (int r = 0; r < UK_MT; ++r) {
+    double rest = finite ? m->wanted[r] : m->shortfall[r];
+    for (int j = 0; finite && j < UK_NU; ++j) rest -= m->map[r * UK_NU + j] * m->limited[j];
+    *missed |= fabs(rest) > UK_MET * m->size[r];
+  }
+  return 0;
+}
+
+/* What the terms change by while the unknowns are held; 0 where a limit is about to let go. */
+static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *root,
+                               const double *side) {
+  double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV], p[UK_NV];
+  double carried[UK_MOST(UK_M, 1)] = {0}, pushed[UK_MOST(UK_M, 1)] = {0}, most = 0.0;
+  for (int j = 0; j < UK_NU; ++j)
+    pressed[j] = m->held[j] != 0.0 ? 0.0 : root[j] * (m->limited[j] - m->preload[j]);
+  uk_nearest_combination(&x->tasks, pressed, nu);
+  for (int i = 0; i < UK_NV; ++i) force[i] = 0.0;
+  for (int r = 0; r < UK_MT; ++r)
+    for (int i = 0; i < UK_NV; ++i) force[i] += m->A_t[r * UK_NV + i] * nu[r]; /* -B^T nu */
+  uk_admit_force(m, x->rank, force, p);
+  for (int j = 0; j < UK_NU; ++j) {
+    pressed[j] = -m->weights[j] * (m->limited[j] - m->preload[j]);
+    for (int i = 0; i < UK_NV; ++i) pressed[j] += uk_motors[j][i] * p[i];
+    if (fabs(pressed[j]) > most) most = fabs(pressed[j]);
+  }
+  int held = 1;
+  for (int j = 0; j < UK_NU; ++j)
+    held &= side[j] == 0.0 || side[j] * pressed[j] > UK_HELD_BY * (1.0 + most);
+#if UK_M > 0
+  double ideal[UK_NV];
+  for (int i = 0; i < UK_NV; ++i) {
+    ideal[i] = -m->force[i];
+    for (int k = 0; k < UK_NV; ++k) {
+      const double inertia = uk_mass(x->M, i, k);
+      ideal[i] += inertia * m->qdd[k];
+      force[i] -= inertia * p[k];
+    }
+    for (int j = 0; j < UK_NU; ++j) ideal[i] -= uk_motors[j][i] * m->limited[j];
+  }
+  uk_carry(m, x->rank, ideal, carried);
+  uk_carry(m, x->rank, force, pushed); /* r */
+#endif
+  double task_force[UK_NV * UK_EFFORT_STRIDE] = {0};
+  uk_zero(x->asked, UK_TASK_SLOPES);
+  for (int r = 0; r < UK_MT; ++r) nu[r] = -nu[r];
+  uk_task_slopes(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->task_damping,
+                 m->task_stiffness, x->asked, task_force);
+  memcpy(m->multipliers, carried, sizeof m->multipliers);
+  uk_equation_slopes(m);
+  memcpy(x->motion, m->motion_slopes, sizeof x->motion);
+  memcpy(x->rows, m->row_slopes, sizeof x->rows);
+  uk_zero(m->qdd, UK_NV);
+  uk_zero(m->multipliers, UK_MOST(UK_M, 1));
+  uk_equation_slopes(m);
+  memcpy(m->rest, m->motion_slopes, sizeof m->rest);
+  memcpy(x->adjoint_rows, m->row_slopes, sizeof x->adjoint_rows);
+  memcpy(m->qdd, p, sizeof p);
+  for (int r = 0; r < UK_M; ++r) m->multipliers[r] = -pushed[r];
+  uk_equation_slopes(m);
+  for (int k = 0; k < UK_MOST(UK_M, 1) * UK_STRIDE; ++k)
+    x->adjoint_rows[k] = m->row_slopes[k] - x->adjoint_rows[k];
+  for (int i = 0; i < UK_NV; ++i)
+    for (int k = 0; k < UK_EFFORT_STRIDE; ++k) {
+      const int at = i * UK_STRIDE + k;
+      const double own = k < UK_DIRECTIONS ? m->motion_slopes[at] - m->rest[at] : 0.0;
+      x->adjoint[i * UK_EFFORT_STRIDE + k] = own - task_force[i * UK_EFFORT_STRIDE + k];
+    }
+  return held;
+}
+
+/* Rows of the effort slopes; and what dependent tasks are off by. */
+static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *root) {
+  const int rank = x->rank, columns = UK_EFFORT_STRIDE;
+  double by_rows[UK_MOST(UK_M, 1)], by_force[UK_NV], unit[UK_LONGEST], one[UK_NU];
+  double served[UK_NU * UK_MOST(UK_MT, 1)], free[UK_NU * UK_NU]; /* what answers g, and h */
+  UK_ALIGNED(g, UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE);           /* of tasks: what du has to give */
+  UK_ALIGNED(h, UK_NU * UK_EFFORT_STRIDE);                     /* of motors: what y asks for */
+  UK_ALIGNED(row, UK_EFFORT_STRIDE);
+  for (int r = 0; r < UK_MT; ++r) {
+    double *of_task = g + r * columns;
+    for (int i = 0; i < UK_NV; ++i) unit[i] = -m->A_t[r * UK_NV + i];
+    uk_carry(m, rank, unit, by_rows);
+    uk_admit_force(m, rank, unit, by_force);
+    for (int k = 0; k < columns; ++k) of_task[k] = -x->asked[r * columns + k];
+    uk_add_product(of_task, of_task,
+                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->rows, UK_STRIDE, NULL}, UK_STRIDE);
+    uk_add_product(of_task, of_task,
+                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->motion, UK_STRIDE, NULL}, UK_STRIDE);
+    uk_zero(unit, UK_MT);
+    unit[r] = 1.0;
+    uk_solve_rows(&x->tasks, unit, one);
+    for (int j = 0; j < UK_NU; ++j) served[j * UK_MT + r] = one[j] / root[j];
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    const double part = m->held[j] != 0.0 ? 0.0 : 1.0 / root[j];
+    for (int i = 0; i < UK_NV; ++i) unit[i] = part * uk_motors[j][i];
+    uk_carry(m, rank, unit, by_rows);
+    uk_admit_force(m, rank, unit, by_force);
+    uk_add_product(h + j * columns, NULL,
+                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->adjoint, columns, NULL}, columns);
+    uk_add_product(h + j * columns, h + j * columns,
+                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->adjoint_rows, UK_STRIDE, NULL},
+                   UK_STRIDE);
+    uk_zero(one, UK_NU);
+    one[j] = 1.0;
+    uk_orthogonal_part(&x->tasks, one);
+    for (int k = 0; k < UK_NU; ++k) free[k * UK_NU + j] = one[k] / root[k];
+  }
+  for (int j = 0; j < UK_NU; ++j) {
+    uk_add_product(row, NULL, (uk_product){UK_ALL(UK_MT), served + j * UK_MT, 1, g, columns, NULL},
+                   columns);
+    uk_add_product(row, row, (uk_product){UK_ALL(UK_NU), free + j * UK_NU, 1, h, columns, NULL},
+                   columns);
+    memcpy(m->effort_slopes + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
+  }
+  for (int d = x->tasks.rank; d < UK_MT; ++d) {
+    const int r = x->tasks.order[d];
+    for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
+      const int at = r * columns + k;
+      x->left[at] = -g[at], x->size[at] = fabs(x->asked[at]) + fabs(g[at] + x->asked[at]);
+      for (int j = 0; j < UK_NU; ++j) {
+        const double part = m->map[r * UK_NU + j] * m->effort_slopes[j * UK_EFFORT_COLUMNS + k];
+        x->left[at] += part, x->size[at] += fabs(part);
+      }
+    }
+  }
+}
+
+/* Whether a quantity vanishes along a change of the state, for what it is made of. */
+static int uk_vanishes(const double *left, const double *size, const double *change) {
+  double sum = 0.0, most = 1.0;
+  for (int k = 0; k < 2 * UK_NV; ++k) {
+    sum += left[k] * change[k];
+    most += size[k] * fabs(change[k]);
+  }
+  return fabs(sum) <= UK_FOLLOWS_WITHIN * most;
+}
+
+/* Whether dependent tasks follow what is asked of the others. */
+static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
+  int follow = 1;
+  for (int d = x->tasks.rank; d < UK_MT; ++d) {
+    const int row = x->tasks.order[d] * UK_EFFORT_STRIDE;
+    for (int k = 2 * UK_NV; k < UK_EFFORT_COLUMNS; ++k)
+      follow &= fabs(x->left[row + k]) <= UK_FOLLOWS_WITHIN * (1.0 + x->size[row + k]);
+    for (int f = 0; f < (int)m->allowed; ++f)
+      follow &= uk_vanishes(x->left + row, x->size + row, m->motions + f * 2 * UK_NV);
+  }
+  return follow;
+}
+
+/* The motions that keep the loops closed; whether dependent rows of the structure follow along them. Rows
+ * of K and C are lost. -1: there are none, as the masses are singular. */
+static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
+  int rank = x->rank, dependent = 0;
+#if UK_M > 0
+  double left[UK_M][2 * UK_NV], size[UK_M][2 * UK_NV];
+  for (int d = rank; d < UK_M; ++d) {
+    const int r = (int)m->order[d];
+    double by_rows[UK_M];
+    if (m->active[r] == 0.0) continue;
+    uk_carry(m, rank, x->A + r * UK_NV, by_rows);
+    for (int k = 0; k < 2 * UK_NV; ++k) {
+      left[dependent][k] = -x->rows[r * UK_STRIDE + k];
+      size[dependent][k] = fabs(left[dependent][k]);
+      for (int c = 0; c < rank; ++c) {
+        const double part = by_rows[(int)m->order[c]] * x->rows[(int)m->order[c] * UK_STRIDE + k];
+        left[dependent][k] += part, size[dependent][k] += fabs(part);
+      }
+    }
+    ++dependent;
+  }
+  if (!UK_ALL_ROWS_HOLD && uk_invert_kind(m, uk_position_row, x->M, x->A, &rank)) return -1;
+#endif
+  uk_zero(m->motions, 4 * UK_NV * UK_NV);
+  const int places = UK_NV - rank;
+  for (int f = 0; f < places; ++f)
+    memcpy(m->motions + f * 2 * UK_NV, m->free_motions + f * UK_NV, sizeof(double) * UK_NV);
+#if UK_M > 0
+  if (!UK_ALL_ROWS_HOLD && uk_invert_kind(m, uk_motion_row, x->M, x->A, &rank)) return -1;
+  for (int f = 0; f < places; ++f) {
+    double *motion = m->motions + f * 2 * UK_NV, rates[UK_M];
+    for (int r = 0; r < UK_M; ++r) {
+      rates[r] = 0.0;
+      for (int j = 0; j < UK_NV; ++j) rates[r] += m->rate_slopes[r * UK_STRIDE + j] * motion[j];
+    }
+    for (int i = 0; i < UK_NV; ++i) motion[UK_NV + i] = uk_corrected(m, rank, i, rates);
+  }
+#endif
+  for (int f = 0; f < UK_NV - rank; ++f)
+    memcpy(m->motions + (places + f) * 2 * UK_NV + UK_NV, m->free_motions + f * UK_NV,
+           sizeof(double) * UK_NV);
+  m->allowed = places + UK_NV - rank;
+  int follow = 1;
+#if UK_M > 0
+  for (int d = 0; d < dependent; ++d)
+    for (int f = 0; f < (int)m->allowed; ++f)
+      follow &= uk_vanishes(left[d], size[d], m->motions + f * 2 * UK_NV);
+#else
+  (void)dependent;
+#endif
+  return follow;
+}
+
+/* The efforts of the law at the state, references, gains, weights, preload and limits in the memory, and
+ * their derivatives, in effort_slopes, which are not numbers where there are none. 0: they exist; 1 or 2:
+ * there are no efforts, as uk_evaluate says, 3: the search within limits failed; 4: the rank changes, 5:
+ * efforts are a compromise between tasks, 6: a motor is about to reach a limit, or to leave one. */
+UK_EXPORT int uk_effort_slopes(uk_memory *m) {
+  uk_effort_system x;
+  double root[UK_NU], side[UK_NU];
+  int missed = 0;
+  for (int k = 0; k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_slopes[k] = NAN;
+  const int failed = uk_efforts_there(m, side, &missed);
+  if (failed) return failed;
+  x.rank = (int)m->rank;
+  uk_inverse(m, x.rank);
+  uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  for (int r = 0; r < UK_M; ++r)
+    if (m->active[r] == 0.0) uk_zero(m->A + r * UK_NV, UK_NV);
+  memcpy(x.M, m->H, sizeof x.M);
+  memcpy(x.A, m->A, sizeof x.A);
+  for (int i = 0; i < UK_NV; ++i)
+    for (int j = 0; j < UK_NU; ++j) m->qdd[i] += m->response[i * UK_NU + j] * m->limited[j];
+  x.tasks.n = UK_NU, x.tasks.count = UK_MT;
+  for (int j = 0; j < UK_NU; ++j) {
+    root[j] = sqrt(m->weights[j]);
+    for (int r = 0; r < UK_MT; ++r)
+      x.tasks.rows[r * UK_NU + j] = m->held[j] != 0.0 ? 0.0 : m->map[r * UK_NU + j] / root[j];
+  }
+  uk_factor_rows(&x.tasks, NULL, UK_SERVED);
+  const int held = uk_effort_equations(m, &x, root, side);
+  if (!missed) uk_solve_efforts(m, &x, root);
+  const int loops = uk_loops_follow(m, &x);
+  double sum = 0.0;
+  for (int k = 0; !missed && k < UK_NU * UK_EFFORT_COLUMNS; ++k) sum += m->effort_slopes[k];
+  const int status = loops < 0         ? 1
+                     : missed          ? 5
+                     : !loops          ? 4
+                     : !held           ? 6
+                     : !isfinite(sum)  ? 4
+                     : !uk_tasks_follow(m, &x) ? 4
+                                       : 0;
+  for (int k = 0; status && k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_slopes[k] = NAN;
+  return status;
+}
+
+/* The same at many states, with the settings in the memory. */
+UK_EXPORT void uk_effort_slopes_many(uk_memory *m, const uk_effort_batch *c) {
+  for (long long k = 0; k < c->count; ++k) {
+    m->t = c->t[k * c->t_stride];
+    memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
+    memcpy(m->v, c->v + k * UK_NV, sizeof m->v);
+    memcpy(m->task_followed, c->task_followed + k * c->task_stride, sizeof m->task_followed);
+#if UK_FOLLOWS
+    if (c->followed) memcpy(m->followed, c->followed + k * c->followed_stride, sizeof m->followed);
+#endif
+    c->status[k] = uk_effort_slopes(m);
+    memcpy(c->efforts + k * UK_NU, m->limited, sizeof m->limited);
+    memcpy(c->held + k * UK_NU, m->held, sizeof m->held);
+    memcpy(c->slopes + k * UK_NU * UK_EFFORT_COLUMNS, m->effort_slopes, sizeof m->effort_slopes);
+  }
+}

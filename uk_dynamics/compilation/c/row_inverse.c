@@ -1,0 +1,27 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* K and C of derivatives.c for some rows of the constraints, and what they answer. */
+
+#if UK_M > 0
+
+static double uk_mass(const double *M, int i, int j) {
+  return M[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
+}
+
+/* K and C of the rows of a kind, at M and A; 0, or as uk_evaluate. */
+static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, const double *A,
+                          int *rank) {
+  memcpy(m->H, M, sizeof m->H);
+  memcpy(m->A, A, sizeof m->A);
+  const int failed = uk_eliminate_kind(m, kind, UK_RANK_TOLERANCE, rank);
+  if (!failed) uk_inverse(m, *rank);
+  return failed;
+}
+
+/* Entry i of -C x, for an x of all constraints. */
+static double uk_corrected(const uk_memory *m, int rank, int i, const double *x) {
+  double sum = 0.0;
+  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->order[c]];
+  return sum;
+}
+
+#endif
