@@ -79,3 +79,5 @@ def test_what_cannot_be_varied_is_refused():
         mechanism.with_parameters({"links.crank_linc.mass": 1.0})
     with pytest.raises(InputError, match=r"damping: found -1.0; give a finite number >= 0"):
         mechanism.with_parameters({"joints.crank.damping": -1.0})
+    with pytest.raises(InputError, match=r"damping: found a; give a finite number >= 0"):
+        mechanism.with_parameters({"joints.crank.damping": "a"})

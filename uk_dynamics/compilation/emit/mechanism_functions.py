@@ -154,14 +154,10 @@ def _regular(
     mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect
 ) -> tuple[str, int]:
     """Text, and how much its parts share."""
-    independent = regular.independent_at_start(mechanism)
-    rows = len(mechanism.constraints)
-    none = "#define UK_REGULAR 0", 1
-    if rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
-        return none  # written out, their multipliers would compile for minutes
+    independent = _independent(mechanism)
     found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
-        return none
+        return "#define UK_REGULAR 0", 1
     writer = Writer(dialect)
     motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
     motion += places(qdd=found.qdd)
@@ -279,11 +275,18 @@ def _coordinates(
     cost: Callable[[regular.RegularSolution], int] = regular.acceleration_cost,
 ) -> regular.RegularSolution | None:
     """The cheapest solution by a kind that has coordinates of the admissible motions."""
-    independent = regular.independent_at_start(mechanism)
-    rows = len(mechanism.constraints)
-    if not independent or rows * (rows - len(independent)) ** 2 > _LONGEST_REDUNDANCY:
+    independent = _independent(mechanism)
+    if not independent:
         return None
     return regular.solve(mechanism, inputs, independent, regular.COORDINATES, cost)
+
+
+def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:
+    """Rows at the start; none where the multipliers of the others would compile for minutes."""
+    independent = regular.independent_at_start(mechanism)
+    rows = len(mechanism.constraints)
+    short = rows * (rows - len(independent)) ** 2 <= _LONGEST_REDUNDANCY
+    return independent if short else {}
 
 
 def admissible_function(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,20 +105,21 @@ def with_values(source: Source, values: Mapping[str, Any]) -> Source:
     return source
 
 
-def check_values(known: Mapping[str, Parameter], values: Mapping[str, float], file: str) -> None:
+def check_values(known: Mapping[str, Parameter], values: Mapping[str, Any], file: str) -> None:
     """Refuse names that do not exist and values that cannot be.
 
     Raises:
         UnknownNameError: There is no such parameter.
-        InputError: A value is not finite, or negative where it must not be.
+        InputError: A value is no finite number, or negative where it must not be.
     """
     for name, value in values.items():
         if name not in known:
             raise UnknownNameError("parameter", name, known, file=file)
         signed = any(part in _ANY_SIGN for part in name.split(".")[-2:])
-        if not math.isfinite(value) or (value < 0.0 and not signed):
+        number = float(value) if isinstance(value, SupportsFloat) else math.nan  # text is none
+        if not math.isfinite(number) or (number < 0.0 and not signed):
             kind = "a finite number" if signed else "a finite number >= 0"
-            raise InputError(f"found {value}; give {kind}", file=file, place=name)
+            raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=name)
 
 
 def frame_origins(source: Source) -> dict[str, Any]:
