@@ -19,6 +19,7 @@ from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
 from uk_dynamics.model.kinematics.ancestry import Ancestry
 from uk_dynamics.model.kinematics.bodies import Body, BodyFrame, bodies_of, by_freedom, frames_of
+from uk_dynamics.model.kinematics.chart import chart_rate
 from uk_dynamics.model.kinematics.lie_bracket import structure_constants
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
@@ -211,8 +212,7 @@ class RobotModel:
         """Rate of the chart coordinates xi (nv,) around q for the velocity v (nv,) at q ⊕ xi."""
         if self.is_euclidean:
             return np.array(v, dtype=float)
-        jacobian = pin.dIntegrate(self.pinocchio, q, xi, pin.ArgumentPosition.ARG1)
-        return np.asarray(np.linalg.solve(jacobian, v))
+        return chart_rate(self.bodies, xi, v)
 
     def lie_bracket(self, x: Array, y: Array) -> Array:
         """[x, y] of two constant velocities, (nv,): where the order of motions matters.

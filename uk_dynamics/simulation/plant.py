@@ -375,9 +375,7 @@ def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | No
 def _announce_steps_in_python(mechanism: Mechanism) -> None:
     """Say once what keeps the steps of a compiled mechanism in Python, and what that costs."""
     reason = "its library could not be compiled"
-    if mechanism.model.nq != mechanism.model.nv:
-        reason = "its root floats or is planar"
-    elif not mechanism.constraints.linear_in_rates:
+    if not mechanism.constraints.linear_in_rates:
         reason = "some rows are not affine in the velocities"
     announce(
         f"{mechanism.name}: steps are taken in Python, which takes ten to a hundred times as long"

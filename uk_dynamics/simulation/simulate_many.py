@@ -175,6 +175,8 @@ def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
         return "a law is computed in Python"
     if len(functions) > 1:  # of different libraries
         return "mechanisms differ in more than parameters, or controllers in kind or tasks"
+    if not motions[0].mechanism.model.is_euclidean:
+        return "a joint is floating or planar"
     law = laws[0]
     subject = law.tasks if isinstance(law, _LawOfTasks) else motions[0].mechanism
     if backend == "cached" and not is_cached(subject, crowd=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.compilation.build.c_header import USE, header, marked, named
 from uk_dynamics.compilation.build.compilable import check
-from uk_dynamics.compilation.emit.layout import integrates
+from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -163,7 +163,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             text += _ODE.format(id=plain)
             prototypes += "\n" + ode_source.ode_prototypes(plain)
             declarations += ode_source.INTEGERS
-        if integrates(mechanism):
+        if rolls(mechanism):
             text += _PROJECTION
             prototypes += "\n" + _OF_THE_PROJECTION
             declarations += part("projection_slopes.h")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uk_dynamics.compilation.build.c_header import USE, header, named, write
 from uk_dynamics.compilation.build.compilable import check
-from uk_dynamics.compilation.emit.layout import integrates
+from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -137,7 +137,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     mechanism = mechanism.settled()
     identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
-    rolls = integrates(mechanism)
+    moves = rolls(mechanism)
     name = c_comment(mechanism.name)
     words: dict[str, object] = {  # that templates have
         "name": name,
@@ -146,10 +146,10 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         "v": ", ".join(map(repr, begin.v.tolist())),
         "names": ", ".join(map(c_string, mechanism.model.velocity_names)),
         "states": _STATES,
-        "title": ", and where they move" if rolls else "",
-        "rollout": named(_ROLLOUT_EXAMPLE.format(steps=_STEPS), identifier) if rolls else "",
+        "title": ", and where they move" if moves else "",
+        "rollout": named(_ROLLOUT_EXAMPLE.format(steps=_STEPS), identifier) if moves else "",
     }
-    rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if rolls else ""
+    rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if moves else ""
     texts = {
         ".h": header(
             identifier,

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from uk_dynamics.compilation.build.c_header import header, marked, named
 from uk_dynamics.compilation.build.compilable import obstacles
-from uk_dynamics.compilation.emit.layout import LoopTables, integrates
+from uk_dynamics.compilation.emit.layout import LoopTables, rolls
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -77,7 +77,7 @@ def servo_export(
 
     mechanism = tasks.mechanism
     found = list(obstacles(tasks))
-    if not integrates(mechanism):
+    if not rolls(mechanism):
         found.append("joints with several coordinates")
     _refuse(found, tasks.spec.file)
     structure = trace(mechanism)

@@ -9,13 +9,13 @@
 #define UK_SAME_TIME 1e-12 /* s */
 
 typedef struct {
-  double t, q[UK_NV], v[UK_NV];                   /* end of the last step */
+  double t, q[UK_NQ], v[UK_NV];                   /* end of the last step */
   double bound, next;                             /* end of the way; step to try next, in s */
-  double start_t, start_q[UK_NV], start_v[UK_NV]; /* of the last step */
+  double start_t, start_q[UK_NQ], start_v[UK_NV]; /* of the last step */
   double dq[UK_NV], w[UK_NV];                     /* its increment and end before projection */
-  double V[UK_ALL_STAGES][UK_NV], K[UK_ALL_STAGES][UK_NV]; /* velocities and accelerations */
+  double V[UK_ALL_STAGES][UK_NV], K[UK_ALL_STAGES][UK_NV]; /* rates and accelerations */
   double F[UK_POWERS][2][UK_NV];                  /* interpolant of the last step */
-  double point_t, point_q[UK_NV], point_v[UK_NV]; /* within it, where it was integrated to */
+  double point_t, point_q[UK_NQ], point_v[UK_NV]; /* within it, where it was integrated to */
   double dense, steps;                            /* whether there is an interpolant; steps so far */
 } uk_way;
 
@@ -53,10 +53,10 @@ static int uk_next_stage(uk_memory *m, uk_motion *c, uk_way *w, int stage, doubl
     for (int i = 0; i < UK_NV; ++i) dq[i] += x * w->V[s][i], dv[i] += x * w->K[s][i];
   }
   m->t = w->start_t + part * h;
-  for (int i = 0; i < UK_NV; ++i) {
-    m->q[i] = w->start_q[i] + dq[i];
-    w->V[stage][i] = m->v[i] = w->start_v[i] + dv[i];
-  }
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + dv[i];
+  uk_reach(w->start_q, 1.0, dq, m->q);
+  uk_chart_rate(1.0, m->v, dq);
+  memcpy(w->V[stage], dq, sizeof dq);
   return uk_slope(m, c, w->K[stage]);
 }
 
@@ -83,11 +83,11 @@ static int uk_first_step(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
   double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   if (h > left) h = left;
   m->t = w->start_t + h;
-  for (int i = 0; i < UK_NV; ++i) {
-    m->q[i] = w->start_q[i] + h * w->start_v[i];
-    m->v[i] = w->start_v[i] + h * w->K[0][i];
-    bend[0][i] = m->v[i] - w->start_v[i];
-  }
+  uk_reach(w->start_q, h, w->start_v, m->q);
+  memcpy(bend[0], w->start_v, sizeof w->v);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + h * w->K[0][i];
+  uk_chart_rate(h, m->v, bend[0]);
+  for (int i = 0; i < UK_NV; ++i) bend[0][i] -= w->start_v[i];
   if (uk_slope(m, c, bend[1])) return 1;
   for (int i = 0; i < UK_NV; ++i) bend[1][i] -= w->K[0][i];
   const double d2 = uk_norm(bend[0], bend[1], scale) / h, most = d1 > d2 ? d1 : d2;
@@ -132,10 +132,10 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
  * uk_end_step. */
 static int uk_settle_end(uk_memory *m, const uk_motion *c, const uk_way *w, double *position,
                          double *velocity) {
-  double q[UK_NV], v[UK_NV];
+  double q[UK_NQ], v[UK_NV];
   memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
   if (uk_end_step(m, c, w->start_q, w->start_v, m->t - w->start_t)) return 1;
-  *position = uk_largest(m->q, q), *velocity = uk_largest(m->v, v);
+  *position = uk_farthest(q, m->q), *velocity = uk_largest(m->v, v);
   return 0;
 }
 
@@ -178,7 +178,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
   }
   double position, velocity;
   m->t = end;
-  for (int i = 0; i < UK_NV; ++i) m->q[i] = w->start_q[i] + w->dq[i];
+  uk_reach(w->start_q, 1.0, w->dq, m->q);
   memcpy(m->v, w->w, sizeof m->v);
   if (uk_settle_end(m, c, w, &position, &velocity)) return 1;
   a->largest = fmax(a->largest, fmax(position, velocity));
@@ -192,9 +192,10 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
 static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
   const double h = w->t - w->start_t;
   m->t = w->t;
-  for (int i = 0; i < UK_NV; ++i) m->q[i] = w->start_q[i] + w->dq[i];
+  uk_reach(w->start_q, 1.0, w->dq, m->q);
   memcpy(m->v, w->w, sizeof m->v);
-  memcpy(w->V[UK_STAGES], w->w, sizeof w->w);
+  memcpy(w->V[UK_STAGES], w->dq, sizeof w->dq);
+  uk_chart_rate(1.0, w->w, w->V[UK_STAGES]);
   if (uk_slope(m, c, w->K[UK_STAGES])) return 1;
   for (int s = UK_STAGES + 1, k = 0; s < UK_ALL_STAGES; ++s, ++k)
     if (uk_next_stage(m, c, w, s, h, uk_dop_extra_c[k], uk_dop_extra_a + k * UK_ALL_STAGES))
@@ -249,14 +250,15 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
   }
   if (w->dense == 0.0 && uk_interpolate(m, c, w)) return 1;
   const double x = (t - w->start_t) / (w->t - w->start_t);
-  double *out[] = {m->q, m->v}, position, velocity;
-  const double *from[] = {w->start_q, w->start_v};
+  double way[2][UK_NV], position, velocity;
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < UK_NV; ++i) {
       double y = 0.0;
       for (int p = UK_POWERS - 1; p >= 0; --p) y = (y + w->F[p][k][i]) * (p % 2 ? 1.0 - x : x);
-      out[k][i] = from[k][i] + y;
+      way[k][i] = y;
     }
+  uk_reach(w->start_q, 1.0, way[0], m->q);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + way[1][i];
   m->t = t;
   const int failed = uk_settle_end(m, c, w, &position, &velocity);
   const double allowed = UK_SOUND * (a->atol + a->rtol * uk_largest(m->v, NULL));

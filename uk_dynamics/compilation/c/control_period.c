@@ -26,12 +26,14 @@ static void uk_compare(uk_memory *m, double t, const double *v) {
 static void uk_predict(uk_memory *m, double t, const double *q, const double *v) {
   const double h = 0.5 * m->period;
   if (m->period > 0.0) uk_compare(m, t, v);
+  double both[UK_NV];
   m->t = t + h;
   for (int i = 0; i < UK_NV; ++i) {
     const double known = m->period > 0.0 && m->acceleration_known != 0.0;
     m->v[i] = known ? v[i] + h * m->measured_qdd[i] : v[i];
-    m->q[i] = q[i] + 0.5 * h * (v[i] + m->v[i]);
+    both[i] = v[i] + m->v[i];
   }
+  uk_reach(q, 0.5 * h, both, m->q);
 }
 
 /* Polynomials from a state of motion, whose acceleration is zero, to rest at zero. */

@@ -5,37 +5,36 @@
  * constant velocity. 0, or as uk_evaluate, and the state is lost. */
 UK_EXPORT int uk_propagate(uk_memory *m, double h, const double *efforts) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-  double q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
+  double q[UK_NQ], v[UK_NV], rate[UK_NV], dq[UK_NV], dv[UK_NV];
   const double t = m->t;
   if (efforts == NULL) {
-    for (int i = 0; i < UK_NV; ++i) m->q[i] += h * m->v[i];
+    uk_reach(m->q, h, m->v, m->q);
     m->t = t + h;
     return 0;
   }
+  memcpy(q, m->q, sizeof q);
   for (int i = 0; i < UK_NV; ++i) {
     m->tau[i] = 0.0;
     for (int j = 0; j < UK_NU; ++j) m->tau[i] += uk_motors[j][i] * efforts[j];
-    q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = 0.0;
+    rate[i] = v[i] = m->v[i], dq[i] = dv[i] = 0.0;
   }
   for (int s = 0; s < 4; ++s) {
     const double part = h * offset[s];
-    if (s > 0)
-      for (int i = 0; i < UK_NV; ++i) {
-        m->q[i] = q[i] + part * m->v[i];
-        m->v[i] = v[i] + part * m->qdd[i];
-      }
+    if (s > 0) {
+      uk_reach(q, part, rate, m->q);
+      for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + part * m->qdd[i];
+      uk_chart_rate(part, m->v, rate);
+    }
     m->t = t + part;
     const int failed = uk_answer(m, 0);
     if (failed) return failed;
     for (int i = 0; i < UK_NV; ++i) {
-      dq[i] += weight[s] * m->v[i];
+      dq[i] += weight[s] * rate[i];
       dv[i] += weight[s] * m->qdd[i];
     }
   }
-  for (int i = 0; i < UK_NV; ++i) {
-    m->q[i] = q[i] + (h / 6.0) * dq[i];
-    m->v[i] = v[i] + (h / 6.0) * dv[i];
-  }
+  uk_reach(q, h / 6.0, dq, m->q);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + (h / 6.0) * dv[i];
   m->t = t + h;
   return 0;
 }

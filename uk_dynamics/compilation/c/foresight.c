@@ -28,7 +28,7 @@ UK_EXPORT int uk_foresee(const void *foresight, double t, const double *q, const
           uk_apply(m, c);
           if (uk_fixed_step(m, c, h)) return 5;
         } else {
-          for (int i = 0; i < UK_NV; ++i) m->q[i] += h * m->v[i];
+          uk_reach(m->q, h, m->v, m->q);
         }
         m->t = until;
       }

@@ -7,7 +7,7 @@ typedef struct {
   double *structure;               /* table of what structural rows follow; null: zero */
   double stiffness, damping;       /* of hold */
   long long holds, held;           /* 1: hold, 0: gravity compensation; whether there is a position */
-  double *position;                /* which is held, (UK_NV) */
+  double *position;                /* which is held, (UK_NQ) */
   const double *active;            /* (UK_M): 1 for rows that act */
   const double *weights, *preload; /* (UK_NU) */
   const double *named, *added, *unit; /* of internal forces; null: none */
@@ -32,10 +32,12 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
   double motor[UK_NU][UK_NV], map[UK_NV][UK_NU], wanted[UK_NV], natural[UK_NV], root[UK_NU];
   double preferred[UK_NU], u[UK_NU], most[UK_NU], strength = 0.0, finished;
   m->t = t, m->stabilize = 0.0;
+  memcpy(m->q, q, sizeof m->q);
+  if (c->holds && !c->held) memcpy(c->position, q, sizeof m->q);
+  if (c->holds) uk_way_to(c->position, q, desired);
   for (int i = 0; i < UK_NV; ++i) {
-    if (c->holds && !c->held) c->position[i] = q[i];
-    m->q[i] = q[i], m->v[i] = c->holds ? v[i] : 0.0;
-    desired[i] = c->holds ? -c->damping * v[i] - c->stiffness * (q[i] - c->position[i]) : 0.0;
+    m->v[i] = c->holds ? v[i] : 0.0;
+    desired[i] = c->holds ? -c->damping * v[i] - c->stiffness * desired[i] : 0.0;
   }
   c->held = 1;
   for (int r = 0; r < UK_M; ++r) m->active[r] = c->active[r];

@@ -73,23 +73,26 @@ static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   if (c->euler) {
     if (uk_stage(m, c)) return 1;
-    for (int i = 0; i < UK_NV; ++i) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
+    for (int i = 0; i < UK_NV; ++i) m->v[i] += h * m->qdd[i];
+    uk_reach(m->q, h, m->v, m->q);
     return 0;
   }
   const double t = m->t;
-  double q[UK_NV], v[UK_NV], dq[UK_NV], dv[UK_NV];
-  for (int i = 0; i < UK_NV; ++i) q[i] = m->q[i], v[i] = m->v[i], dq[i] = dv[i] = 0.0;
+  double q[UK_NQ], v[UK_NV], rate[UK_NV], dq[UK_NV], dv[UK_NV];
+  memcpy(q, m->q, sizeof q);
+  for (int i = 0; i < UK_NV; ++i) rate[i] = v[i] = m->v[i], dq[i] = dv[i] = 0.0;
   for (int s = 0; s < 4; ++s) {
     if (s > 0) {
       const double part = h * offset[s];
-      for (int i = 0; i < UK_NV; ++i) m->q[i] = q[i] + part * m->v[i];
+      uk_reach(q, part, rate, m->q);
       for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + part * m->qdd[i];
+      uk_chart_rate(part, m->v, rate);
       m->t = t + part;
     }
     if (uk_stage(m, c)) return 1;
-    for (int i = 0; i < UK_NV; ++i) dq[i] += weight[s] * m->v[i], dv[i] += weight[s] * m->qdd[i];
+    for (int i = 0; i < UK_NV; ++i) dq[i] += weight[s] * rate[i], dv[i] += weight[s] * m->qdd[i];
   }
-  for (int i = 0; i < UK_NV; ++i) m->q[i] = q[i] + (h / 6.0) * dq[i];
+  uk_reach(q, h / 6.0, dq, m->q);
   for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + (h / 6.0) * dv[i];
   return 0;
 }
@@ -107,18 +110,18 @@ static double uk_largest(const double *x, const double *y) {
  * mechanism/dynamics/step_projection.py has it. */
 static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const double *v,
                        double h) {
-  double moved = UK_LARGEST_CORRECTION, sudden = INFINITY, end_q[UK_NV], end_v[UK_NV];
+  double moved = UK_LARGEST_CORRECTION, sudden = INFINITY, end_q[UK_NQ], end_v[UK_NV];
   memcpy(end_q, m->q, sizeof end_q);
   memcpy(end_v, m->v, sizeof end_v);
   if (!c->sampled_rows) {
     const double speed = uk_largest(v, NULL) + UK_SUDDEN;
-    const double way = uk_largest(end_q, q) + h * speed + UK_CORRECTION_ROUNDING;
+    const double way = uk_farthest(q, end_q) + h * speed + UK_CORRECTION_ROUNDING;
     if (way < moved) moved = way;
     sudden = uk_largest(end_v, v) + speed;
   }
   if (uk_follow_structure(m, c)) return 1;
   if (c->kept ? uk_project_there(m, c->kept) : uk_project(m)) return 1;
-  return !(uk_largest(m->q, end_q) <= moved && uk_largest(m->v, end_v) <= sudden);
+  return !(uk_farthest(end_q, m->q) <= moved && uk_largest(m->v, end_v) <= sudden);
 }
 
 /* From one instant to the next. */
@@ -126,7 +129,7 @@ static int uk_go(uk_memory *m, uk_motion *c, double end) {
   const double begin = m->t, parts = ceil((end - begin) / c->step - 1e-9);
   const long long count = parts > 1.0 ? (long long)parts : 1;
   const double h = (end - begin) / count;
-  double q[UK_NV], v[UK_NV];
+  double q[UK_NQ], v[UK_NV];
   uk_apply(m, c);
   for (long long k = 0; k < count; ++k) {
     memcpy(q, m->q, sizeof q);

@@ -69,7 +69,7 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
 
 /* Project q alone; see uk_project_there. M, A and residuals are those there. */
 static int uk_project_place(uk_memory *m, uk_kept *kept) {
-  double best[UK_NV], right[UK_M], d[UK_NV], smallest = INFINITY;
+  double best[UK_NQ], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
     uk_configure(m, kept);
@@ -94,7 +94,7 @@ static int uk_project_place(uk_memory *m, uk_kept *kept) {
     const int failed = uk_correct(m, kept, right, uk_position_row,
                                   part > UK_RANK_TOLERANCE ? loose : UK_RANK_TOLERANCE, d);
     if (failed) return failed;
-    for (int i = 0; i < UK_NV; ++i) m->q[i] += d[i];
+    uk_reach(m->q, 1.0, d, m->q);
   }
   if (!(smallest <= UK_REACHED)) return 3;
   if (memcmp(best, m->q, sizeof best)) {

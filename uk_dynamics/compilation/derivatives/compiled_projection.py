@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import projection_is_cached, projection_library_of
-from uk_dynamics.compilation.emit.layout import DerivativeLayout, integrates
+from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
@@ -90,7 +90,7 @@ def projection_in_c(mechanism: ResolvedMechanism, *, make: bool) -> CompiledProj
     Raises:
         CompilationError: It is to be made, and there is no compiler.
     """
-    if integrates(mechanism) and (make or projection_is_cached(mechanism)):
+    if rolls(mechanism) and (make or projection_is_cached(mechanism)):
         return CompiledProjection(mechanism)
     return None
 

@@ -15,6 +15,7 @@ from uk_dynamics.compilation.emit.generate import (
     ATTRIBUTES,
     OF_THE_PROJECTION,
     STATUSES,
+    configuration,
     declarations,
     following,
     motion,
@@ -100,6 +101,7 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
         *(f"#undef {name}" for name in ("uk_memory", "UK_NV", "UK_M")),
         "#define UK_OF_CLUSTERS 1",
         declared,
+        *configuration(mechanism),
         part("cluster_memory.c"),
     ]
 

@@ -11,6 +11,7 @@ from uk_dynamics.compilation.emit.c_text import defines, part, table
 from uk_dynamics.compilation.emit.generate import (
     batch_declarations,
     batch_definitions,
+    configuration,
     declarations,
     following,
 )
@@ -106,6 +107,7 @@ def _law(tasks: Tasks) -> list[str]:
         ),
         *distribution(tasks),
         part("limits.c"),
+        *configuration(mechanism),
         "#define UK_STEPS_ALONE",
         part("control_period.c"),
         part("crowd_law.c"),

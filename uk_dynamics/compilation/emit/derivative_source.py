@@ -10,7 +10,7 @@ from typing import Any
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions
-from uk_dynamics.compilation.emit.layout import DerivativeLayout, integrates
+from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
@@ -110,7 +110,7 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
 
 def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
     """What stands behind the derivatives of the equations."""
-    assert integrates(mechanism)
+    assert rolls(mechanism)
     scale = mechanism.constraints.reference_scale
     return [
         *closing(mechanism),

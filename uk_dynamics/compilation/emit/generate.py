@@ -12,7 +12,7 @@ from scipy.integrate import DOP853
 from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
 from uk_dynamics.compilation.emit.c_text import defines, part, table
-from uk_dynamics.compilation.emit.layout import Layout, integrates
+from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.emit.motor_source import joint_space, motors
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
@@ -117,6 +117,29 @@ def _coefficients() -> list[str]:
     return [table("double", f"uk_dop_{name}", np.ravel(x)) for name, x in tables.items()]
 
 
+def configuration(mechanism: ResolvedMechanism) -> list[str]:
+    """How a configuration goes on along a velocity."""
+    bodies = mechanism.model.bodies
+    free = [body for body in bodies if body.kind in ("floating", "planar")]
+    widths = {"floating": 6, "planar": 3}
+    single = np.full(mechanism.model.nv, -1)
+    for body in bodies:
+        if body not in free:
+            single[body.velocity] = body.position
+    tables = [
+        f"#define UK_FREE {len(free)}",
+        table(
+            "int", "uk_free", [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
+        ),
+        table("int", "uk_single", single),
+    ]
+    return [
+        f"#define UK_EUCLIDEAN {int(not free)}",
+        *(tables if free else ()),
+        part("configuration.c"),
+    ]
+
+
 def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of one state onto the loops."""
     return [
@@ -144,7 +167,7 @@ def batch_source(mechanism: ResolvedMechanism) -> str:
 
 def batch_declarations(mechanism: ResolvedMechanism) -> str:
     """Further declarations for many states: arrays of them."""
-    return part("batch.h") + ("\n" + part("rollout.h") if integrates(mechanism) else "")
+    return part("batch.h") + ("\n" + part("rollout.h") if rolls(mechanism) else "")
 
 
 def batch_definitions(mechanism: ResolvedMechanism) -> str:
@@ -163,7 +186,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             part("evaluate_lanes.c"),
             part("lanes_states.c"),
             part("batch.c"),
-            *((*_projection(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
+            *((*_projection(mechanism), part("rollout.c")) if rolls(mechanism) else ()),
         ]
     )
 
@@ -193,6 +216,7 @@ def definitions(
             f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
             "#include <string.h>\n",
+            *configuration(mechanism),
             part("row_elimination.c") if len(mechanism.constraints) else "",
             part("solve.c"),
             regular_function(mechanism, terms, SCALAR, pivoted=pivoted),

@@ -258,9 +258,13 @@ class LoopTables:
 
 
 def integrates(mechanism: ResolvedMechanism) -> bool:
-    """Whether trajectories are compiled as well: q is a vector, and all rows are affine in v."""
-    model = mechanism.model
-    return mechanism.constraints.linear_in_rates and model.nq == model.nv
+    """Whether motions are compiled as well: all rows are affine in v."""
+    return mechanism.constraints.linear_in_rates
+
+
+def rolls(mechanism: ResolvedMechanism) -> bool:
+    """Whether trajectories of many states at once are compiled as well: q is a vector, too."""
+    return integrates(mechanism) and mechanism.model.is_euclidean
 
 
 _SCALARS = (

@@ -17,7 +17,7 @@ from uk_dynamics.compilation.build.library import (
     library_of,
     motion_library_of,
 )
-from uk_dynamics.compilation.emit.layout import Layout, integrates
+from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch, ClusterProjection
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
@@ -199,12 +199,12 @@ class CompiledDynamics(Fallback):
     @cached_property
     def _batch(self) -> CompiledBatch | None:
         """Compiled when it is first needed; None where that fails."""
-        rolls = integrates(self._mechanism)
+        many = rolls(self._mechanism)
         try:
             if self._clusters is not None:
                 path = batch_library_of(self._mechanism)
-                return ClusterBatch(path, self._clusters, self.rows, rolls=rolls)
-            return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=rolls)
+                return ClusterBatch(path, self._clusters, self.rows, rolls=many)
+            return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=many)
         except CompilationError as error:
             announce(f"batches and projections are not compiled: {error}")
             return None

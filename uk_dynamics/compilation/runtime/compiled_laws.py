@@ -91,14 +91,14 @@ class CompiledJointSpace:
     Attributes:
         law: What C calls.
         limits: Of the motors.
-        position: Which is held, (nv,).
+        position: Which is held, (nq,).
     """
 
     def __init__(self, motion: CompiledMotion, mechanism: ResolvedMechanism) -> None:
         velocities, motors = motion.sizes
         self._mechanism, self._motion = mechanism, motion
         self.limits = CompiledLimits(motors)
-        self.position = np.zeros(velocities)
+        self.position = np.zeros(mechanism.model.nq)
         rows = max(len(mechanism.constraints), 1)
         self._arrays = {
             "active": np.ones(rows),

@@ -27,12 +27,12 @@ def structure_constants(joints: Sequence[Joint]) -> Array:
     for size in sizes:
         if size > 1:
             part = slice(start, start + size)
-            constants[part, part, part] = _free_body() if size == 6 else _planar_body()
+            constants[part, part, part] = free_body() if size == 6 else planar_body()
         start += size
     return constants
 
 
-def _free_body() -> Array:
+def free_body() -> Array:
     """[(v₁, ω₁), (v₂, ω₂)] = (ω₁ × v₂ − ω₂ × v₁, ω₁ × ω₂), (6, 6, 6)."""
     cross = np.zeros((3, 3, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -44,7 +44,7 @@ def _free_body() -> Array:
     return constants
 
 
-def _planar_body() -> Array:
+def planar_body() -> Array:
     """The same for (vx, vy, ωz), (3, 3, 3)."""
     kept = [0, 1, 5]
-    return _free_body()[np.ix_(kept, kept, kept)]
+    return free_body()[np.ix_(kept, kept, kept)]
