@@ -120,7 +120,7 @@ tasks:
     reference: {type: sinusoid, offset: [0.1, -0.6], amplitude: 0.05, frequency: 2.0, phase: 0.0}
 """
 MOTORS = """  upper: {joint: left_1, effort_limit: 400.0}
-  middle: {joint: left_2, effort_limit: 9.0, rate_limit: 500.0}
+  middle: {joint: left_2, effort_limit: 1.0, rate_limit: 500.0}
   lower: {joint: left_3, effort_limit: 40.0}
 joints:
   left_2: {damping: 0.5, friction: 0.3}
@@ -172,7 +172,7 @@ def test_what_is_not_compiled_is_named():
     assert obstacles(machine) == ("constraints.pin_1.reference", "constraints.pin_2.reference")
 
 
-def hexapod(cells: int) -> Mechanism:
+def hexapod(cells: int, motors: str = "") -> Mechanism:
     """A floating body on six legs, each a ladder of parallelograms: 6 + 18 velocities a cell."""
     robot = ET.fromstring('<robot name="hexapod"/>')
     body = ET.SubElement(robot, "link", name="body")
@@ -200,7 +200,7 @@ def hexapod(cells: int) -> Mechanism:
             f"    child: {{link: right_rail_{cell}_of_{leg}, xyz: [0.2, 0, 0]}}\n"
             for cell in range(1, cells + 1)
         ]
-    text = f"schema: 1\nmodel: {{root: floating}}\nconstraints:\n{''.join(pins)}"
+    text = f"schema: 1\nmodel: {{root: floating}}\nconstraints:\n{''.join(pins)}{motors}"
     return Mechanism.from_spec(
         MechanismSpec.from_text(text), robot_description=ET.tostring(robot, encoding="unicode")
     )
@@ -267,3 +267,40 @@ def test_a_floating_hexapod_with_closed_legs():
     near(clusters.energy(state).total, InterpretedDynamics(dense).energy(state).total)
     ahead = State(0.0, model.integrate(q, 1e-3 * rng.standard_normal(model.nv)), v)
     near(compiled.project(ahead).v, InterpretedDynamics(dense).project(ahead).v, relative=1e-9)
+
+
+def test_a_floating_hexapod_moves_under_a_law() -> None:
+    driven = [f"left_{cell}_of_{leg}" for leg in range(6) for cell in (1, 2)]
+    motors = [f"  {name}: {{joint: {name}, effort_limit: 1.0}}\n" for name in driven]
+    machine = hexapod(4, f"actuators:\n{''.join(motors)}")
+    state = machine.dynamics("interpreted").project(
+        machine.state(v={"root.wz": 0.3, driven[0]: 0.5})
+    )
+    tasks = Tasks(
+        TasksSpec.from_text(
+            "schema: 1\ntasks:\n"
+            + "".join(
+                f"  {name}: {{type: joint, joint: {name}, reference: {{type: sinusoid,"
+                f" amplitude: 0.{k}, frequency: 1.0}}}}\n"
+                for k, name in enumerate(driven[::2])
+            )
+        ),
+        machine,
+    )
+    options = {"control_period": 2e-3, "method": "rk4", "step": 2e-3, "sample_period": 4e-3}
+    expected, found = (
+        simulate(
+            machine,
+            state,
+            0.012,
+            controller=ServoController(machine, tasks, control_period=2e-3, backend=backend),
+            backend=backend,
+            **options,
+        )
+        for backend in ("interpreted", "compiled")
+    )
+    assert any("effort limit" in warning for warning in expected.warnings)
+    assert found.warnings == expected.warnings
+    assert np.ptp(expected.q[:, 3:7], axis=0).max() > 1e-3, "the body turns"
+    for name in ("q", "v", "efforts"):
+        near(getattr(found, name), getattr(expected, name), relative=1e-10)
