@@ -18,6 +18,7 @@ from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod
 from uk_dynamics.exceptions import UndeterminedMotionError
@@ -172,8 +173,11 @@ def test_what_is_not_compiled_is_named():
     assert obstacles(machine) == ("constraints.pin_1.reference", "constraints.pin_2.reference")
 
 
-def hexapod(cells: int, motors: str = "") -> Mechanism:
-    """A floating body on six legs, each a ladder of parallelograms: 6 + 18 velocities a cell."""
+def hexapod(cells: int, more: str = "") -> Mechanism:
+    """A floating body on six legs, each a ladder of parallelograms: 6 + 18 velocities a cell.
+
+    more: Further sections of the file.
+    """
     robot = ET.fromstring('<robot name="hexapod"/>')
     body = ET.SubElement(robot, "link", name="body")
     inertial = ET.SubElement(body, "inertial")
@@ -200,7 +204,7 @@ def hexapod(cells: int, motors: str = "") -> Mechanism:
             f"    child: {{link: right_rail_{cell}_of_{leg}, xyz: [0.2, 0, 0]}}\n"
             for cell in range(1, cells + 1)
         ]
-    text = f"schema: 1\nmodel: {{root: floating}}\nconstraints:\n{''.join(pins)}{motors}"
+    text = f"schema: 1\nmodel: {{root: floating}}\nconstraints:\n{''.join(pins)}{more}"
     return Mechanism.from_spec(
         MechanismSpec.from_text(text), robot_description=ET.tostring(robot, encoding="unicode")
     )
@@ -269,38 +273,93 @@ def test_a_floating_hexapod_with_closed_legs():
     near(compiled.project(ahead).v, InterpretedDynamics(dense).project(ahead).v, relative=1e-9)
 
 
-def test_a_floating_hexapod_moves_under_a_law() -> None:
-    driven = [f"left_{cell}_of_{leg}" for leg in range(6) for cell in (1, 2)]
-    motors = [f"  {name}: {{joint: {name}, effort_limit: 1.0}}\n" for name in driven]
-    machine = hexapod(4, f"actuators:\n{''.join(motors)}")
-    state = machine.dynamics("interpreted").project(
-        machine.state(v={"root.wz": 0.3, driven[0]: 0.5})
+HIPS = "actuators:\n" + "".join(
+    f"  hip_{leg}: {{joint: left_1_of_{leg}, effort_limit: {6.0 if leg == 1 else 400.0}}}\n"
+    for leg in range(6)
+)
+STANCE = """
+schema: 1
+tasks:
+  body:
+    type: frame
+    axes: [z, rx]
+    parent: {link: world}
+    child: {link: body}
+    reference: {type: sinusoid, offset: [0.05, 0.0], amplitude: 0.05, frequency: 2.0, phase: 0.0}
+  hip: {type: joint, joint: left_1_of_1, reference: {type: constant, value: 0.4}}
+  foot:
+    type: frame
+    axes: [x]
+    priority: 2
+    parent: {link: body}
+    child: {link: rung_1_of_4}
+    reference: {type: constant, value: 0.1}
+"""
+
+
+@pytest.fixture(scope="module")
+def tumbling() -> tuple[Mechanism, Mechanism, State]:
+    """A hexapod by clusters, the same with dense matrices, and a state on the loops that turns."""
+    dense = hexapod(1, HIPS)
+    model = dense.model
+    rng = np.random.default_rng(5)
+    q = model.integrate(model.neutral(), rng.uniform(-0.3, 0.3, model.nv))
+    v = rng.uniform(-0.3, 0.3, model.nv)  # of legs that stay bent
+    v[:6] = [0.7, -0.4, 0.9, 3.0, -5.0, 4.0]
+    return clustered(dense), dense, InterpretedDynamics(dense).project(State(0.0, q, v))
+
+
+@pytest.mark.parametrize(
+    ("method", "step"), [("rk4", 0.02), ("semi_implicit_euler", 0.01), ("DOP853", None)]
+)
+def test_a_floating_root_moves_on_its_group(tumbling, method, step):
+    """Steps that turn the root by 0.14 rad: rates of the coordinates in a step are not v."""
+    machine, dense, state = tumbling
+    compiled = CompiledDynamics(machine)
+    assert compiled.motion() is not None
+    found, expected = (
+        simulate(m, state, 0.15, method=method, step=step, sample_period=0.025, backend=backend)
+        for m, backend in ((machine, "compiled"), (dense, "interpreted"))
     )
-    tasks = Tasks(
-        TasksSpec.from_text(
-            "schema: 1\ntasks:\n"
-            + "".join(
-                f"  {name}: {{type: joint, joint: {name}, reference: {{type: sinusoid,"
-                f" amplitude: 0.{k}, frequency: 1.0}}}}\n"
-                for k, name in enumerate(driven[::2])
-            )
-        ),
-        machine,
-    )
-    options = {"control_period": 2e-3, "method": "rk4", "step": 2e-3, "sample_period": 4e-3}
-    expected, found = (
-        simulate(
-            machine,
-            state,
-            0.012,
-            controller=ServoController(machine, tasks, control_period=2e-3, backend=backend),
-            backend=backend,
-            **options,
-        )
-        for backend in ("interpreted", "compiled")
-    )
-    assert any("effort limit" in warning for warning in expected.warnings)
-    assert found.warnings == expected.warnings
-    assert np.ptp(expected.q[:, 3:7], axis=0).max() > 1e-3, "the body turns"
-    for name in ("q", "v", "efforts"):
+    for name in ("q", "v", "multipliers", "residual"):
         near(getattr(found, name), getattr(expected, name), relative=1e-10)
+    assert found.statistics.steps == expected.statistics.steps
+    if step is None:
+        return
+    plan = {"steps": 8, "dt": step, "every": 4, "method": method}
+    rolled = (
+        dynamics.rollout(state.q[None], state.v[None], **plan)
+        for dynamics in (compiled, InterpretedDynamics(dense))
+    )
+    near(next(rolled).q, next(rolled).q, relative=1e-10)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.004])
+def test_a_servo_law_on_a_floating_root(tumbling, delay):
+    """Two priorities, more task rows than motors can serve, and one motor at its limit."""
+    machine, dense, state = tumbling
+    found = []
+    for m, backend in ((machine, "compiled"), (dense, "interpreted")):
+        servo = ServoController(
+            m, Tasks(TasksSpec.from_text(STANCE), m), control_period=0.002, backend=backend
+        )
+        law = DelayCompensation(servo, delay, control_period=0.002, backend=backend)
+        if backend == "compiled":
+            assert not isinstance(law.compiled(), str)
+        found.append(
+            simulate(
+                *(m, state, 0.03),
+                controller=law,
+                control_period=0.002,
+                delay=delay,
+                backend=backend,
+                method="rk4",
+                step=1e-3,
+            )
+        )
+    compiled, expected = found
+    assert (np.abs(expected.efforts).max(axis=0)[:2] == [400.0, 6.0]).all()  # limits act
+    for name in ("q", "v", "tracking_error"):
+        near(getattr(compiled, name), getattr(expected, name), relative=1e-10)
+    # at the last instant with a delay, efforts sampled in C are those of after it
+    near(compiled.efforts[:-1], expected.efforts[:-1], relative=1e-10)

@@ -119,16 +119,14 @@ static double uk_open(uk_tree *t) {
   return largest;
 }
 
-/* Positions change by what the joints have in place of accelerations. */
-static void uk_shift(uk_tree *t) {
-  double root[6];
-  int first = -1;
-  for (int j = 0; j < t->joints; ++j) {
-    const uk_link *link = t->link + j;
-    if (link->floats) root[link->velocity] = t->joint_qdd[j], first = link->position;
-    else t->q[link->position] += t->joint_qdd[j];
-  }
-  if (first >= 0) uk_float_on(root, t->q + first);
+/* Velocities of a floating root, which come first; its positions are one more. */
+static int uk_root(const uk_tree *t) { return t->positions > t->joints ? 6 : 0; }
+
+/* Positions moved by w, which stands by velocity. */
+static void uk_shift(uk_tree *t, const double *w) {
+  const int root = uk_root(t), more = root ? 1 : 0;
+  if (root) uk_float_along(t->q, w, t->q);
+  for (int i = root; i < t->joints; ++i) t->q[i + more] += w[i];
 }
 
 /* Positions, then velocities in the memory, onto the constraints: as project_position and
@@ -148,7 +146,8 @@ static int uk_project_tree(uk_tree *t) {
     }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct_tree(t, t->b);
-    uk_shift(t);
+    for (int j = 0; j < t->joints; ++j) t->sum_q[t->link[j].velocity] = t->joint_qdd[j];
+    uk_shift(t, t->sum_q);
     size = uk_open(t);
     ready = size < smallest;
     if (ready) {
@@ -198,31 +197,40 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
   return 0;
 }
 
-/* One step from the state in the memory, whose joints have one freedom; 0, or why not. */
+/* One step from the state in the memory; 0, or why not. */
 static int uk_step(uk_tree *t, double h, int euler) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   const int n = t->joints;
   double *q = t->start_q, *v = t->start_v, *dq = t->sum_q, *dv = t->sum_v;
+  double *rate = t->rate_q, *moved = t->moved;
   if (euler) {
     const int failed = uk_answer_tree(t, 0);
     if (failed) return failed;
     for (int i = 0; i < n; ++i) t->v[i] += h * t->qdd[i];
-    for (int i = 0; i < n; ++i) t->q[i] += h * t->v[i];
+    for (int i = 0; i < n; ++i) moved[i] = h * t->v[i];
+    uk_shift(t, moved);
     return 0;
   }
-  memcpy(q, t->q, sizeof(double) * n), memcpy(v, t->v, sizeof(double) * n);
+  memcpy(q, t->q, sizeof(double) * t->positions), memcpy(v, t->v, sizeof(double) * n);
   memset(dq, 0, sizeof(double) * n), memset(dv, 0, sizeof(double) * n);
+  memcpy(rate, v, sizeof(double) * n);
   for (int s = 0; s < 4; ++s) {
     if (s > 0) {
       const double part = h * offset[s];
-      for (int i = 0; i < n; ++i) t->q[i] = q[i] + part * t->v[i];
+      for (int i = 0; i < n; ++i) moved[i] = part * rate[i];
       for (int i = 0; i < n; ++i) t->v[i] = v[i] + part * t->qdd[i];
+      memcpy(t->q, q, sizeof(double) * t->positions);
+      uk_shift(t, moved);
+      memcpy(rate, t->v, sizeof(double) * n);
+      if (uk_root(t)) uk_float_rate(moved, t->v, rate);
     }
     const int failed = uk_answer_tree(t, 0);
     if (failed) return failed;
-    for (int i = 0; i < n; ++i) dq[i] += weight[s] * t->v[i], dv[i] += weight[s] * t->qdd[i];
+    for (int i = 0; i < n; ++i) dq[i] += weight[s] * rate[i], dv[i] += weight[s] * t->qdd[i];
   }
-  for (int i = 0; i < n; ++i) t->q[i] = q[i] + h / 6.0 * dq[i];
+  for (int i = 0; i < n; ++i) dq[i] *= h / 6.0;
+  memcpy(t->q, q, sizeof(double) * t->positions);
+  uk_shift(t, dq);
   for (int i = 0; i < n; ++i) t->v[i] = v[i] + h / 6.0 * dv[i];
   return 0;
 }

@@ -6,12 +6,6 @@
  * digits would be lost with the distance. Spatial vectors have their linear part first.
  */
 
-static inline void uk_cross(const double *a, const double *b, double *c) {
-  c[0] = a[1] * b[2] - a[2] * b[1];
-  c[1] = a[2] * b[0] - a[0] * b[2];
-  c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static inline void uk_add_cross(const double *a, const double *b, double *c) {
   c[0] += a[1] * b[2] - a[2] * b[1];
   c[1] += a[2] * b[0] - a[0] * b[2];
@@ -122,31 +116,6 @@ static void uk_float(const double *q, const uk_joint *fixed, double *R, double *
   uk_product(fixed->rotation, turned, R);
   uk_turn(fixed->rotation, q, o);
   for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
-}
-
-/* The place q of a floating root, x y z qx qy qz qw, after a unit of time at the constant velocity w in
- * the moving frame. */
-static void uk_float_on(const double *w, double *q) {
-  const double square = uk_dot3(w + 3, w + 3), angle = sqrt(square);
-  const int little = angle < 1e-3; /* what is left out of the series is below rounding */
-  const double s = little ? 0.5 - square / 48.0 : sin(0.5 * angle) / angle;
-  const double a = little ? 0.5 - square / 24.0 : (1.0 - cos(angle)) / square;
-  const double b = little ? 1.0 / 6.0 - square / 120.0 : (angle - sin(angle)) / (angle * square);
-  double R[9], once[3], twice[3], way[3], moved[3];
-  uk_cross(w + 3, w, once);
-  uk_cross(w + 3, once, twice);
-  for (int i = 0; i < 3; ++i) way[i] = w[i] + a * once[i] + b * twice[i];
-  uk_rotation(q + 3, R);
-  uk_turn(R, way, moved);
-  for (int i = 0; i < 3; ++i) q[i] += moved[i];
-  const double *u = q + 3, c = cos(0.5 * angle);
-  double v[3], turned[4];
-  for (int i = 0; i < 3; ++i) v[i] = s * w[3 + i];
-  uk_cross(u, v, turned);
-  for (int i = 0; i < 3; ++i) turned[i] += u[3] * v[i] + c * u[i];
-  turned[3] = u[3] * c - uk_dot3(u, v);
-  const double size = sqrt(uk_dot3(turned, turned) + turned[3] * turned[3]);
-  for (int i = 0; i < 4; ++i) q[3 + i] = turned[i] / size;
 }
 
 /* Placements and inertias of the bodies of a cluster. */

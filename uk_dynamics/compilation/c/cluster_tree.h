@@ -89,7 +89,7 @@ typedef struct {
   double *ready;                   /* what is known at `placed`: UK_PLACED or UK_FACTORED; with which
                                       rank tolerance */
   double *scale, *joint_force, *joint_qdd, *joint_ideal, *particular, *whitened, *unbalanced, *size;
-  double *best, *start_q, *start_v, *sum_q, *sum_v, *placed;
+  double *best, *start_q, *start_v, *sum_q, *sum_v, *rate_q, *moved, *placed;
   double *Y;                       /* (6) of each joint */
   double *H, *Z, *L;               /* squares of clusters */
   double *A, *W;                   /* entries of rows */
@@ -122,13 +122,13 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     if (c->rows > most) most = c->rows;
   }
   double **const one[] = {&t->t, &t->stabilize, NULL};
-  double **const placed[] = {&t->placed, &t->best, NULL}, **const q[] = {&t->q, NULL};
+  double **const placed[] = {&t->placed, &t->best, &t->start_q, NULL}, **const q[] = {&t->q, NULL};
   double **const inputs[] = {&t->v, &t->tau, NULL};
   double **const answers[] = {&t->violation, &t->offends, NULL};
   double **const forces[] = {&t->multipliers, &t->determined, NULL};
   double **const of_joints[] = {
       &t->scale, &t->joint_force, &t->joint_qdd, &t->joint_ideal, &t->particular, &t->whitened,
-      &t->unbalanced, &t->size, &t->start_q, &t->start_v, &t->sum_q, &t->sum_v, NULL};
+      &t->unbalanced, &t->size, &t->start_v, &t->sum_q, &t->sum_v, &t->rate_q, &t->moved, NULL};
   double **const of_rows[] = {
       &t->residual, &t->rate, &t->b, &t->row_violation, &t->row_multipliers, &t->row_determined,
       &t->order, &t->square, &t->reference, &t->beta, &t->R, &t->inverse_scale, NULL};

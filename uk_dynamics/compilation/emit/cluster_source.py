@@ -118,6 +118,7 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
         SINE_AND_COSINE,
         _rows(constraints),
         part("row_elimination.c"),
+        part("free_joint.c"),
         part("cluster_motion.c"),
         part("cluster_rows.c"),
         part("cluster_solve.c"),

@@ -132,6 +132,7 @@ def configuration(mechanism: ResolvedMechanism) -> list[str]:
             "int", "uk_free", [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
         ),
         table("int", "uk_single", single),
+        *([part("free_joint.c")] if mechanism.local is None else ()),  # clusters have it already
     ]
     return [
         f"#define UK_EUCLIDEAN {int(not free)}",

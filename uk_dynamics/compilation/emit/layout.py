@@ -263,8 +263,9 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
 
 
 def rolls(mechanism: ResolvedMechanism) -> bool:
-    """Whether trajectories of many states at once are compiled as well: q is a vector, too."""
-    return integrates(mechanism) and mechanism.model.is_euclidean
+    """Whether trajectories of many states at once are as well: q is a vector, but in clusters."""
+    vector = mechanism.model.is_euclidean or mechanism.local is not None
+    return integrates(mechanism) and vector
 
 
 _SCALARS = (
