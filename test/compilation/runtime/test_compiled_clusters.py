@@ -121,7 +121,7 @@ tasks:
     reference: {type: sinusoid, offset: [0.1, -0.6], amplitude: 0.05, frequency: 2.0, phase: 0.0}
 """
 MOTORS = """  upper: {joint: left_1, effort_limit: 400.0}
-  middle: {joint: left_2, effort_limit: 1.0, rate_limit: 500.0}
+  middle: {joint: left_2, effort_limit: 9.0, rate_limit: 500.0}
   lower: {joint: left_3, effort_limit: 40.0}
 joints:
   left_2: {damping: 0.5, friction: 0.3}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from uk_dynamics.compilation.build.c_header import header, marked, named
-from uk_dynamics.compilation.build.compilable import obstacles
+from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles
 from uk_dynamics.compilation.emit.layout import LoopTables, rolls
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
@@ -76,7 +76,7 @@ def servo_export(
     from uk_dynamics.compilation.trace.terms import trace
 
     mechanism = tasks.mechanism
-    found = list(obstacles(tasks))
+    found = list(dict.fromkeys((*obstacles(tasks), *straight_obstacles(mechanism))))
     if not rolls(mechanism):
         found.append("joints with several coordinates")
     _refuse(found, tasks.spec.file)
