@@ -124,3 +124,19 @@ def test_rates_of_the_chart_are_their_series(root: str, size: float) -> None:
         expected = np.array([float(x) for x in total])
     # angles near 0.3 rad lose two digits
     np.testing.assert_allclose(model.tangent_rate(model.neutral(), xi, v), expected, atol=1e-13)
+
+
+@needs_compiler
+def test_two_bodies_that_float_on_the_same_link() -> None:
+    parts = [
+        f'<link name="{name}"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"'
+        ' ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("base", "left", "right")
+    ] + [
+        f'<joint name="to_{name}" type="floating"><parent link="base"/>'
+        f'<child link="{name}"/></joint>'
+        for name in ("left", "right")
+    ]
+    robot = f'<robot name="two">{"".join(parts)}</robot>'
+    pair = Mechanism.from_spec(MechanismSpec.from_text("schema: 1"), robot_description=robot)
+    both(pair, pair.state(v=np.linspace(1.0, 3.0, 12)), method="rk4")

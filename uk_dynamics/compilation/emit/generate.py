@@ -119,12 +119,11 @@ def _coefficients() -> list[str]:
 
 def configuration(mechanism: ResolvedMechanism) -> list[str]:
     """How a configuration goes on along a velocity."""
-    bodies = mechanism.model.bodies
-    free = [body for body in bodies if body.kind in ("floating", "planar")]
-    widths = {"floating": 6, "planar": 3}
+    bodies, widths = mechanism.model.bodies, {"floating": 6, "planar": 3}
+    free = [body for body in bodies if body.kind in widths]
     single = np.full(mechanism.model.nv, -1)
     for body in bodies:
-        if body not in free:
+        if body.kind not in widths:
             single[body.velocity] = body.position
     tables = [
         f"#define UK_FREE {len(free)}",
