@@ -86,8 +86,6 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
         return _yaml_files if command == "sweep" else _shipped_or_files("mechanism", _ROBOTS)
     if action.dest == "tasks" and action.metavar == "FILE":
         return _shipped_or_files("tasks")
-    if action.dest == "paper":
-        return _papers
     if action.metavar == "JOINT=VALUE" and command == "init":
         return _joints_of_urdf
     if action.metavar == "JOINT=VALUE":
@@ -114,12 +112,6 @@ def _shipped_or_files(
         return [*shipped_files(kind), *_yaml_files(prefix, endings=endings)]
 
     return offered
-
-
-def _papers(**_: Any) -> Iterable[str]:
-    from uk_dynamics.papers import PAPERS
-
-    return PAPERS
 
 
 def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
