@@ -115,7 +115,7 @@ def test_the_studies_come_with_their_extra_alone(installation: Installation) -> 
     assert 'pip install ".[studies]"' in refused.stderr
     installation.run("pip", "install", "--quiet", "--no-compile", f"{installation.source}[studies]")
     assert "servo" in installation.run("uk_dynamics", "reproduce", "--list")
-    assert "compare speed" in installation.run("uk_dynamics", "benchmark", "--help")
+    assert "Compare simulations" in installation.run("uk_dynamics", "benchmark", "--help")
 
 
 def test_a_user_has_types(installation: Installation, tmp_path: Path) -> None:
