@@ -2,7 +2,8 @@
 
 """The rooms of the package: imports run downwards only, and each foreign library has one home.
 
-The source is read, not run, so that imports inside functions and for type checkers count as well.
+The source is read, not run, so that imports inside functions and for type checkers count as well;
+where a module imports by name, so does every name of a module that it spells out.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ ROOMS = (
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/tangents", "compilation/emit", "compilation/build"),
     *("compilation/runtime", "compilation/derivatives", "compilation/jax", "compilation"),
-    *("derivatives", "planning"),
+    *("derivatives", "mechanism_class", "planning"),
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),
     "identification",
@@ -62,7 +63,7 @@ ROOMS = (
     *("studies/papers/review", "studies/papers/servo", "studies/papers/iftomm", "studies/papers"),
     *("studies/commands", "studies"),
 )
-FILES = (*ROOMS[:5], "__main__")
+FILES = (*ROOMS[:5], "mechanism_class", "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 
@@ -113,17 +114,36 @@ class Module:
         self._path = path
 
     @cached_property
+    def _tree(self) -> ast.Module:
+        return ast.parse(self._path.read_text(), self.place)
+
+    @cached_property
     def statements(self) -> list[ast.Import | ast.ImportFrom]:
         """All import statements, wherever they stand."""
-        tree = ast.parse(self._path.read_text(), self.place)
-        return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        return [
+            node for node in ast.walk(self._tree) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+
+    @cached_property
+    def by_name(self) -> list[tuple[int, str]]:
+        """Line and dotted name of modules whose names are data of a module that imports by name."""
+        calls = (n.func for n in ast.walk(self._tree) if isinstance(n, ast.Call))
+        called = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+        if not called & {"import_module", "__import__"}:
+            return []
+        return [
+            (node.lineno, node.value)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.fullmatch(rf"({'|'.join(PACKAGES)})(\.\w+)+", node.value)
+        ]
 
     @cached_property
     def offered(self) -> set[str]:
         """Names that it imports or defines."""
-        tree = ast.parse(self._path.read_text(), self.place)
         names = {alias.asname or alias.name for node in self.statements for alias in node.names}
-        for node in tree.body:
+        for node in self._tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names.add(node.name)
             elif isinstance(node, ast.Assign):
@@ -162,6 +182,9 @@ class Source:
             Line, dotted name, and for a module of the package: the module that is named, and the
             one that the name comes from, through the ``__init__`` that hands it on.
         """
+        for line, dotted in module.by_name:
+            named = self._find(dotted)
+            yield line, dotted, named, named
         for node in module.statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -376,6 +399,12 @@ def write(root: Path, files: dict[str, str]) -> Source:
         ("core/equation/solve", "import jsonschema", "takes arrays"),
         ("control/servo/law", "from uk_dynamics.ros import nodes", "not below"),
         ("model/frames", "def late():\n    from uk_dynamics import cli", "not below"),
+        (
+            "model/frames",
+            "import importlib\ndef late():\n    importlib.import_module('uk_dynamics.cli')",
+            "not below",
+        ),
+        ("model/frames", "HOME = 'uk_dynamics.cli'\nlate = __import__(HOME)", "not below"),
         ("simulation/stepper", "from uk_dynamics.control import law", "not below"),
         ("cli/run", "from uk_dynamics.ros.simulation import Simulator", "not below"),
         ("cli/run", "from uk_dynamics.model.absent import absent", "there is no"),
@@ -398,8 +427,9 @@ def test_forbidden_import_is_found(file: str, statement: str, reason: str, tmp_p
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
+        ("model/frames", "HOME = 'uk_dynamics.cli'  # said, not imported"),
         ("ros/nodes/simulator", "import rclpy\nimport uk_dynamics\nfrom uk_dynamics import cli"),
-        ("__init__", "from uk_dynamics.mechanism import Mechanism"),
+        ("__init__", "from uk_dynamics.mechanism import Tasks"),
         ("studies/papers/falco", "import uk_dynamics as ukd\nfrom uk_dynamics import simulate"),
         ("studies/benchmarks/peers/pinocchio", "import pinocchio"),
         ("model/frames", "import pinocchio\nimport numpy\nfrom uk_dynamics.core import linalg"),

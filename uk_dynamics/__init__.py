@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
     from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
     from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
-    from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.resolution.state import Inputs, State
     from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation.forward_dynamics import forward_dynamics
     from uk_dynamics.simulation.simulate import simulate
     from uk_dynamics.simulation.simulate_many import simulate_many
@@ -52,7 +52,7 @@ _HOMES = {
     "Inputs": "uk_dynamics.mechanism.resolution.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
-    "Mechanism": "uk_dynamics.mechanism.mechanism",
+    "Mechanism": "uk_dynamics.mechanism_class",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",

@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Iterator
 
 from docs.generators.markdown import code, heading, plain, table
+from uk_dynamics.cli.extensions import find_studies
 from uk_dynamics.cli.main import build_parser
 
 # Commands of the studies, and those that need running nodes.
@@ -28,6 +29,7 @@ def page() -> str:
     Raises:
         ImportError: ROS 2 is not installed.
     """
+    find_studies()
     parser = build_parser(["describe"])  # the built-in ones
     (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     for name in ADDED:

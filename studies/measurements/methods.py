@@ -22,7 +22,7 @@ import numpy as np
 
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
 from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, WITH_PSEUDOINVERSE
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 MECHANISMS = ("five_bar", "five_bar_maximal", "stewart_platform")
 ROUNDS, CALLS = 30, 30

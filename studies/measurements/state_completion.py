@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from uk_dynamics.control.estimation.state_completion import StateCompletion
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform")
 COUNT = 5000

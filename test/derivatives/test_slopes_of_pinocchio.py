@@ -9,8 +9,8 @@ import pytest
 from support.mechanism_builder import cases, joint, link, near, shipped
 
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.mechanism.analysis.report import report
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics_studies.papers.review.flexible_arm import P, bias, control, inertia
 

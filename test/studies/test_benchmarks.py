@@ -11,8 +11,8 @@ import pytest
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.device import on_device
 from uk_dynamics_studies.benchmarks.peers.drake import DrakePeer
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.papers.parallel import arms
 from uk_dynamics_studies.papers.parallel.runs import state_of
 

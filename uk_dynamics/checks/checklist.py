@@ -18,8 +18,9 @@ from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism_class import Mechanism
 
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,

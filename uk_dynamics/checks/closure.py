@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 _NEARLY = 1e-2  # of the machine's size
 _CONSEQUENCE = 0.1  # of the largest error: a loop with less is only affected by another one

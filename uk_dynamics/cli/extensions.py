@@ -25,8 +25,7 @@ def register_extensions(commands: Commands, reserved: Container[str] = ()) -> No
     An entry is a function ``register(subparsers)``. If its module cannot be imported, a command of
     the same name reports what is missing. In a source tree the studies need not be installed.
     """
-    if (tree := source_tree()) is not None and str(tree / "studies") not in sys.path:
-        sys.path.append(str(tree / "studies"))
+    find_studies()
     studies = {name: f"{_STUDIES}.commands.{name}:register" for name in _OF_STUDIES}
     found = {name: EntryPoint(name, value, GROUP) for name, value in studies.items()}
     found |= {entry.name: entry for entry in entry_points(group=GROUP)}
@@ -39,6 +38,12 @@ def register_extensions(commands: Commands, reserved: Container[str] = ()) -> No
             _register_stub(commands, entry, error)
         else:
             register(commands)
+
+
+def find_studies() -> None:
+    """Put the studies of a source tree on Python's path, after those that are installed."""
+    if (tree := source_tree()) is not None and str(tree / "studies") not in sys.path:
+        sys.path.append(str(tree / "studies"))
 
 
 def _register_stub(commands: Commands, entry: EntryPoint, error: ImportError) -> None:

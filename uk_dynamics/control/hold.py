@@ -12,8 +12,8 @@ from uk_dynamics.compilation.runtime import CompiledJointSpace
 from uk_dynamics.control.joint_space_controller import JointSpaceController
 from uk_dynamics.core.equation import position_gains
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State, Weights
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class Hold(JointSpaceController):

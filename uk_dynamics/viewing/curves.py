@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics.viewing.machine_numbers import motor_power
 from uk_dynamics.viewing.reading import Reading

@@ -14,9 +14,10 @@ import numpy as np
 from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.core.integration import rk4_step
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError

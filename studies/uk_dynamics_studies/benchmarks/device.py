@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.jax import JaxDynamics, double_precision, jax_modules
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs
+from uk_dynamics.mechanism_class import Mechanism
 
 _STATES = 2**17
 _ROUNDS = 10

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 
 from uk_dynamics.compilation.runtime import CompiledDynamics
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Inputs, local_structure
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError

@@ -13,9 +13,10 @@ import scipy.linalg
 
 from uk_dynamics.control import EffectPrediction
 from uk_dynamics.control.servo import PeriodsInC, ServoController, ServoModes
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 from uk_dynamics_studies.benchmarks.controlled import TASKS
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError

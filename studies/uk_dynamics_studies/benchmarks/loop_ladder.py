@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics import resources
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import read_source
 
 _SHIPPED = "package://uk_dynamics/config/loop_ladder.yaml"

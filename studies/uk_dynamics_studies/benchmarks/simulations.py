@@ -14,9 +14,9 @@ import numpy as np
 
 from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.compilation.runtime import CompiledDynamics
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer

@@ -12,8 +12,8 @@ from scipy.linalg import null_space
 
 from uk_dynamics.derivatives import MotionDerivatives
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, Inputs
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError
 from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics_studies.benchmarks.speed import states

@@ -13,9 +13,9 @@ import numpy as np
 from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.device import on_device
 from uk_dynamics_studies.benchmarks.peers.drake import DrakePeer
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer

@@ -19,7 +19,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics_studies.benchmarks import Report
 
 # This start avoids the flat configuration, where the other engines fail.
@@ -206,7 +206,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
 def compared(files: list[str]) -> Iterator[Mechanism]:
     """The mechanisms of these files, or the default ones whose robots are installed."""
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
 
     for file in files or MECHANISMS:
         try:

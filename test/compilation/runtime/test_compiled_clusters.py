@@ -22,8 +22,8 @@ from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics_studies.benchmarks.loop_ladder import urdf as ladder_urdf

@@ -22,9 +22,9 @@ from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 Array = NDArray[np.float64]
 # A, b, residual and rate of the rows at a time, a configuration and a velocity.

@@ -18,7 +18,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.resources import shipped_files
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
 
 _HELP = """\
 print the completion script of a shell
@@ -118,7 +118,7 @@ def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iter
     """Names in the mechanism given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-        from uk_dynamics.mechanism import Mechanism
+        from uk_dynamics.mechanism_class import Mechanism
 
         try:
             mechanism = Mechanism.from_file(parsed_args.file)

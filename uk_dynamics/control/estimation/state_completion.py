@@ -21,8 +21,8 @@ from uk_dynamics.control.estimation.loop_continuation import (
 )
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+from uk_dynamics.mechanism_class import Mechanism
 
 _RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
 _TRIALS = 4  # configurations that are tried in case the initial guess is singular

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError, closures, load, single_joints
 
 

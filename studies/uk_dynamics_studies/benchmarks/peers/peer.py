@@ -13,8 +13,8 @@ import numpy as np
 
 from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.kinematics import Body
 
 _SAME = 1e-9  # relative: files and conversions of units lose no more

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pinocchio as pin
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError, closures
 
 Algorithm = Literal["constraintDynamics", "lcaba"]

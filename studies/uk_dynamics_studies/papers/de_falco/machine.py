@@ -12,9 +12,9 @@ from scipy.special import ellipj
 
 from uk_dynamics.core.equation import Method, from_alpha_beta
 from uk_dynamics.core.equation.published import PseudoinverseMethod
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 
 ALPHA, BETA = 1000.0, 100.0  # 1/s, the stabilisation that the paper found by trying
 REGULAR, FLAT = -60.0, 10.0  # degrees; from the second one it passes the flat configuration

@@ -10,9 +10,9 @@ import numpy as np
 
 from uk_dynamics.core.equation.published import Pseudoinverse, pseudoinverse
 from uk_dynamics.core.linalg import DenseMass, mass_factor
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.papers.de_falco.machine import (
     Solver,
     angular_accelerations,

@@ -14,9 +14,9 @@ from scipy.integrate import DOP853, RK45, ode
 
 from uk_dynamics.core.integration import AdaptiveMethod, AdaptiveStepper, Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.papers.de_falco.machine import Solver, angles, exact_angle, state_at
 from uk_dynamics_studies.papers.output.study import step_done
 

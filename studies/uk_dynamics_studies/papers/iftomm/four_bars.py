@@ -11,9 +11,9 @@ import yaml
 from scipy.special import ellipj, ellipk
 
 from uk_dynamics import resources
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.papers.iftomm.pendulum import GRAVITY, Array
 
 _Angle = TypeVar("_Angle", float, Array)

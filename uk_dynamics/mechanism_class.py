@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,27 +12,28 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import expect
-from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
-from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
-from uk_dynamics.mechanism.analysis.report import MechanismReport, report
-from uk_dynamics.mechanism.assembly.assembly import Assembly, assemble, closed_configuration
-from uk_dynamics.mechanism.assembly.start import start
-from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
-from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.dynamics.switching import Switched, switch
-from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.kinematics.kinematic_mechanism import KinematicMechanism
-from uk_dynamics.mechanism.resolution.robot_resolution import read_description
-from uk_dynamics.mechanism.resolution.state import (
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, MechanismReport, report
+from uk_dynamics.mechanism.assembly import Assembly, assemble, closed_configuration, start
+from uk_dynamics.mechanism.dynamics import (
+    Backend,
+    Derivatives,
+    Dynamics,
+    InterpretedDynamics,
+    Switched,
+    switch,
+)
+from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism.kinematics import KinematicMechanism
+from uk_dynamics.mechanism.resolution import (
     Array,
     DynamicsTerms,
     Energy,
     Inputs,
     NonidealFunction,
     State,
+    read_description,
 )
-from uk_dynamics.mechanism.tasks import Tasks
 
 
 class Mechanism(KinematicMechanism):
@@ -189,10 +189,9 @@ class Mechanism(KinematicMechanism):
         Raises:
             InputError: The backend does not exist, or cannot evaluate this mechanism.
         """
-        # By name, as the other ties upwards: compilation is above this room, and builds on it.
-        selection = importlib.import_module("uk_dynamics.compilation.select_backend")
-        dynamics: Dynamics = selection.select_backend(self, backend)
-        return dynamics
+        from uk_dynamics.compilation import select_backend
+
+        return select_backend(self, backend)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state, as fresh arrays."""
@@ -258,9 +257,9 @@ class Mechanism(KinematicMechanism):
                 numbers that are not finite.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        room = importlib.import_module("uk_dynamics.derivatives")
-        found: Derivatives = room.MotionDerivatives(self).at(state, inputs)
-        return found
+        from uk_dynamics.derivatives import MotionDerivatives
+
+        return MotionDerivatives(self).at(state, inputs)
 
     def linearize(
         self,
@@ -273,9 +272,9 @@ class Mechanism(KinematicMechanism):
 
         See :func:`uk_dynamics.linearize` for arguments and errors.
         """
-        room = importlib.import_module("uk_dynamics.derivatives")
-        found: LinearSystem = room.linearize(self, state, inputs, coordinates=coordinates)
-        return found
+        from uk_dynamics.derivatives import linearize
+
+        return linearize(self, state, inputs, coordinates=coordinates)
 
     def equilibrium(
         self,
@@ -290,11 +289,9 @@ class Mechanism(KinematicMechanism):
 
         See :func:`uk_dynamics.equilibrium` for arguments and errors.
         """
-        room = importlib.import_module("uk_dynamics.derivatives")
-        found: Equilibrium = room.equilibrium(
-            self, guess, hold=hold, efforts=efforts, stable=stable, t=t
-        )
-        return found
+        from uk_dynamics.derivatives import equilibrium
+
+        return equilibrium(self, guess, hold=hold, efforts=efforts, stable=stable, t=t)
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""
