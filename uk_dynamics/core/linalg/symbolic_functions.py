@@ -20,8 +20,12 @@ from uk_dynamics.core.linalg.symbolic_where import is_symbolic
 Array = NDArray[np.float64]
 
 
-def _of_each(name: str, of_float: Callable[[float], float]) -> np.ufunc:
-    return np.frompyfunc(lambda x: getattr(x, name)() if hasattr(x, name) else of_float(x), 1, 1)
+def _of_each(name: str, of_float: Callable[[float], float]) -> Callable[[Array], Any]:
+    def one(x: Any) -> Any:
+        return getattr(x, name)() if hasattr(x, name) else of_float(x)
+
+    each: Callable[[Array], Any] = np.frompyfunc(one, 1, 1)
+    return each
 
 
 def _angle(y: Any, x: Any) -> Any:
