@@ -24,7 +24,7 @@ from PIL import Image
 
 from uk_dynamics import Mechanism, Trajectory
 from uk_dynamics.cli.main import main as run_command
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.colours import COLOURS
 from uk_dynamics_studies.papers.orsino import figures as orsino_figures
 from uk_dynamics_studies.papers.output.drawing import lines
 from uk_dynamics_studies.papers.parallel import figures as parallel_figures

@@ -29,7 +29,7 @@ PACKAGES = {PACKAGE: (PACKAGE, ""), STUDIES: (f"studies/{STUDIES}", "studies")}
 # files beside them; the empty name is the package itself, the names it offers. A folder without a
 # line here belongs to the folder that holds it.
 ROOMS = (
-    *("escaping", "exceptions", "resources", "threads", "whole_file"),
+    *("colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
     *("core/linalg", "core/tree"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
@@ -63,7 +63,7 @@ ROOMS = (
     *("studies/papers/review", "studies/papers/servo", "studies/papers/iftomm", "studies/papers"),
     *("studies/commands", "studies"),
 )
-FILES = (*ROOMS[:5], "mechanism_class", "__main__")
+FILES = (*ROOMS[:6], "mechanism_class", "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 
@@ -82,7 +82,7 @@ HOME = {
     "crocoddyl": ("planning",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}
-STANDARD_LIBRARY_ONLY = ("escaping", "exceptions", "resources")
+STANDARD_LIBRARY_ONLY = ("colours", "escaping", "exceptions", "resources")
 ROS_LIBRARIES = {
     "rclpy",
     "rosidl_runtime_py",

@@ -9,8 +9,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.core.equation.published import PseudoinverseMethod
-from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics_studies.papers.de_falco import flops as de_falco_flops
 from uk_dynamics_studies.papers.de_falco.findings import FINDINGS
 from uk_dynamics_studies.papers.de_falco.machine import FLAT, REGULAR, Solver

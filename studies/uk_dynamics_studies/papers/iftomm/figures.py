@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.colours import COLOURS
 from uk_dynamics_studies.papers.iftomm.runs import Run
 
 _LEAST = 1e-17  # m or rad: where logarithms end

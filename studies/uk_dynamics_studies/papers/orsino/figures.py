@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Trajectory
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.colours import COLOURS
 from uk_dynamics_studies.papers.orsino.accuracy import FORMS, WAYS, Accuracy
 from uk_dynamics_studies.papers.orsino.motion import PERIOD, Slack, pose
 from uk_dynamics_studies.papers.output.drawing import lines

@@ -9,7 +9,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.simulation.plots import COLOURS, LINE_STYLES
+from uk_dynamics.colours import COLOURS
+from uk_dynamics.simulation.plots import LINE_STYLES
 
 
 def lines(

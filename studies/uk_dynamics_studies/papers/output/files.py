@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics.whole_file import whole_file
 from uk_dynamics_studies.papers.output.study import Cell, Figure, Study, Table
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Mechanism, Trajectory, simulate
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.simulation.plots import COLOURS
 from uk_dynamics_studies.papers.output.drawing import lines, plane
 from uk_dynamics_studies.papers.output.study import Bound, Figure, Study, Table
 from uk_dynamics_studies.papers.review.motion import Motion, integrate

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics import Trajectory
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.colours import COLOURS
 from uk_dynamics_studies.papers.output.drawing import lines, plane
 from uk_dynamics_studies.papers.servo import chain
 from uk_dynamics_studies.papers.servo.recipe import Followed
