@@ -95,7 +95,7 @@ def test_the_linear_system_predicts_the_motion(name: str) -> None:
     def ahead(sign: float) -> tuple[np.ndarray, np.ndarray]:
         """Rates of the state, and velocities, of a deviated motion."""
         change = sign * h * (system.motion @ x)
-        q = dynamics.space.integrate(state.q, change[:nv])
+        q = dynamics.model.integrate(state.q, change[:nv])
         moved = dynamics.project(State(state.t, q, state.v + change[nv:]))
         return moved.v, dynamics.evaluate(moved, inputs).qdd
 

@@ -91,7 +91,7 @@ def test_multipliers_of_least_norm_and_forces_of_redundant_rows(name: str) -> No
     h = 1e-5
     ends = []
     for sign in (1.0, -1.0):
-        q = dynamics.space.integrate(state.q, sign * h * step[:nv])
+        q = dynamics.model.integrate(state.q, sign * h * step[:nv])
         moved = State(state.t, q, state.v + sign * h * step[nv:])
         # back onto the constraints, from which the step departs by its square
         ends.append(dynamics.evaluate(dynamics.project(moved), Inputs(tau)))

@@ -35,15 +35,15 @@ def test_projected_states_change_as_differences_do(name: str) -> None:
     by_t, h = (0.0 if mechanism.follows_references else 1.0), 1e-5
     ends = []
     for step in (h, -h):
-        q = dynamics.space.integrate(state.q, step * by_q)
+        q = dynamics.model.integrate(state.q, step * by_q)
         moved = State(state.t + step * by_t, q, state.v + step * by_v)
         ends.append(dynamics.project(moved))
     velocity = found.v_by_q @ by_q + found.v_by_v @ by_v + found.v_by_t * by_t
     place = found.q_by_q @ by_q + found.q_by_t * by_t
     # of central differences: h² times third derivatives of some thousand, rounding over h
     bound = 1e-6
-    there = dynamics.space.integrate(found.state.q, h * place)
-    back = dynamics.space.integrate(found.state.q, -h * place)
+    there = dynamics.model.integrate(found.state.q, h * place)
+    back = dynamics.model.integrate(found.state.q, -h * place)
     off = (ends[0].q - ends[1].q - (there - back)) / (2.0 * h)
     assert np.abs(off).max() < bound * (1.0 + np.abs(place).max())
     difference = (ends[0].v - ends[1].v) / (2.0 * h)

@@ -174,6 +174,6 @@ def at_random(
     """A closed state around the start: 0.05 rad or m in each coordinate, velocities of one."""
     rng, dynamics = np.random.default_rng(seed), InterpretedDynamics(mechanism)
     nv = mechanism.model.nv
-    q = dynamics.space.integrate(start(mechanism).q, 0.05 * rng.normal(size=nv))
+    q = dynamics.model.integrate(start(mechanism).q, 0.05 * rng.normal(size=nv))
     state = dynamics.project(State(0.3, q, rng.normal(size=nv)))
     return state, rng.normal(size=nv), rng

@@ -16,7 +16,7 @@ from uk_dynamics.compilation.runtime import (
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effect_prediction import EffectPrediction
-from uk_dynamics.mechanism.dynamics import CompiledController, ControlInC
+from uk_dynamics.mechanism.dynamics import CompiledController, ControlInC, require_finite
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -95,6 +95,7 @@ class DelayCompensation:
             UkDynamicsError: As for :meth:`EffectPrediction.at_effect` and the controller.
         """
         controller = self.controller
+        require_finite(controller.mechanism.model, state)
         inputs = Inputs(active=controller.active, references=controller.structure)
         effective = self.prediction.at_effect(state, inputs)
         command = controller.command(effective)

@@ -138,10 +138,10 @@ class EffectPrediction:
         """Position and velocity after h seconds under generalized forces; None: unknown ones."""
         dynamics = self.dynamics
         if tau is None:
-            return dynamics.space.integrate(q, h * v), v
+            return dynamics.model.integrate(q, h * v), v
         acting = replace(inputs, tau=tau)
 
         def acceleration(t: float, q: Array, v: Array) -> Array:
             return dynamics.evaluate(State(t, q, v), acting).qdd
 
-        return rk4_step(dynamics.space, acceleration, t, q, v, h)
+        return rk4_step(dynamics.model, acceleration, t, q, v, h)

@@ -26,7 +26,7 @@ from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.servo import NOTICEABLE, LimitedAllocation, motion_efforts
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics, require_finite
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
     Allocation,
@@ -138,8 +138,10 @@ class JointSpaceController(ABC):
         """Efforts, and what limits them.
 
         Raises:
+            StateError: Wrong sizes, or numbers that are not finite.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+        require_finite(self.mechanism.model, state)
         state_used, desired = self._target(state)
         inputs = Inputs(active=self.active, references=self.structure, stabilize=False)
         prepared = self._dynamics.prepare(state_used, inputs)

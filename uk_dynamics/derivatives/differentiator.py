@@ -12,6 +12,7 @@ for the motion and for all its derivatives, whatever the rank.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
@@ -30,16 +31,15 @@ from uk_dynamics.compilation import (
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.exceptions import (
     InputError,
-    StateError,
     UndeterminedMotionError,
     expect,
-    expect_size,
 )
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
     DerivativeStatus,
     InterpretedDynamics,
     StructuralRows,
+    require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
@@ -125,7 +125,7 @@ class Differentiator:
         None where nothing is compiled, where C has no solution (singular masses, numbers that are
         not finite), and where there are non-ideal forces.
         """
-        if self.compiled is None or inputs.nonideal is not None:
+        if self.compiled is None or inputs.nonideal is not None or not math.isfinite(state.t):
             return None
         try:
             return self.compiled.differentiate(
@@ -146,7 +146,7 @@ class Differentiator:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
-        self._check(state, inputs)
+        require_finite(self.mechanism.model, state, inputs)
         prepared = self._dynamics.prepare(state, inputs)
         solution = self._dynamics.solve(prepared, state, inputs)
         factors, A = prepared.factorization, prepared.terms.A
@@ -166,16 +166,6 @@ class Differentiator:
         unloaded = slopes(solution.qdd, np.zeros(len(A)))
         force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
         return Solved(solution, A, factors, (qdd, multipliers, force), s, whole.rates)
-
-    def _check(self, state: State, inputs: Inputs) -> None:
-        nv = self.mechanism.model.nv
-        given = {"q": (state.q, self.mechanism.model.nq), "v": (state.v, nv)}
-        if inputs.tau is not None:
-            given["tau"] = inputs.tau, nv
-        for place, (found, size) in given.items():
-            expect_size(place, found, size)
-            if not np.isfinite(found).all():
-                raise StateError("expected finite numbers, found nan or inf", place=place)
 
     def equation_slopes(
         self, state: State, qdd: Array, multipliers: Array, inputs: Inputs

@@ -32,6 +32,7 @@ from uk_dynamics.mechanism.dynamics import (
     DerivativeStatus,
     InterpretedDynamics,
     StructuralRows,
+    require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
@@ -127,6 +128,7 @@ def projection_derivatives(derivatives: MotionDerivatives, state: State) -> Proj
         InputError: The loops are open, or rows are not affine in the velocities.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
+    require_finite(derivatives.mechanism.model, state)
     compiled = derivatives.compiled_projection
     if compiled is not None:
         q, v, times = (np.array([x], dtype=float) for x in (state.q, state.v, state.t))

@@ -59,6 +59,7 @@ from uk_dynamics.mechanism.dynamics import (
     InterpretedDynamics,
     References,
     StructuralRows,
+    require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
@@ -127,6 +128,7 @@ class ServoDerivatives:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             UnknownNameError, StateError: Of the references.
         """
+        require_finite(self._mechanism.model, state)
         if self._compiled is not None:
             q, v, times = (np.array([x], dtype=float) for x in (state.q, state.v, state.t))
             settings = self._settings(lower, upper, preload)

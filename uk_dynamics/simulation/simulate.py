@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
-from uk_dynamics.mechanism.dynamics import Backend, Stretch
+from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -104,6 +104,7 @@ def simulate(
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
+    require_finite(mechanism.model, state)
     check_delay(delay)
     if delay and control_period is None:
         raise InputError(

@@ -61,7 +61,7 @@ def tree() -> tuple[InterpretedDynamics, CompiledDynamics]:
 
 def test_rows_of_every_type_and_forces_of_joints(tree):
     interpreted, compiled = tree
-    nv = interpreted.sizes[1]
+    nv = interpreted.model.nv
     rng = np.random.default_rng(0)
     for _ in range(20):
         q, v, tau = rng.uniform(-2.5, 2.5, (3, nv))  # beyond the stops of joint1, too

@@ -109,7 +109,7 @@ class Drive:
             return self.dynamics.evaluate(State(t, q, v), inputs).qdd
 
         t, q, v = self.states[-1].t, self.states[-1].q, self.states[-1].v
-        q, v = rk4_step(self.dynamics.space, acceleration, t, q, v, STEP)
+        q, v = rk4_step(self.dynamics.model, acceleration, t, q, v, STEP)
         self.states.append(self.dynamics.project(State(t + STEP, q, v)))
 
 

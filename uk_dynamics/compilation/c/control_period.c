@@ -103,7 +103,10 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
   uk_memory *m = c->memory;
   const uk_limits limits = {m->effort_limit, m->power_limit,     m->rate_step,
                             m->commanded,    &m->commanded_known, m->lower, m->upper};
-  double most[UK_NU], later[UK_NV], preload[UK_NU];
+  double most[UK_NU], later[UK_NV], preload[UK_NU], total = t;
+  for (int i = 0; i < UK_NV; ++i) total += v[i];
+  for (int i = 0; i < UK_NQ; ++i) total += q[i];
+  if (!isfinite(total)) return 2;
   if (uk_follow(c->tasks, t, UK_MT, m->task_followed)) return 3;
   uk_task_errors(t, q, v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
   uk_predict(m, t, q, v);

@@ -27,7 +27,7 @@ static PyObject *uk_python_evaluate(PyObject *self, PyObject *const *args, Py_ss
   m->t = PyFloat_AsDouble(args[0]);
   m->stabilize = PyFloat_AsDouble(args[1]);
   if (PyErr_Occurred()) return NULL;
-  if (uk_evaluate(m)) Py_RETURN_NONE;
+  if (!isfinite(m->t) || uk_evaluate(m)) Py_RETURN_NONE;
   return uk_fresh((const double *)m, UK_ANSWERED / sizeof(double));
 }
 
@@ -38,7 +38,7 @@ static PyObject *uk_python_acceleration(PyObject *self, PyObject *const *args, P
   m->t = PyFloat_AsDouble(args[0]);
   m->stabilize = 1.0;
   if (PyErr_Occurred()) return NULL;
-  if (uk_answer(m, 0)) Py_RETURN_NONE;
+  if (!isfinite(m->t) || uk_answer(m, 0)) Py_RETURN_NONE;
   return uk_fresh(m->qdd, UK_NV);
 }
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -87,9 +88,7 @@ class CompiledDynamics(Fallback):
         self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
         given = inputs or _NOTHING
         if given.nonideal is not None or given.references or self._followed:
@@ -144,7 +143,8 @@ class CompiledDynamics(Fallback):
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
         given = inputs or _NOTHING
-        if self._projection is None or self._needs_fallback(given):
+        answers = math.isfinite(state.t) and not self._needs_fallback(given)
+        if self._projection is None or not answers:
             return self.fallback.project(state, given)
         if isinstance(self._projection, CompiledMotion) and self.layout.followed:
             self._projection.follow_sample(

@@ -5,14 +5,11 @@
 from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Prepared, Samples
+from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Samples
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
-    DynamicsTerms,
     Energy,
-    Hierarchy,
     Inputs,
     Plan,
     Residual,
@@ -20,8 +17,7 @@ from uk_dynamics.mechanism.resolution import (
     State,
     States,
 )
-
-_NOTHING = Inputs()
+from uk_dynamics.model import RobotModel
 
 
 class Fallback(Batches):
@@ -31,25 +27,18 @@ class Fallback(Batches):
         self.fallback = fallback
 
     @property
-    def hierarchy(self) -> Hierarchy:
-        """Levels of the rows, and which of them can be switched."""
-        return self.fallback.hierarchy
-
-    @property
     def rows(self) -> int:
         """Number of constraint rows, m."""
         return self.fallback.rows
 
     @property
-    def space(self) -> ConfigurationSpace:
-        """The space of configurations."""
-        return self.fallback.space
+    def model(self) -> RobotModel:
+        """The robot."""
+        return self.fallback.model
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """See :meth:`Dynamics.evaluate`."""
-        return self.fallback.evaluate(state, inputs, out)
+        return self.fallback.evaluate(state, inputs)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """See :meth:`Dynamics.acceleration`."""
@@ -60,11 +49,6 @@ class Fallback(Batches):
     ) -> BatchSolution:
         """See :meth:`Dynamics.evaluate_batch`."""
         return self.fallback.evaluate_states(given, inputs, forces=forces, threads=threads)
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Numbers of positions and velocities."""
-        return self.fallback.sizes
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """See :meth:`Dynamics.rollout`."""
@@ -77,18 +61,6 @@ class Fallback(Batches):
     def samples(self, given: States, inputs: Inputs) -> Samples:
         """See :meth:`Dynamics.samples`."""
         return self.fallback.samples(given, inputs)
-
-    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
-        """See :meth:`Dynamics.terms`."""
-        return self.fallback.terms(state, inputs)
-
-    def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
-        """See :meth:`Dynamics.prepare`."""
-        return self.fallback.prepare(state, inputs)
-
-    def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
-        """See :meth:`Dynamics.solve`."""
-        return self.fallback.solve(prepared, state, inputs)
 
     def energy(self, state: State) -> Energy:
         """See :meth:`Dynamics.energy`."""

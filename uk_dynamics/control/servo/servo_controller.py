@@ -29,7 +29,13 @@ from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Demand, ServoOutcome, TrackingErrors
+from uk_dynamics.mechanism.dynamics import (
+    Demand,
+    ServoOutcome,
+    TrackingErrors,
+    require_finite,
+    require_finite_reference,
+)
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -238,6 +244,10 @@ class ServoController:
             efforts = period.efforts(state, self._settings(preferred), references)
             if efforts is not None:
                 return self.command_of(period, efforts, period.flags)
+        require_finite(model, state)
+        for name, sample in (references or {}).items():
+            if isinstance(sample, ReferenceSample):
+                require_finite_reference(name, sample)
         return self._decide(state, references, preferred)
 
     def _decide(

@@ -18,9 +18,10 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
     DerivativeStatus,
     Slopes,
 )
-from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.finite import require_finite, require_finite_reference
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,
     ControlInC,
@@ -76,6 +77,8 @@ __all__ = [
     "plan",
     "project_step",
     "put",
+    "require_finite",
+    "require_finite_reference",
     "roll_each",
     "sample_each",
     "switch",

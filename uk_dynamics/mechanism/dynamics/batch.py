@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics.finite import require_finite_states
 from uk_dynamics.mechanism.dynamics.rollout import plan
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.resolution.state import (
@@ -22,6 +23,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Rollout,
     States,
 )
+from uk_dynamics.model import RobotModel
 
 #: What the numbers in :attr:`BatchSolution.status` mean.
 STATUSES = tuple(Status)
@@ -32,8 +34,8 @@ class Batches(ABC):
 
     @property
     @abstractmethod
-    def sizes(self) -> tuple[int, int]:
-        """Numbers of positions and velocities, nq and nv."""
+    def model(self) -> RobotModel:
+        """The robot: names and numbers of its coordinates."""
 
     @abstractmethod
     def evaluate_states(
@@ -56,7 +58,7 @@ class Batches(ABC):
         **options: Any,
     ) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
-        given = plan(*self.sizes, q, v, tau, **options)
+        given = plan(self.model, q, v, tau, **options)
         return self.roll(given, without_forces(inputs or Inputs()), threads)
 
     def evaluate_batch(
@@ -72,7 +74,7 @@ class Batches(ABC):
     ) -> BatchSolution:
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
         shared = without_forces(inputs or Inputs())
-        given = states(*self.sizes, t, q, v, tau)
+        given = states(self.model, t, q, v, tau)
         return self.evaluate_states(given, shared, forces=forces, threads=threads)
 
 
@@ -88,8 +90,7 @@ def without_forces(inputs: Inputs) -> Inputs:
 
 
 def states(
-    nq: int,
-    nv: int,
+    model: RobotModel,
     t: ArrayLike,
     q: ArrayLike,
     v: ArrayLike,
@@ -98,16 +99,16 @@ def states(
     """Arrays of one batch as whole C-ordered floats.
 
     Args:
-        nq: Positions.
-        nv: Velocities.
+        model: Whose states they are.
         t: One time, or (K,), in s.
         q: (K, nq).
         v: (K, nv).
         tau: (K, nv), (nv,) for all states, or None.
 
     Raises:
-        StateError: Wrong shapes.
+        StateError: Wrong shapes, or numbers that are not finite.
     """
+    nq, nv = model.nq, model.nv
     positions = np.ascontiguousarray(q, dtype=float)
     count = len(positions) if positions.ndim else 0
     velocities = np.ascontiguousarray(v, dtype=float)
@@ -126,7 +127,9 @@ def states(
             raise StateError(f"expected shape {shape}, found {found.shape}", place=name)
     if times.shape not in ((1,), (count,)):
         raise StateError(f"expected shape ({count},), found {times.shape}", place="t")
-    return States(times, positions, velocities, forces)
+    given = States(times, positions, velocities, forces)
+    require_finite_states(model, given)
+    return given
 
 
 def evaluate_each(

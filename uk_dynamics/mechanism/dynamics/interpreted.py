@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import functools
+import threading
+from typing import NamedTuple
 
-from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
-from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
+from uk_dynamics.mechanism.dynamics.finite import require_finite, require_finite_answer
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.dynamics.rollout import roll_each
@@ -32,15 +34,49 @@ from uk_dynamics.mechanism.resolution.state import (
     States,
 )
 from uk_dynamics.model import RobotModel
+from uk_dynamics.model.kinematics import Workspace
 
 _NOTHING = Inputs()
 
 
-class InterpretedDynamics(Batches):
-    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads.
+class Prepared(NamedTuple):
+    """Terms of a state with their factorisation, for callers that need more than q̈.
 
     Attributes:
-        hierarchy: Levels of the rows, and which of them can be switched.
+        terms: M, F, A, b; M is a live view of the workspace.
+        rows: The structural rows behind A and b.
+        factorization: Of M and A.
+        workspace: Kinematics at the state, valid until the next evaluation.
+    """
+
+    terms: DynamicsTerms
+    rows: ConstraintTerms
+    factorization: Factorization
+    workspace: Workspace
+
+
+class _Evaluation(threading.local):
+    """What evaluates a mechanism and remembers the last state: each thread has its own."""
+
+    def __init__(self, mechanism: ResolvedMechanism, model: RobotModel) -> None:
+        new_workspace = model.workspace
+        if mechanism.local is not None:
+            new_workspace = functools.partial(mechanism.local.workspace, model)
+        self.workspace = new_workspace()
+        self.rows = StructuralRows(mechanism)
+        self.terms = EquationTerms(mechanism, self.workspace, self.rows)
+        self.solver = Solver(mechanism)
+        self.projection = StateProjection(mechanism, model, self.workspace, self.rows, self.solver)
+        # Energies leave the arrays of the last evaluation alone.
+        self.places = self.workspace
+        if mechanism.forces.stores_energy_in_frames:
+            self.places = new_workspace()
+
+
+class InterpretedDynamics(Batches):
+    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it.
+
+    Attributes:
         rows: Number of constraint rows, m.
     """
 
@@ -52,43 +88,38 @@ class InterpretedDynamics(Batches):
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
         self._model = model or mechanism.model
-        new_workspace = self._model.workspace
-        if mechanism.local is not None:
-            new_workspace = functools.partial(mechanism.local.workspace, self._model)
-        self._workspace = new_workspace()
-        self.hierarchy = mechanism.hierarchy
         self.rows = len(mechanism.constraints)
-        self._rows = StructuralRows(mechanism)
-        self._constraints: ConstraintSet = self._rows.constraints
-        self._terms = EquationTerms(mechanism, self._workspace, self._rows)
-        self._solver = Solver(mechanism)
-        self._projection = StateProjection(
-            mechanism, self._model, self._workspace, self._rows, self._solver
-        )
+        self._own = _Evaluation(mechanism, self._model)
+        self._scale = mechanism.constraints.reference_scale
+        self._row_names = mechanism.constraints.row_names
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
-        # Energies leave the arrays of the last evaluation alone.
-        self._places = self._workspace
-        if self._forces.stores_energy_in_frames:
-            self._places = new_workspace()
+
+    @property
+    def model(self) -> RobotModel:
+        """The robot, with its integration of velocities."""
+        return self._model
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
         """Terms and factorisation at a state.
 
         Raises:
+            StateError: Wrong sizes, or numbers that are not finite.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        terms, rows = self._terms.evaluate(state.t, state.q, state.v, inputs)
-        return Prepared(terms, rows, self._solver.factorize(terms.M, terms.A), self._workspace)
+        require_finite(self._model, state, inputs)
+        own = self._own
+        terms, rows = own.terms.evaluate(state.t, state.q, state.v, inputs)
+        return Prepared(terms, rows, own.solver.factorize(terms.M, terms.A), own.workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-        return self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING)[0]
+        given = inputs or _NOTHING
+        require_finite(self._model, state, given)
+        return self._own.terms.evaluate(state.t, state.q, state.v, given)[0]
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         return self.solve(self.prepare(state, given), state, given)
@@ -103,11 +134,6 @@ class InterpretedDynamics(Batches):
         """One state after the other; see :meth:`Dynamics.evaluate_batch`."""
         return evaluate_each(self, given, inputs, forces=forces)
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Numbers of positions and velocities."""
-        return self._model.nq, self._model.nv
-
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
         return roll_each(self, given, inputs)
@@ -120,37 +146,37 @@ class InterpretedDynamics(Batches):
         """One state after the other; see :meth:`Dynamics.samples`."""
         return sample_each(self, given, inputs)
 
-    @property
-    def space(self) -> ConfigurationSpace:
-        """The space of configurations."""
-        return self._model
-
     def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
         """Acceleration and forces from terms prepared at the same state with the same inputs."""
-        return self._nonideal.solve(
+        solution = self._nonideal.solve(
             prepared.factorization, prepared.workspace, prepared.terms, state, inputs
         )
+        require_finite_answer(self._model, solution.qdd)
+        return solution
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy; see :class:`Dynamics`."""
-        workspace = self._workspace
+        require_finite(self._model, state)
+        workspace, places = self._own.workspace, self._own.places
         if self._forces.stores_energy_in_frames:
-            self._places.update_positions(state.q)
+            places.update_positions(state.q)
         potential = (
             workspace.potential_energy(state.q)
             + self._passive.potential_energy(state.q)
-            + self._forces.potential_energy(self._places, state.q)
+            + self._forces.potential_energy(places, state.q)
         )
         return Energy(workspace.kinetic_energy(state.q, state.v), potential)
 
     def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
         """Violation of the constraints; see :class:`Dynamics`."""
-        self._workspace.update(state.q, state.v)
-        given = inputs or _NOTHING
-        rows = self._rows.evaluate(self._workspace, state.t, state.q, state.v, given)
-        scale = self._constraints.reference_scale
-        return Residual(self._constraints.row_names, rows.residual / scale, rows.rate / scale)
+        given, own = inputs or _NOTHING, self._own
+        require_finite(self._model, state, given)
+        own.workspace.update(state.q, state.v)
+        rows = own.rows.evaluate(own.workspace, state.t, state.q, state.v, given)
+        return Residual(self._row_names, rows.residual / self._scale, rows.rate / self._scale)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :class:`Dynamics`."""
-        return self._projection.project(state, inputs or _NOTHING)
+        given = inputs or _NOTHING
+        require_finite(self._model, state, given)
+        return self._own.projection.project(state, given)

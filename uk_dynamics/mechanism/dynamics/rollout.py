@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout, State, Stopped
+from uk_dynamics.mechanism.dynamics.finite import require_finite_efforts, require_finite_states
+from uk_dynamics.mechanism.resolution.state import (
+    Array,
+    Inputs,
+    Plan,
+    Rollout,
+    State,
+    States,
+    Stopped,
+)
+from uk_dynamics.model import RobotModel
 
 METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "rk4": rk4_step,
@@ -22,8 +32,7 @@ METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
 
 
 def plan(
-    nq: int,
-    nv: int,
+    model: RobotModel,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
@@ -38,7 +47,7 @@ def plan(
     """Check what a rollout is asked for; see :meth:`Dynamics.rollout`.
 
     Raises:
-        StateError: Wrong shapes.
+        StateError: Wrong shapes, or states and forces that are not finite.
         InputError: Numbers that make no sense, or an unknown method.
     """
     for name, value in (("steps", steps), ("every", every)):
@@ -53,10 +62,15 @@ def plan(
     positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
     velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
     count = len(positions)
-    for name, found, size in (("q", positions, nq), ("v", velocities, nv)):
+    sizes = (("q", positions, model.nq), ("v", velocities, model.nv))
+    for name, found, size in sizes:
         if found.shape != (count, size):
             raise StateError(f"expected shape ({count}, {size}), found {found.shape}", place=name)
-    forces = _forces(tau, count, steps, nv)
+    forces = _forces(tau, count, steps, model.nv)
+    times = np.array([t], dtype=float)
+    require_finite_states(model, States(times, positions, velocities, None))
+    for each in forces.reshape(-1, model.nv):
+        require_finite_efforts(model, each)
     return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
 
 
@@ -99,7 +113,7 @@ def _walk(dynamics: Dynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[S
         def acceleration(t: float, q: Array, v: Array, acting: Inputs = acting) -> Array:
             return dynamics.evaluate(State(t, q, v), acting).qdd
 
-        q, v = one_step(dynamics.space, acceleration, state.t, state.q, state.v, given.dt)
+        q, v = one_step(dynamics.model, acceleration, state.t, state.q, state.v, given.dt)
         state = settled(step + 1, q, v)
         yield state
 

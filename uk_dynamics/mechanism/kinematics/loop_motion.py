@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.dynamics.finite import require_finite
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State
 
@@ -123,6 +124,7 @@ def states_of(
         StateError: Wrong sizes, or numbers that are not finite.
     """
     if isinstance(q, State):
+        require_finite(mechanism.model, q)
         return [q], False
     if q is None or isinstance(q, Mapping) or np.ndim(q) != 2:
         return [mechanism.state(q, v)], False

@@ -1,0 +1,93 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Evaluators and controllers that several threads share answer as those of one thread."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import uk_dynamics as ukd
+from uk_dynamics.compilation.build.compiler import find_compiler
+
+BACKENDS = [
+    "interpreted",
+    pytest.param(
+        "compiled", marks=pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+    ),
+]
+THREADS, CALLS = 8, 60
+MACHINE = ukd.Mechanism.from_file("five_bar")
+TASKS = ukd.Tasks.from_file("five_bar_sweep", MACHINE)
+
+
+@pytest.fixture(autouse=True)
+def threads_change_often() -> Iterator[None]:
+    """Between any two steps of the interpreter, so that memory in common is found at once."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def states() -> list[ukd.State]:
+    found = []
+    for k in range(THREADS):
+        q = MACHINE.assemble(crank=0.5 + 0.1 * k)
+        found.append(MACHINE.dynamics("interpreted").project(ukd.State(0.1 * k, q, 0.3 * q)))
+    return found
+
+
+def same_from_all(ask: Callable[[ukd.State], np.ndarray]) -> None:
+    """Each thread asks at a state of its own, again and again; the answers are those of before."""
+    given = states()
+    expected = [ask(state) for state in given]
+
+    def worker(k: int) -> int:
+        return sum(not np.array_equal(ask(given[k]), expected[k]) for _ in range(CALLS))
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert sum(pool.map(worker, range(THREADS))) == 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_dynamics(backend: str) -> None:
+    dynamics = MACHINE.dynamics(backend)
+    tau = np.array([1.0, 0.0, 0.2, 0.0])
+
+    def ask(state: ukd.State) -> np.ndarray:
+        solution = dynamics.evaluate(state, ukd.Inputs(tau))
+        residual = dynamics.residual(state)
+        energy = dynamics.energy(state)
+        return np.concatenate(
+            (
+                solution.qdd,
+                solution.constraint_force,
+                solution.multipliers,
+                residual.position,
+                residual.velocity,
+                [energy.kinetic, energy.potential],
+                dynamics.project(state).v,
+                dynamics.acceleration(state.q, state.v, tau, state.t),
+            )
+        )
+
+    same_from_all(ask)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_servo_controller(backend: str) -> None:
+    controller = ukd.ServoController(MACHINE, TASKS, backend=backend)
+    same_from_all(lambda state: controller.command(state).efforts)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_derivatives(backend: str) -> None:
+    derivatives = ukd.MotionDerivatives(MACHINE, backend)
+    same_from_all(
+        lambda state: np.hstack(derivatives.acceleration(state.q, state.v, t=state.t)[:3])
+    )
