@@ -180,6 +180,7 @@ def completion_export(
         completion_declarations,
         completion_definitions,
     )
+    from uk_dynamics.compilation.emit.constants import config
     from uk_dynamics.compilation.emit.generate import ATTRIBUTES
     from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
     from uk_dynamics.compilation.trace.terms import trace
@@ -196,6 +197,7 @@ def completion_export(
     source = [
         f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
         ATTRIBUTES,
+        config(),
         SINE_AND_COSINE,
         completion_definitions(trace(mechanism), tables),
     ]

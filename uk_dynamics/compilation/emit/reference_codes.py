@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+#: Numbers before the data of an entry.
+HEAD = 4
 #: Kinds of entries.
 KINDS = {"SAMPLE": 0, "SINUSOID": 1, "POLYNOMIALS": 2, "EXPRESSIONS": 3}
 #: What polynomials are outside their times: a spline holds its ends, a trajectory is at rest at the

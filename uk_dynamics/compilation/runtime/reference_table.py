@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS, NAMES, OPERATIONS
+from uk_dynamics.compilation.emit.reference_codes import BEYOND, HEAD, KINDS, NAMES, OPERATIONS
 from uk_dynamics.constraints.references import (
     Constant,
     ExpressionReference,
@@ -25,8 +25,6 @@ from uk_dynamics.constraints.references import (
     Trajectory,
 )
 from uk_dynamics.mechanism.resolution import Array
-
-_HEAD = 4  # numbers before the data of an entry
 
 
 class ForeignReferenceError(TypeError):
@@ -75,12 +73,12 @@ def reference_table(
 def sample_table(sample: ReferenceSample) -> Array:
     """One sample of all rows."""
     data = _flat(*sample)
-    return np.concatenate(([1.0, KINDS["SAMPLE"], len(sample.value), 0.0, _HEAD + len(data)], data))
+    return np.concatenate(([1.0, KINDS["SAMPLE"], len(sample.value), 0.0, HEAD + len(data)], data))
 
 
 def _entry(name: str, followed: Followed, rows: int, first: int) -> Array:
     kind, data = _kind(name, followed, rows)
-    return np.concatenate(([KINDS[kind], rows, first, _HEAD + len(data)], data))
+    return np.concatenate(([KINDS[kind], rows, first, HEAD + len(data)], data))
 
 
 def _kind(name: str, followed: Followed, rows: int) -> tuple[str, Array]:

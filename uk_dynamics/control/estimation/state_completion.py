@@ -13,13 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
-from uk_dynamics.control.estimation.loop_continuation import (
-    FEW_STEPS,
-    MOST_STEPS,
-    LoopContinuation,
-    LoopRows,
-)
+from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
 from uk_dynamics.core.servo import Split, free_motions, undetermined
+from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
@@ -149,7 +145,7 @@ class StateCompletion:
         if q is None or continuation.passed_singularity:
             continuation.passed_singularity = False  # shorter steps may show that there is none
             # after an unreachable measurement the next one is probably unreachable too
-            steps = FEW_STEPS if self._is_lost else MOST_STEPS
+            steps = rule.FEW_STEPS if self._is_lost else rule.MOST_STEPS
             q = continuation.follow(self._q, (before, t), wanted, steps)
         if q is None and first:
             q = self._assembled(wanted, t)

@@ -2,6 +2,8 @@
 
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
+from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
@@ -25,6 +27,7 @@ from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, serv
 
 __all__ = [
     "AT_LIMIT",
+    "CONTINUATION_CONSTANTS",
     "CONTROL_CONSTANTS",
     "EFFORT_SLOPE_CONSTANTS",
     "HELD_BY",
@@ -43,6 +46,7 @@ __all__ = [
     "ServoSolution",
     "Split",
     "actuation",
+    "continuation_rule",
     "free_motions",
     "motion_efforts",
     "servo_efforts",
