@@ -20,6 +20,9 @@ from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
+JUMP = 0.5  # m or rad, of a measured joint between two measurements
+LARGEST_MISFIT = 1e-2  # m or rad, of redundant measurements
+SINGULAR_TOLERANCE = 1e-3  # of regularity
 _RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
 _TRIALS = 4  # configurations that are tried in case the initial guess is singular
 _TRIAL_STEP = 0.05  # rad or m
@@ -46,9 +49,9 @@ class StateCompletion:
         mechanism: Mechanism,
         measured: Sequence[str] | None = None,
         *,
-        jump: float = 0.5,
-        largest_misfit: float = 1e-2,
-        singular_tolerance: float = 1e-3,
+        jump: float = JUMP,
+        largest_misfit: float = LARGEST_MISFIT,
+        singular_tolerance: float = SINGULAR_TOLERANCE,
         active: ActiveConstraints | None = None,
     ) -> None:
         """Check that the measured joints determine all others.
