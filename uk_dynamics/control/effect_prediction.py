@@ -32,9 +32,9 @@ from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import rk4_step
 from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT
 from uk_dynamics.exceptions import DelayError, InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Dynamics, EffortQueue
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class EffectPrediction:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import LoopFactors, Split
 from uk_dynamics.core.servo import continuation_rule as rule
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 
 

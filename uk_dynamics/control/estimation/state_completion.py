@@ -17,8 +17,8 @@ from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, L
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+from uk_dynamics.mechanism_class import Mechanism
 
 JUMP = 0.5  # m or rad, of a measured joint between two measurements
 LARGEST_MISFIT = 1e-2  # m or rad, of redundant measurements

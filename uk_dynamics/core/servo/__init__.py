@@ -22,6 +22,7 @@ from uk_dynamics.core.servo.control_constants import (
     TOO_SHORT,
 )
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
+from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
@@ -44,6 +45,7 @@ __all__ = [
     "SLOWEST",
     "TOO_LONG",
     "TOO_SHORT",
+    "LimitedAllocation",
     "LoopFactors",
     "ServoSolution",
     "Split",
