@@ -67,7 +67,7 @@ def servo_export(
         completion_definitions,
     )
     from uk_dynamics.compilation.emit.generate import closing
-    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
+    from uk_dynamics.compilation.emit.layout import BEYOND_TIMES, REFERENCE_KINDS
     from uk_dynamics.compilation.emit.servo_source import (
         control_start,
         servo_declarations,
@@ -92,7 +92,7 @@ def servo_export(
         lists["measured"] = tuple(measured)
     declarations += [
         "/* What tables of references hold, as the source has it. */",
-        *defines(KINDS | BEYOND),
+        *defines(REFERENCE_KINDS | BEYOND_TIMES),
         "",
     ]
     text = header(

@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_text import defines
-from uk_dynamics.core import equation
+from uk_dynamics.compilation.emit.layout import (
+    BEYOND_TIMES,
+    EXPRESSION_OPERATIONS,
+    REFERENCE_HEAD,
+    REFERENCE_KINDS,
+)
+from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS, PART_OF_A_STEP
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
@@ -38,7 +43,7 @@ def constants() -> Mapping[str, float]:
         STATUSES,
         rank_rule.constants(),
         {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA},
-        equation.projection.CONSTANTS,
+        projection.CONSTANTS,
         STEP_CONSTANTS,
         ADAPTIVE_CONSTANTS,
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
@@ -49,10 +54,10 @@ def constants() -> Mapping[str, float]:
         {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},
         {"FOLLOWS_WITHIN": FOLLOWS_WITHIN},
         CONTINUATION_CONSTANTS,
-        reference_codes.KINDS,
-        reference_codes.BEYOND,
-        reference_codes.OPERATIONS,
-        {"REFERENCE_HEAD": reference_codes.HEAD},
+        REFERENCE_KINDS,
+        BEYOND_TIMES,
+        EXPRESSION_OPERATIONS,
+        {"REFERENCE_HEAD": REFERENCE_HEAD},
     )
     found: dict[str, float] = {}
     for part in parts:
