@@ -11,9 +11,9 @@ from support.mechanism_builder import shipped
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 BASES = 3.0 * np.exp(2j * np.pi / 3.0 * np.array([0.0, 1.0, -1.0]))

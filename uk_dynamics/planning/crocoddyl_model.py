@@ -10,8 +10,8 @@ import numpy as np
 
 from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 if TYPE_CHECKING:
     from crocoddyl import CostModelSum, DifferentialActionModelAbstract

@@ -14,7 +14,7 @@ import numpy as np
 from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     CompiledController,
@@ -27,6 +27,7 @@ from uk_dynamics.mechanism.dynamics import (
     switch,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 

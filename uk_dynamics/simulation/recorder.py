@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uk_dynamics.core.equation import Status
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics, Samples
 from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
 from uk_dynamics.simulation.trajectory import Trajectory

@@ -15,9 +15,10 @@ from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, is_cached
 from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Backend, ControlInC
 from uk_dynamics.mechanism.resolution import Array, State, States
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.kinematics import (
     KINDS,
     TWIST,
@@ -26,6 +25,7 @@ from uk_dynamics.mechanism.kinematics import (
     twist_map,
 )
 from uk_dynamics.mechanism.resolution import Array, Point
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.workspace.reachable import Locus, Workspace
 
 _CELLS = 24  # along the largest extent, in which singular configurations are looked for

@@ -29,7 +29,7 @@ PARTS = (
 )
 SCRIPT = f"""
 import sys
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 machine = Mechanism.from_spec(MechanismSpec.from_text("schema: 1"),
                               robot_description='<robot name="test">{PARTS}</robot>')

@@ -15,8 +15,8 @@ from support.mechanism_builder import arm, cases, joint, link, mechanism, near, 
 
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 
 NAMES = sorted(shipped_files("mechanism"))

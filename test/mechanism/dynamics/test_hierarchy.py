@@ -12,8 +12,8 @@ from support.mechanism_builder import mechanism as mechanism_of
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 _CART = link("base") + link("cart", mass=2.0) + joint("x", "base", "cart", kind="prismatic")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 def reachable_acceleration(

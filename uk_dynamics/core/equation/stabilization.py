@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Value = TypeVar("Value", float, Array)
 
+#: What constraints, tasks and held joints have unless a file or a program says otherwise.
+FREQUENCY, DAMPING_RATIO = 5.0, 1.0  # Hz; without unit, 1 is critical
+
 
 def position_gains(frequency: Value, damping_ratio: Value) -> tuple[Value, Value]:
     """Gains 2ζω of ψ̇ and ω² of ψ: b = −bias − 2ζω ψ̇ − ω² ψ.

@@ -12,6 +12,7 @@ from uk_dynamics.constraints.expressions import FAMILY_KEYS
 from uk_dynamics.constraints.kinds import Kind, kind_named
 from uk_dynamics.constraints.kinds.joints import Expression
 from uk_dynamics.constraints.references import Reference
+from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of
 from uk_dynamics.mechanism.files.reference_specification import read_reference
@@ -92,8 +93,8 @@ class StabilizationSpec:
         damping_ratio: ζ, without unit; 1 is critical.
     """
 
-    frequency: float = 5.0
-    damping_ratio: float = 1.0
+    frequency: float = FREQUENCY
+    damping_ratio: float = DAMPING_RATIO
 
     @classmethod
     def from_data(

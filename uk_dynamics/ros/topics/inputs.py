@@ -20,8 +20,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.active_constraints import TOPIC, from_message
