@@ -2,6 +2,8 @@
 
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
+from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
@@ -11,6 +13,7 @@ from uk_dynamics.core.servo.control_constants import (
     INDEPENDENT,
     INTERNAL_CONSTANTS,
     INTERNAL_REACHED,
+    NEGLIGIBLE_DELAY,
     NOTICEABLE,
     SAME_EFFECT,
     SERVED,
@@ -26,6 +29,7 @@ from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, serv
 
 __all__ = [
     "AT_LIMIT",
+    "CONTINUATION_CONSTANTS",
     "CONTROL_CONSTANTS",
     "EFFORT_SLOPE_CONSTANTS",
     "HELD_BY",
@@ -34,6 +38,7 @@ __all__ = [
     "INTERNAL_CONSTANTS",
     "INTERNAL_REACHED",
     "MET",
+    "NEGLIGIBLE_DELAY",
     "NOTICEABLE",
     "SAME_EFFECT",
     "SERVED",
@@ -45,6 +50,7 @@ __all__ = [
     "ServoSolution",
     "Split",
     "actuation",
+    "continuation_rule",
     "free_motions",
     "motion_efforts",
     "servo_efforts",
