@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from support.mechanism_builder import arm, mechanism
 
 import uk_dynamics as ukd
 from uk_dynamics.compilation.build.compiler import find_compiler
@@ -20,8 +21,12 @@ BACKENDS = [
         "compiled", marks=pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
     ),
 ]
-THREADS, CALLS = 8, 60
+THREADS, CALLS = 8, 40
 MACHINE = ukd.Mechanism.from_file("five_bar")
+MOVED = """
+constraints:
+  wave: {type: joint, joint: j1, reference: REFERENCE}
+"""
 TASKS = ukd.Tasks.from_file("five_bar_sweep", MACHINE)
 
 
@@ -75,6 +80,18 @@ def test_dynamics(backend: str) -> None:
                 dynamics.acceleration(state.q, state.v, tau, state.t),
             )
         )
+
+    same_from_all(ask)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_that_follow_references(backend: str) -> None:
+    text = MOVED.replace("REFERENCE", "{type: sinusoid, amplitude: 0.2, frequency: 0.7}")
+    dynamics = mechanism(arm([1.0, 1.0]), text).dynamics(backend)
+
+    def ask(state: ukd.State) -> np.ndarray:
+        here = ukd.State(state.t, state.q[:2], state.v[:2])
+        return np.concatenate((dynamics.evaluate(here).qdd, dynamics.project(here).q))
 
     same_from_all(ask)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
 
-class CompiledDerivatives:
-    """One memory and what C does in it; not to be shared between threads."""
+class CompiledDerivatives(threading.local):
+    """One memory, of each thread its own, and what C does in it."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Load the library; compile it when it is not in the cache.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,7 @@ class CompiledDynamics(Fallback):
         self._evaluate, self._accelerate = self._call.evaluate, self._call.acceleration
         self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
+        self._lock = threading.Lock()  # of what takes two calls on one memory
 
     def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
@@ -94,24 +96,32 @@ class CompiledDynamics(Fallback):
         if given.nonideal is not None or given.references or self._followed:
             if self._needs_fallback(given):
                 return self.fallback.evaluate(state, given)
-            self._structure.follow(state.t, given)
-        q, v = state.q, state.v
-        answers = self._evaluate(state.t, given.stabilize, q, v, given.tau)
-        if answers is NotImplemented:
-            answers = self._call.evaluate_any(state.t, given.stabilize, q, v, given.tau)
+            with self._lock:
+                self._structure.follow(state.t, given)
+                answers = self._answers(state, given)
+        else:
+            answers = self._evaluate(state.t, given.stabilize, state.q, state.v, given.tau)
+            if answers is NotImplemented:
+                answers = self._answers(state, given)
         if answers is None:
             solution = self.fallback.evaluate(state, given)
             self._note_fallback()
             return solution
         return CompiledSolution(answers[self._qdd], answers, self._structure)
 
+    def _answers(self, state: State, given: Inputs) -> Any:
+        return self._call.evaluate_any(state.t, given.stabilize, state.q, state.v, given.tau)
+
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """Constrained acceleration alone; see :meth:`Dynamics.acceleration`."""
         if self._followed:
-            self._structure.follow(t, _NOTHING)
-        found: Any = self._accelerate(t, q, v, tau)
-        if found is NotImplemented:
-            found = self._call.acceleration_any(t, q, v, tau)
+            with self._lock:
+                self._structure.follow(t, _NOTHING)
+                found: Any = self._call.acceleration_any(t, q, v, tau)
+        else:
+            found = self._accelerate(t, q, v, tau)
+            if found is NotImplemented:
+                found = self._call.acceleration_any(t, q, v, tau)
         if found is None:
             qdd = self.fallback.acceleration(q, v, tau, t)
             self._note_fallback()
@@ -146,12 +156,13 @@ class CompiledDynamics(Fallback):
         answers = math.isfinite(state.t) and not self._needs_fallback(given)
         if self._projection is None or not answers:
             return self.fallback.project(state, given)
-        if isinstance(self._projection, CompiledMotion) and self.layout.followed:
-            self._projection.follow_sample(
-                self._structure.rows.reference(state.t, given),
-                self._structure.rows.hierarchy.mask(given.active),
-            )
-        found = self._projection.project(state.t, state.q, state.v)
+        with self._lock:
+            if isinstance(self._projection, CompiledMotion) and self.layout.followed:
+                self._projection.follow_sample(
+                    self._structure.rows.reference(state.t, given),
+                    self._structure.rows.hierarchy.mask(given.active),
+                )
+            found = self._projection.project(state.t, state.q, state.v)
         if found is None:  # the other one says why
             return self.fallback.project(state, given)
         return State(state.t, *found)

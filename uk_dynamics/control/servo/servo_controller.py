@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import Any, Literal
@@ -143,6 +144,7 @@ class ServoController:
             BumplessStart(tasks.constraints),
         )
         self._in_c: CompiledPeriod | None = None
+        self._lock = threading.RLock()  # what a period remembers is of one thread at a time
         self._ranked = len(np.unique(tasks.priorities)) > 1
 
     def __repr__(self) -> str:
@@ -239,16 +241,17 @@ class ServoController:
         expect_size("q", state.q, model.nq)
         expect_size("v", state.v, model.nv)
         preferred = self.preload if preload is None else actuators.efforts(preload)
-        period = self._period()
-        if isinstance(period, CompiledPeriod):
-            efforts = period.efforts(state, self._settings(preferred), references)
-            if efforts is not None:
-                return self.command_of(period, efforts, period.flags)
-        require_finite(model, state)
-        for name, sample in (references or {}).items():
-            if isinstance(sample, ReferenceSample):
-                require_finite_reference(name, sample)
-        return self._decide(state, references, preferred)
+        with self._lock:
+            period = self._period()
+            if isinstance(period, CompiledPeriod):
+                efforts = period.efforts(state, self._settings(preferred), references)
+                if efforts is not None:
+                    return self.command_of(period, efforts, period.flags)
+            require_finite(model, state)
+            for name, sample in (references or {}).items():
+                if isinstance(sample, ReferenceSample):
+                    require_finite_reference(name, sample)
+            return self._decide(state, references, preferred)
 
     def _decide(
         self, state: State, references: Mapping[str, Followed] | None, preferred: Array | None
