@@ -76,7 +76,7 @@ class Plant:
         self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
-        self._mechanism = mechanism
+        self.mechanism = mechanism
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
@@ -98,7 +98,7 @@ class Plant:
     @property
     def model(self) -> RobotModel:
         """Of the mechanism."""
-        return self._mechanism.model
+        return self.mechanism.model
 
     @property
     def task_rows(self) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ class Plant:
         if not _bounded(end.q, end.v):
             raise SimulationError("the motion has become infinite; take smaller steps", end.t)
         try:
-            return project_step(self._mechanism, self.dynamics, start, end, self.inputs)
+            return project_step(self.mechanism, self.dynamics, start, end, self.inputs)
         except InputError as error:
             raise SimulationError(str(error), end.t) from None
 
@@ -313,7 +313,7 @@ class Plant:
             ActivationError: A constraint is too far from the pose it requires.
             SimulationError: The loops cannot be closed with it.
         """
-        switched = switch(self._mechanism, self.dynamics, state, changes, self.inputs)
+        switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
         self.active = switched.active
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):
