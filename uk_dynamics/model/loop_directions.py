@@ -20,15 +20,12 @@ _MANY = 0.5  # of the axes must agree before the others are said to deviate
 
 @dataclass(frozen=True)
 class LoopDirections:
-    """What the joints between two frames do at a configuration, in world axes.
+    """What the joints between two frames do at a configuration, in world axes."""
 
-    Attributes:
-        normal: Normal of the plane that most joints move in, unit, (3,); None: they share none.
-        deviations: Angle of each joint's motion out of that plane, in rad, by joint name: of a
-            revolute axis to the normal, of a prismatic axis to the plane.
-    """
-
+    # normal of the plane that most joints move in, unit, (3,); None: they share none
     normal: Array | None
+    # angle of each joint's motion out of that plane, in rad, by joint name: of a revolute axis to
+    # the normal, of a prismatic axis to the plane
     deviations: dict[str, float]
 
     def planar(self, tolerance: float) -> bool:

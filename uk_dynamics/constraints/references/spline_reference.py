@@ -28,22 +28,14 @@ class Spline:
 
     A periodic one repeats instead. Holding means the value of the end waypoint and no motion: a
     clamped spline arrives there at rest, a natural one stops with a jump of its rate.
-
-    Attributes:
-        start: Time of the first waypoint, in s.
-        end: Time of the last one, in s.
-        periodic: Whether it repeats.
-        value: Value over time, m components, in m or rad.
-        rate: Its derivative.
-        acceleration: Its second derivative.
     """
 
-    start: float
-    end: float
-    periodic: bool
-    value: BSpline
-    rate: BSpline
-    acceleration: BSpline
+    start: float  # time of the first waypoint, in s
+    end: float  # time of the last one, in s
+    periodic: bool  # whether it repeats
+    value: BSpline  # value over time, m components, in m or rad
+    rate: BSpline  # its derivative
+    acceleration: BSpline  # its second derivative
 
     @classmethod
     def through(

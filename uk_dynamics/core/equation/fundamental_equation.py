@@ -30,20 +30,14 @@ class Factorization(ABC):
     """M and the rows of A, ready for several right-hand sides.
 
     A is not copied: it must stay as it is while :meth:`solve` is in use.
-
-    Attributes:
-        method: Name of the form.
-        basis: Which rows are independent, and what they span.
-        mass: The mass factor.
-        A: Constraint matrix, (m, nv).
     """
 
-    method: ClassVar[Method]
+    method: ClassVar[Method]  # name of the form
 
     def __init__(self, basis: RowSpace, mass: Mass, A: Array) -> None:
-        self.basis = basis
-        self.mass = mass
-        self.A = A
+        self.basis = basis  # which rows are independent, and what they span
+        self.mass = mass  # the mass factor
+        self.A = A  # constraint matrix, (m, nv)
 
     @property
     def rank(self) -> int:

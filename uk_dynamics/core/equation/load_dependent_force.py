@@ -44,16 +44,12 @@ _GIVEN_STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class LoadForces:
-    """Forces in proportion to loads, at one state.
+    """Forces in proportion to loads, at one state."""
 
-    Attributes:
-        direction: d_j as columns: generalized force per unit load, (nv, k), without unit for
-            sliding joints, m for turning ones.
-        load_map: W_j: from the multipliers of all rows to the load of joint j, (k, 3, m).
-    """
-
+    # d_j as columns: generalized force per unit load, (nv, k), without unit for sliding joints, m
+    # for turning ones
     direction: Array
-    load_map: Array
+    load_map: Array  # W_j: from the multipliers of all rows to the load of joint j, (k, 3, m)
 
     @property
     def rows(self) -> NDArray[np.bool_]:

@@ -41,18 +41,14 @@ ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT}
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Error control of an adaptive method.
+    """Error control of an adaptive method."""
 
-    Attributes:
-        rtol: Relative to velocities and to the increments of the positions within a step.
-        atol: Absolute, in m, rad and their rates. Increments are small, so this is what bounds
-            the error of the positions.
-        max_step: In s.
-    """
-
+    # relative to velocities and to the increments of the positions within a step
     rtol: float = 1e-9
+    # absolute, in m, rad and their rates. Increments are small, so this is what bounds the error of
+    # the positions
     atol: float = 3e-10
-    max_step: float = np.inf
+    max_step: float = np.inf  # in s
 
 
 class AdaptiveStepper:

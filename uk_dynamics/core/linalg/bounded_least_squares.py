@@ -44,17 +44,11 @@ SEARCH_CONSTANTS = {
 
 @dataclass(frozen=True, eq=False)
 class BoundedSolution:
-    """A least-squares solution within bounds.
+    """A least-squares solution within bounds."""
 
-    Attributes:
-        x: (n,).
-        motions: Orthonormal basis of the motions along which it stays the least, (n, g).
-        finished: Whether it is the least; else the search was cut short.
-    """
-
-    x: Array
-    motions: Array
-    finished: bool
+    x: Array  # (n,)
+    motions: Array  # orthonormal basis of the motions along which it stays the least, (n, g)
+    finished: bool  # whether it is the least; else the search was cut short
 
 
 def bounded_least_squares(

@@ -24,16 +24,12 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Recursion:
-    """Constraint levels enforced so far, in coordinates whitened by a mass factor.
+    """Constraint levels enforced so far, in coordinates whitened by a mass factor."""
 
-    Attributes:
-        blocks: Groups of coordinates that share constraints, each with what is left of its motion.
-        owner: Block of each coordinate, (nv,).
-        updates: What was enforced, in this order; several per level where blocks are decoupled.
-    """
-
+    # groups of coordinates that share constraints, each with what is left of its motion
     blocks: tuple[Block, ...]
-    owner: Indices
+    owner: Indices  # block of each coordinate, (nv,)
+    # what was enforced, in this order; several per level where blocks are decoupled
     updates: tuple[Update, ...] = ()
 
     @classmethod

@@ -38,22 +38,15 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LinearSolutions:
-    """All solutions of K x = r.
+    """All solutions of K x = r."""
 
-    Attributes:
-        least: K⁺ r, the one of least norm, (n,); where there is none, a least-squares solution
-            with rows of unit norm.
-        null_basis: Orthonormal basis of what may be added, (n, n − rank).
-        rank: Rank of K.
-        residual: r − K x, whatever is added, (m,).
-        contradicting: Rows that take part in a contradiction, (m,).
-    """
-
+    # K⁺ r, the one of least norm, (n,); where there is none, a least-squares solution with rows of
+    # unit norm
     least: Array
-    null_basis: Array
-    rank: int
-    residual: Array
-    contradicting: Flags
+    null_basis: Array  # orthonormal basis of what may be added, (n, n − rank)
+    rank: int  # rank of K
+    residual: Array  # r − K x, whatever is added, (m,)
+    contradicting: Flags  # rows that take part in a contradiction, (m,)
 
     @property
     def consistent(self) -> bool:
@@ -73,17 +66,12 @@ class LinearSolutions:
 
 @dataclass(frozen=True, eq=False)
 class ServoLemmas:
-    """The lemmas applied to tasks at one state of a structure with motors.
+    """The lemmas applied to tasks at one state of a structure with motors."""
 
-    Attributes:
-        tasks: Solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29).
-        efforts: Solutions of (C B̄) u = b̄, in the units of S: (33), (35).
-        held: Rows that the structure holds by itself, (mt,): no motor moves them.
-    """
-
+    # solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29)
     tasks: LinearSolutions
-    efforts: LinearSolutions
-    held: Flags
+    efforts: LinearSolutions  # solutions of (C B̄) u = b̄, in the units of S: (33), (35)
+    held: Flags  # rows that the structure holds by itself, (mt,): no motor moves them
 
     @property
     def rank(self) -> int:

@@ -81,30 +81,20 @@ MET = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ServoSolution:
-    """Motor efforts and how far they serve the tasks.
+    """Motor efforts and how far they serve the tasks."""
 
-    Attributes:
-        efforts: u, (nu,), N m or N; where the tasks contradict each other or the motors cannot
-            serve them, the residual's Euclidean norm is least.
-        residual: What is missing, b_t − A_t q̈ with these efforts, (mt,).
-        rank: Rank of A_t N S: what the motors move.
-        task_rank: Rank of A_t within the admissible motions: what would have to be moved.
-        controllable: Whether the motors can serve each row whatever (attainable) b_t asks, (mt,).
-        reachable: Whether they serve each row now: controllable, and no residual, (mt,).
-        size: What is large for each row: a residual is one above a millionth of it, (mt,).
-        map: C = A_t N S, task acceleration per unit effort, (mt, nu).
-        wanted: b_t − A_t a_s, what the motors have to add, (mt,).
-    """
-
+    # u, (nu,), N m or N; where the tasks contradict each other or the motors cannot serve them, the
+    # residual's Euclidean norm is least
     efforts: Array
-    residual: Array
-    rank: int
-    task_rank: int
+    residual: Array  # what is missing, b_t − A_t q̈ with these efforts, (mt,)
+    rank: int  # rank of A_t N S: what the motors move
+    task_rank: int  # rank of A_t within the admissible motions: what would have to be moved
+    # whether the motors can serve each row whatever (attainable) b_t asks, (mt,)
     controllable: Flags
-    reachable: Flags
-    size: Array
-    map: Array
-    wanted: Array
+    reachable: Flags  # whether they serve each row now: controllable, and no residual, (mt,)
+    size: Array  # what is large for each row: a residual is one above a millionth of it, (mt,)
+    map: Array  # C = A_t N S, task acceleration per unit effort, (mt, nu)
+    wanted: Array  # b_t − A_t a_s, what the motors have to add, (mt,)
 
     @property
     def actuation(self) -> str:

@@ -39,27 +39,16 @@ _NOTHING = Inputs()
 
 
 class Prepared(NamedTuple):
-    """Terms of a state with their factorisation, for callers that need more than q̈.
+    """Terms of a state with their factorisation, for callers that need more than q̈."""
 
-    Attributes:
-        terms: M, F, A, b; M is a live view of the workspace.
-        rows: The structural rows behind A and b.
-        factorization: Of M and A.
-        workspace: Kinematics at the state, valid until the next evaluation.
-    """
-
-    terms: DynamicsTerms
-    rows: ConstraintTerms
-    factorization: Factorization
-    workspace: Workspace
+    terms: DynamicsTerms  # M, F, A, b; M is a live view of the workspace
+    rows: ConstraintTerms  # the structural rows behind A and b
+    factorization: Factorization  # of M and A
+    workspace: Workspace  # kinematics at the state, valid until the next evaluation
 
 
 class InterpretedDynamics(Batches):
-    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads.
-
-    Attributes:
-        rows: Number of constraint rows, m.
-    """
+    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace.
@@ -73,7 +62,7 @@ class InterpretedDynamics(Batches):
         if mechanism.local is not None:
             new_workspace = functools.partial(mechanism.local.workspace, self._model)
         self._workspace = new_workspace()
-        self.rows = len(mechanism.constraints)
+        self.rows = len(mechanism.constraints)  # number of constraint rows, m
         self._rows = StructuralRows(mechanism)
         self._constraints: ConstraintSet = self._rows.constraints
         self._terms = EquationTerms(mechanism, self._workspace, self._rows)

@@ -22,15 +22,11 @@ from uk_dynamics.mechanism.resolution.state import Array
 
 
 class Solver:
-    """Factors M and A with the method, tolerances and levels of a mechanism.
-
-    Attributes:
-        rank_tolerance: Of the mechanism file.
-    """
+    """Factors M and A with the method, tolerances and levels of a mechanism."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         spec = mechanism.spec.solver
-        self.rank_tolerance = spec.rank_tolerance
+        self.rank_tolerance = spec.rank_tolerance  # of the mechanism file
         self._natural_scale = mechanism.natural_scale
         self._file = mechanism.spec.file
         self._velocity_names = mechanism.model.velocity_names

@@ -19,16 +19,11 @@ Weights = Literal["limits", "equal"] | Mapping[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """What decides where tasks leave efforts open: (u − s)ᵀ W (u − s) is least.
+    """What decides where tasks leave efforts open: (u − s)ᵀ W (u − s) is least."""
 
-    Attributes:
-        weights: Diagonal of W, positive, (motors,).
-        preload: s, (motors,), in N or N·m; None is zero.
-        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
-    """
-
-    weights: Array
-    preload: Array | None
+    weights: Array  # diagonal of W, positive, (motors,)
+    preload: Array | None  # s, (motors,), in N or N·m; None is zero
+    # internal forces of rows of loops, by row name, in N or N·m
     internal_forces: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
