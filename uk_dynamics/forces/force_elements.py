@@ -28,15 +28,12 @@ class ForceElements:
     """The section ``forces`` of a mechanism file, resolved against a robot."""
 
     def __init__(
-        self, elements: Sequence[ForceElement], ancestor_mask: AncestorMask, nq: int
+        self,
+        elements: Sequence[ForceElement],  # in any order
+        ancestor_mask: AncestorMask,  # 1 where a velocity coordinate moves a frame, (frames, nv)
+        nq: int,  # size of q
     ) -> None:
-        """Sort the elements by what they act on.
-
-        Args:
-            elements: In any order.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
-            nq: Size of q.
-        """
+        """Sort the elements by what they act on."""
         nv = ancestor_mask.shape[1]
         joint_springs = [e for e in elements if isinstance(e, JointSpring)]
         line_springs = [e for e in elements if isinstance(e, LineSpring)]

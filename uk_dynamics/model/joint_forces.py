@@ -42,17 +42,12 @@ class PassiveForces:
 
     def __init__(
         self,
-        model: RobotModel,
-        joints: Mapping[str, JointForces] | None = None,
+        model: RobotModel,  # gives names, limits, and the URDF's damping and friction
+        joints: Mapping[str, JointForces] | None = None,  # what the URDF cannot say, by joint name
         *,
-        friction_velocity: float = FRICTION_VELOCITY,
+        friction_velocity: float = FRICTION_VELOCITY,  # v0 of the regularisation, rad/s or m/s
     ) -> None:
         """Collect the forces of a model's joints.
-
-        Args:
-            model: Gives names, limits, and the URDF's damping and friction.
-            joints: What the URDF cannot say, by joint name.
-            friction_velocity: v0 of the regularisation, rad/s or m/s.
 
         Raises:
             UnknownNameError: A joint does not exist.

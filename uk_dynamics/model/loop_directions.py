@@ -36,16 +36,12 @@ class LoopDirections:
 
 
 def loop_directions(
-    model: RobotModel, workspace: Workspace, parent: int, child: int
+    model: RobotModel,
+    workspace: Workspace,  # updated at the configuration
+    parent: int,  # number of a frame
+    child: int,  # number of the other
 ) -> LoopDirections:
-    """Look at the joints that move one frame relative to another.
-
-    Args:
-        model: The tree.
-        workspace: Updated at the configuration.
-        parent: Number of a frame.
-        child: Number of the other.
-    """
+    """Look at the joints that move one frame relative to another."""
     velocities, _ = model.ancestry.between(parent, child)
     if not set(velocities) <= set(model.coordinates.velocity_of_joint.tolist()):
         return LoopDirections(None, {})  # a floating base moves in all directions

@@ -84,16 +84,13 @@ class Recorder:
         self.add_many(states, inputs, efforts[None], tracking_error[None])
 
     def add_many(
-        self, states: States, inputs: Inputs, efforts: Array, tracking_error: Array
+        self,
+        states: States,  # with the forces that act, which count instead of those of the inputs
+        inputs: Inputs,  # common to all
+        efforts: Array,  # motor efforts, (K, motors), in N or N·m
+        tracking_error: Array,  # error of each task row, (K, mt), in m or rad
     ) -> None:
-        """Store samples; what follows from them is computed later, at once for a listener.
-
-        Args:
-            states: With the forces that act, which count instead of those of the inputs.
-            inputs: Common to all.
-            efforts: Motor efforts, (K, motors), in N or N·m.
-            tracking_error: Error of each task row, (K, mt), in m or rad.
-        """
+        """Store samples; what follows from them is computed later, at once for a listener."""
         shared = replace(inputs, tau=None)
         self._pending.append(_Block(states, shared, efforts, tracking_error))
         if self.listener is not None:

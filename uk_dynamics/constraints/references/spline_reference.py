@@ -40,21 +40,16 @@ class Spline:
     @classmethod
     def through(
         cls,
-        times: ArrayLike,
-        values: ArrayLike,
+        times: ArrayLike,  # (k,), increasing, in s
+        values: ArrayLike,  # (k, m), in m or rad
         *,
-        degree: int = 3,
+        degree: int = 3,  # 3 or 5
+        # ``clamped``: rates (degree 5: accelerations too) vanish at both ends. ``natural``: the
+        # derivatives from half the degree upwards vanish there. ``periodic``: the first and last
+        # value are the same, and all derivatives are
         boundary: Boundary = "clamped",
     ) -> Spline:
         """Interpolate waypoints.
-
-        Args:
-            times: (k,), increasing, in s.
-            values: (k, m), in m or rad.
-            degree: 3 or 5.
-            boundary: ``clamped``: rates (degree 5: accelerations too) vanish at both ends.
-                ``natural``: the derivatives from half the degree upwards vanish there.
-                ``periodic``: the first and last value are the same, and all derivatives are.
 
         Raises:
             InputError: Times that do not increase, sizes that do not fit, a periodic spline that

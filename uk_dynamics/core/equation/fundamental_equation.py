@@ -75,20 +75,15 @@ class Factorization(ABC):
 
     def solve(
         self,
-        F: Array,
-        b: Array,
+        F: Array,  # generalized force without constraints, (nv,), N m or N
+        b: Array,  # right-hand side of A q̈ = b, (m,)
         *,
-        nonideal: Array | None = None,
+        nonideal: Array | None = None,  # non-ideal constraint force c, (nv,), N m or N
+        # a dependent row holds when |A q̈ − b| is at most this part of |b| + |A| (|q̈| + |free
+        # acceleration|)
         consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
     ) -> Solution:
         """Acceleration under the constraints: review (36), servo paper (13).
-
-        Args:
-            F: Generalized force without constraints, (nv,), N m or N.
-            b: Right-hand side of A q̈ = b, (m,).
-            nonideal: Non-ideal constraint force c, (nv,), N m or N.
-            consistency_tolerance: A dependent row holds when |A q̈ − b| is at most this part of
-                |b| + |A| (|q̈| + |free acceleration|).
 
         Returns:
             The solution; independent rows hold within rounding, dependent rows were checked.

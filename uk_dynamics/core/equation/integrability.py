@@ -75,15 +75,12 @@ class Integrability:
 
 
 def integrability(
-    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = DEFAULT_RANK_TOLERANCE
+    system: PfaffianSystem[Point],  # the forms
+    point: Point,  # where; on the constraints, if dependent rows depend only there
+    # part of its own norm below which a row is dependent
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
 ) -> Integrability:
-    """Test the forms at a point in whose neighbourhood their rank does not change.
-
-    Args:
-        system: The forms.
-        point: Where; on the constraints, if dependent rows depend only there.
-        rank_tolerance: Part of its own norm below which a row is dependent.
-    """
+    """Test the forms at a point in whose neighbourhood their rank does not change."""
     forms = system.forms(point)
     unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
     basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)

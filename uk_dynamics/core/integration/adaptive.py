@@ -67,35 +67,22 @@ class AdaptiveStepper:
 
     def __init__(
         self,
-        space: ConfigurationSpace,
-        acceleration: Acceleration,
-        t: float,
-        q: Array,
-        v: Array,
-        t_end: float,
+        space: ConfigurationSpace,  # where q lives
+        acceleration: Acceleration,  # (t, q, v) → v̇, (nv,)
+        t: float,  # start, in s
+        q: Array,  # configuration there, (nq,)
+        v: Array,  # velocity there, (nv,)
+        t_end: float,  # end, in s, after the start
         *,
-        method: AdaptiveMethod = "DOP853",
-        tolerances: Tolerances | None = None,
-        project: Projection | None = None,
-        first_step: float | None = None,
+        method: AdaptiveMethod = "DOP853",  # one of SciPy's one-step methods
+        tolerances: Tolerances | None = None,  # error control
+        project: Projection | None = None,  # (t, q, v) → (q, v) on the constraints
+        first_step: float | None = None,  # in s; None lets SciPy choose
+        # the same at many states, for derivatives; None: one after the other
         accelerations: Accelerations | None = None,
-        names: Sequence[str] = (),
+        names: Sequence[str] = (),  # of the velocities, for errors, (nv,)
     ) -> None:
         """Start at a state.
-
-        Args:
-            space: Where q lives.
-            acceleration: (t, q, v) → v̇, (nv,).
-            t: Start, in s.
-            q: Configuration there, (nq,).
-            v: Velocity there, (nv,).
-            t_end: End, in s, after the start.
-            method: One of SciPy's one-step methods.
-            tolerances: Error control.
-            project: (t, q, v) → (q, v) on the constraints.
-            first_step: In s; None lets SciPy choose.
-            accelerations: The same at many states, for derivatives; None: one after the other.
-            names: Of the velocities, for errors, (nv,).
 
         Raises:
             SimulationError: The acceleration at the start is not finite.

@@ -119,34 +119,26 @@ class ServoSolution:
 
 
 def servo_efforts(
-    factorization: Factorization,
-    qdd_free: Array,
-    S: Array,
-    A_t: Array,
-    b_t: Array,
+    factorization: Factorization,  # of M and the structural constraints
+    qdd_free: Array,  # constrained acceleration a_s at zero effort, (nv,)
+    S: Array,  # generalized forces per unit effort, (nv, nu)
+    A_t: Array,  # task matrix, (mt, nv)
+    b_t: Array,  # right-hand side of A_t q̈ = b_t, (mt,)
     *,
-    weights: Array | None = None,
+    weights: Array | None = None,  # diagonal of W, positive, (nu,); default ones
+    # s, the efforts to come close to where the tasks leave freedom, (nu,)
     preload: Array | None = None,
+    # what is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the deviation from the free
+    # motion in the metric of M, as the Udwadia–Kalaba force has it
     distribution: Distribution = "effort",
+    # part of b_t that is served by the acceleration of least Euclidean norm instead, (mt,), review
+    # (72)
     feedback: Array | None = None,
+    # of the rows of A_t N S by ``rank_rule``; the natural scale of a row is what perfectly placed
+    # motors would give it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that make the structure follow the tasks.
-
-    Args:
-        factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
-        S: Generalized forces per unit effort, (nv, nu).
-        A_t: Task matrix, (mt, nv).
-        b_t: Right-hand side of A_t q̈ = b_t, (mt,).
-        weights: Diagonal of W, positive, (nu,); default ones.
-        preload: s, the efforts to come close to where the tasks leave freedom, (nu,).
-        distribution: What is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the
-            deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
-        feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
-            (mt,), review (72).
-        rank_tolerance: Of the rows of A_t N S by ``rank_rule``; the natural
-            scale of a row is what perfectly placed motors would give it.
 
     Returns:
         The efforts, with ranks and reachability.

@@ -145,52 +145,35 @@ class Motion(Protocol):
 
     def move(
         self,
-        state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
+        state: State,  # at the first one
+        when: Array,  # instants, (n,), in s
+        control: Array,  # whether the law acts at each, (n,), as numbers
+        sample: Array,  # whether the state at each is kept, (n,), as numbers
         *,
-        step: float,
-        euler: bool,
+        step: float,  # longest step, in s
+        euler: bool,  # whether steps are semi-implicit Euler's, not Runge and Kutta's
     ) -> Stretch:
-        """Move from the first of some instants to the last.
-
-        Args:
-            state: At the first one.
-            when: Instants, (n,), in s.
-            control: Whether the law acts at each, (n,), as numbers.
-            sample: Whether the state at each is kept, (n,), as numbers.
-            step: Longest step, in s.
-            euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
-        """
+        """Move from the first of some instants to the last."""
 
     def adapt(
         self,
-        state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
+        state: State,  # at the first instant
+        when: Array,  # instants, (n,), in s
+        control: Array,  # whether the law acts at each, (n,), as numbers
+        sample: Array,  # whether the state at each is kept, (n,), as numbers
+        # whether steps end at each, (n,), as numbers, since forces jump there; at the others, but
+        # the last, the state is interpolated, then projected
         breaks: Array,
         *,
-        tolerances: Tolerances,
-        first_step: float,
+        tolerances: Tolerances,  # of a step
+        first_step: float,  # in s; 0: it is estimated
+        # whether the last call paused at the first instant, to which all that happens there has
+        # happened
         resume: bool,
     ) -> Stretch:
         """Move likewise with error control, by Dormand and Prince's method of order 8.
 
         A call ends early after many samples or evaluations.
-
-        Args:
-            state: At the first instant.
-            when: Instants, (n,), in s.
-            control: Whether the law acts at each, (n,), as numbers.
-            sample: Whether the state at each is kept, (n,), as numbers.
-            breaks: Whether steps end at each, (n,), as numbers, since forces jump there; at the
-                others, but the last, the state is interpolated, then projected.
-            tolerances: Of a step.
-            first_step: In s; 0: it is estimated.
-            resume: Whether the last call paused at the first instant, to which all that happens
-                there has happened.
         """
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:

@@ -63,18 +63,12 @@ class Solver:
 
     def factorize_part(
         self,
-        mass: Array,
-        A: Array,
-        rank_tolerance: float,
-        chosen: NDArray[np.intp] | None = None,
+        mass: Array,  # M, (nv, nv)
+        A: Array,  # the chosen rows, (k, nv)
+        rank_tolerance: float,  # instead of that of the file
+        chosen: NDArray[np.intp] | None = None,  # which rows these are, (k,); None: all
     ) -> Factorization:
         """For projections: rows that hold exactly, all on one level.
-
-        Args:
-            mass: M, (nv, nv).
-            A: The chosen rows, (k, nv).
-            rank_tolerance: Instead of that of the file.
-            chosen: Which rows these are, (k,); None: all.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.

@@ -49,16 +49,12 @@ class Allocation:
     @classmethod
     def given(
         cls,
-        actuators: Actuators,
+        actuators: Actuators,  # the motors
+        # ``limits`` 1/limit², ``equal`` one each, or all of them by motor name
         weights: Weights = "limits",
-        preload: Mapping[str, float] | None = None,
+        preload: Mapping[str, float] | None = None,  # s by motor name, in N or N·m; others zero
     ) -> Allocation:
         """The same from a program.
-
-        Args:
-            actuators: The motors.
-            weights: ``limits`` 1/limit², ``equal`` one each, or all of them by motor name.
-            preload: s by motor name, in N or N·m; others zero.
 
         Raises:
             UnknownNameError: A motor does not exist.

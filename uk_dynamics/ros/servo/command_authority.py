@@ -42,18 +42,14 @@ class CommandAuthority:
     def __init__(
         self,
         *,
+        # whether nothing may be commanded before a watchdog has answered. Otherwise a lease begins
+        # with the first answer
         required: bool,
+        # called with the reason when a command is refused because the lease has ended
         on_loss: Callable[[str], None],
-        clock: Callable[[], int] = time.monotonic_ns,
+        clock: Callable[[], int] = time.monotonic_ns,  # steady clock, in ns
     ) -> None:
-        """Prepare.
-
-        Args:
-            required: Whether nothing may be commanded before a watchdog has answered. Otherwise a
-                lease begins with the first answer.
-            on_loss: Called with the reason when a command is refused because the lease has ended.
-            clock: Steady clock, in ns.
-        """
+        """Prepare."""
         self.driving = False  # whether this activation commands the motors or is about to
         self._required = required
         self._on_loss = on_loss
