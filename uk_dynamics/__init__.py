@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
-    from uk_dynamics.control.servo.servo_derivatives import ServoDerivatives
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         projection_derivatives_batch,
         projection_patterns,
     )
+    from uk_dynamics.derivatives.servo_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
@@ -56,7 +56,7 @@ _HOMES = {
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
-    "ServoDerivatives": "uk_dynamics.control.servo.servo_derivatives",
+    "ServoDerivatives": "uk_dynamics.derivatives.servo_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",

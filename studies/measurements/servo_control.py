@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import uk_dynamics as ukd
-from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
+from uk_dynamics.core.servo import LimitedAllocation
 from uk_dynamics.mechanism.resolution.state import State
 
 TASKS = {

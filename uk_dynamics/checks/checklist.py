@@ -10,6 +10,7 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
+from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import limits
 from uk_dynamics.checks.open_loops import open_loops, planarity
@@ -29,6 +30,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     inertias,
     planarity,
     open_loops,
+    idle_entries,
     redundancy,
     singularity,
     actuation,

@@ -19,7 +19,7 @@ from uk_dynamics.constraints.rows import (
     dot,
     skew,
 )
-from uk_dynamics.core.linalg import above, at_least, where
+from uk_dynamics.core.linalg import above, at_least, square_root, where
 
 Array = NDArray[np.float64]
 
@@ -130,5 +130,5 @@ class LineSprings:
         """Child origins and lines from parent to child, (k, 3), and rounded lengths, (k,)."""
         point = kinematics.translation.take(self._pairs.child, 0)
         line = point - kinematics.translation.take(self._pairs.parent, 0)
-        length: Array = np.sqrt(dot(line, line) + self._rounding**2)
+        length: Array = square_root(dot(line, line) + self._rounding**2)
         return point, line, length

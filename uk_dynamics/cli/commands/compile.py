@@ -66,12 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.clean:
         return _clean(arguments)
     from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.derivatives import by_parameters, differentiable
+    from uk_dynamics.derivatives import (
+        by_parameters,
+        differentiable,
+        has_effort_derivatives,
+    )
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
         from uk_dynamics.compilation.build import derivative_export, export, write_c_files
-        from uk_dynamics.control.servo import has_effort_derivatives
         from uk_dynamics.conversion import effort_files, servo_files
 
         law: dict[str, str] = {}

@@ -11,7 +11,8 @@ from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference
 from uk_dynamics.constraints.rows.row_layout import RowLayout
-from uk_dynamics.constraints.rows.vectors import Array, cosine, polar_angle, sine
+from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.core.linalg import cosine, polar_angle, sine
 
 Flags = NDArray[np.bool_]
 

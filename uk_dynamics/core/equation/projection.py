@@ -19,6 +19,8 @@ REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
 
+CONSTANTS = {"ROUNDING": ROUNDING, "DIVERGING": DIVERGING, "NEWTON_STEPS": NEWTON_STEPS}
+
 
 class ProjectionFailedError(ArithmeticError):
     """Newton's steps do not lead to the constraints.

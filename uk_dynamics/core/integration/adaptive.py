@@ -35,8 +35,10 @@ _FORGIVING = ("DOP853", "RK45", "RK23")
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
 
-#: The generated C has this from here, and the coefficients of ``DOP853``.
-ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT}
+SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
+
+#: The generated C has these from here, and the coefficients of ``DOP853``.
+ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT, "SAME_TIME": SAME_TIME}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
 
+PART_OF_A_STEP = 1e-9  # a remainder of an interval below this part of a step is rounding
+
 
 class ConfigurationSpace(Protocol):
     """Where configurations live."""

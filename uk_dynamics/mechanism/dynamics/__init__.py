@@ -39,13 +39,18 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import jump_constants, project_step
+from uk_dynamics.mechanism.dynamics.step_projection import (
+    STEP_CONSTANTS,
+    jump_constants,
+    project_step,
+)
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
     "FOLLOWS_WITHIN",
     "METHODS",
+    "STEP_CONSTANTS",
     "Backend",
     "BatchDerivatives",
     "Batches",

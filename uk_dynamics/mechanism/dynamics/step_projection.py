@@ -16,15 +16,16 @@ _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
 # m or rad: where the rank changes, projections move the shortest steps by rounding
 _ROUNDING = 1e-7
 
+#: The generated C has these from here.
+STEP_CONSTANTS = {"SUDDEN": _SUDDEN, "LARGEST_CORRECTION": _LARGEST}
+
 
 def jump_constants(mechanism: ResolvedMechanism) -> dict[str, float]:
-    """What tells a jump from an error of integration; the generated C has it from here.
+    """What a mechanism adds to tell a jump from an error of integration; C has it from here.
 
     Where loops close to more than rounding, they move by as much when other rows hold than before.
     """
     return {
-        "SUDDEN": _SUDDEN,
-        "LARGEST_CORRECTION": _LARGEST,
         "CORRECTION_ROUNDING": max(_ROUNDING, mechanism.closure_tolerance),
     }
 

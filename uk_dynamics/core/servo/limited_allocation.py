@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import bounded_least_squares
-from uk_dynamics.mechanism.resolution import Array
 
+Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

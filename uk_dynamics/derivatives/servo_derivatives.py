@@ -31,27 +31,31 @@ from uk_dynamics.compilation import (
     effort_sparsity,
     efforts_in_c,
 )
-from uk_dynamics.control.servo.effort_derivatives import (
+from uk_dynamics.core.servo import (
+    HELD_BY,
+    HELD_WITHIN,
+    SERVED,
+    LimitedAllocation,
+    ServoSolution,
+    servo_efforts,
+)
+from uk_dynamics.derivatives.differentiator import (
+    DerivativeBackend,
+    differentiable,
+    followed_by,
+    many_states,
+)
+from uk_dynamics.derivatives.effort_derivatives import (
     BatchEffortDerivatives,
     EffortDerivatives,
     EffortPatterns,
     EffortStatus,
 )
-from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
-from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo import HELD_BY, HELD_WITHIN, SERVED
-from uk_dynamics.derivatives import (
-    DerivativeBackend,
-    MotionDerivatives,
-    differentiable,
-    followed_by,
-    many_states,
-)
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
-    Demand,
     InterpretedDynamics,
     References,
     StructuralRows,
@@ -94,9 +98,7 @@ class ServoDerivatives:
         self._backend = backend
         self._fixed = differentiable(tasks.mechanism)  # parameters are constants here
         self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
-        self._law = InterpretedServo(tasks)
         self._rows = StructuralRows(tasks.mechanism)
-        self._gains = TaskGains(tasks.constraints)
 
     @cached_property
     def patterns(self) -> EffortPatterns:
@@ -203,8 +205,8 @@ class ServoDerivatives:
     def _settings(
         self, lower: Array | None, upper: Array | None, preload: Array | None
     ) -> EffortSettings:
-        weights, gains = self._tasks.allocation.weights, self._gains
-        return EffortSettings(weights, preload, lower, upper, gains.damping, gains.stiffness)
+        weights, rows = self._tasks.allocation.weights, self._tasks.constraints
+        return EffortSettings(weights, preload, lower, upper, rows.damping, rows.stiffness)
 
     def _in_c(
         self,
@@ -239,23 +241,22 @@ class ServoDerivatives:
         upper: Array | None,
         preload: Array | None,
     ) -> EffortDerivatives:
-        law, tasks = self._law, self._tasks
+        tasks = self._tasks
         weights = tasks.allocation.weights
-        feedback = self._gains.feedback(law.errors(state, references))
-        demand = Demand(feedback, None, weights, preload, Inputs())
-        outcome = law.evaluate(state, demand, references)
-        efforts, count = outcome.servo.efforts, len(weights)
+        servo = self._law(state, references, preload)
+        efforts, count = servo.efforts, len(weights)
         limited = np.zeros(count, dtype=bool)
         if lower is not None or upper is not None:
             lower = np.full(count, -np.inf) if lower is None else lower
             upper = np.full(count, np.inf) if upper is None else upper
-            law.forget()
-            efforts, _ = law.allocate(outcome.servo, demand, lower, upper)
+            tolerance = self._mechanism.spec.solver.task_rank_tolerance
+            allocation = LimitedAllocation(tasks.priorities, weights, tolerance)
+            efforts = allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
             near = HELD_WITHIN * (1.0 + np.abs(efforts).max(initial=0.0))
             limited = (efforts <= lower + near) | (efforts >= upper - near)
             upper_held = efforts >= upper - near
         status = EffortStatus.EXIST
-        if outcome.servo.missed(efforts)[1].any():
+        if servo.missed(efforts)[1].any():
             status = EffortStatus.TASKS_MISSED
         system = self._system(state, efforts, limited, references, weights, preload)
         motions = self._motion.at(state, Inputs(self._mechanism.actuators.matrix @ efforts))
@@ -280,6 +281,25 @@ class ServoDerivatives:
                 whole = found.efforts
         slopes = self._split(whole)
         return EffortDerivatives(efforts, *slopes, limited, motions.motions, status)
+
+    def _law(
+        self, state: State, references: References | None, preload: Array | None
+    ) -> ServoSolution:
+        """Efforts of the law without limits."""
+        tasks, mechanism = self._tasks, self._mechanism
+        prepared = self._dynamics.prepare(state, Inputs())
+        rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+        constraints = tasks.constraints
+        return servo_efforts(
+            prepared.factorization,
+            self._dynamics.solve(prepared, state, Inputs()).qdd,
+            mechanism.actuators.matrix,
+            rows.A,
+            -rows.bias - constraints.damping * rows.rate - constraints.stiffness * rows.residual,
+            weights=tasks.allocation.weights,
+            preload=preload,
+            rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
+        )
 
     @cached_property
     def _motion(self) -> MotionDerivatives:
@@ -341,8 +361,8 @@ class ServoDerivatives:
             solution.qdd,
             task_multipliers,
             reference,
-            self._gains.damping,
-            self._gains.stiffness,
+            tasks.constraints.damping,
+            tasks.constraints.stiffness,
         )
         width = asked.shape[1]
 

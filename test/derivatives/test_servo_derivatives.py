@@ -12,8 +12,12 @@ from support.mechanism_builder import joint, link, shipped
 from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import State, Tasks
-from uk_dynamics.control.servo import EffortDerivatives, EffortStatus, ServoDerivatives
-from uk_dynamics.derivatives import DerivativeBackend
+from uk_dynamics.derivatives import (
+    DerivativeBackend,
+    EffortDerivatives,
+    EffortStatus,
+    ServoDerivatives,
+)
 
 TOLERANCE = 1e-11  # of derivatives relative to the largest: rounding times condition
 
