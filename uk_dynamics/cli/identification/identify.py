@@ -119,6 +119,10 @@ def run(arguments: argparse.Namespace) -> int:
         delay=arguments.delay,
     )
     facts = report(found)
+    if arguments.json:
+        print(json_text(facts))
+    else:
+        print(f"{mechanism.name}\n{table(summary(found))}")
     if arguments.out is not None:
         texts = updated_files(
             mechanism,
@@ -132,11 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_files(
             {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
         )
-    if arguments.json:
-        print(json_text(facts))
-    else:
-        print(f"{mechanism.name}\n{table(summary(found))}")
-        if arguments.out is not None:
+        if not arguments.json:
             print(f"  {arguments.out}: {', '.join(texts)}")
     return 0 if found.held_out.relative <= found.held_out.relative_before else 1
 
