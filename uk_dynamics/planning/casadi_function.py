@@ -29,9 +29,6 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     The function is compiled at the first call for a mechanism. Second derivatives are differences
     of the Jacobians.
 
-    Args:
-        mechanism: Which one.
-
     Raises:
         InputError: Its motion is no ẋ = f(x, u): a floating or planar joint, or something that
             depends on time; or it has no derivatives.

@@ -86,9 +86,7 @@ class CompiledDynamics(Fallback):
         self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
         given = inputs or _NOTHING
         if given.nonideal is not None or given.references or self._followed:
