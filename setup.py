@@ -18,6 +18,13 @@ def requirements(name):
     return [entry for line in lines if (entry := line.split("#")[0].strip())]
 
 
+def studies():
+    """The distribution in studies/, which only a clone has, and the libraries it uses."""
+    sources = HERE / "studies"
+    own = [f"uk_dynamics_studies @ {sources.as_uri()}"] if sources.is_dir() else []
+    return [*own, "matplotlib>=3.6", "mujoco>=3.2"]
+
+
 def data_files():
     """What a ROS user starts and opens, under share/, directory by directory as it stands here."""
     files = {
@@ -88,7 +95,7 @@ setup(
     ],
     extras_require={
         "plot": ["matplotlib>=3.6"],
-        "benchmark": ["matplotlib>=3.6", "mujoco>=3.2"],
+        "studies": studies(),
         "mjcf": ["mujoco>=3.2"],
         "usd": ["usd-core>=24.5"],
         "plan": ["casadi>=3.6"],

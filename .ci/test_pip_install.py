@@ -51,12 +51,11 @@ class Installation:
         self.prefix = directory / "environment"
         self._elsewhere = directory / "elsewhere"
         self._elsewhere.mkdir()
-        source = shutil.copytree(ROOT, directory / "source", ignore=built)
+        self.source = shutil.copytree(ROOT, directory / "source", ignore=built)
         interpreter = os.path.realpath(sys._base_executable)
         self.run(interpreter, "-m", "venv", str(self.prefix))
-        for requirement in ("pip>=25", str(source)):
+        for requirement in ("pip>=25", str(self.source)):
             self.run("pip", "install", "--quiet", "--no-compile", requirement)
-        shutil.rmtree(source)
 
     def run(self, program: str, *arguments: str) -> str:
         """Run a program, of the environment unless its path is given; return its output."""
@@ -105,6 +104,18 @@ def test_command_describes_a_shipped_mechanism(installation: Installation) -> No
     file = str(installation.prefix / "share" / "uk_dynamics" / "config" / "four_bar.yaml")
     report = json.loads(installation.run("uk_dynamics", "describe", file, "--json"))
     assert report["mobility"] == 1, "a four-bar linkage has one degree of freedom"
+
+
+def test_the_studies_come_with_their_extra_alone(installation: Installation) -> None:
+    program = installation.prefix / "bin" / "uk_dynamics"
+    refused = subprocess.run(
+        [program, "reproduce", "--list"], cwd=installation.prefix, capture_output=True, text=True
+    )
+    assert refused.returncode == 2
+    assert 'pip install ".[studies]"' in refused.stderr
+    installation.run("pip", "install", "--quiet", "--no-compile", f"{installation.source}[studies]")
+    assert "servo" in installation.run("uk_dynamics", "reproduce", "--list")
+    assert "Compare simulations" in installation.run("uk_dynamics", "benchmark", "--help")
 
 
 def test_a_user_has_types(installation: Installation, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import uk_dynamics as ukd
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.resources import shipped_files
-from uk_dynamics.simulation.plots.curves import COLOURS
 
 IMAGES = Path(__file__).resolve().parent / "images"
 BLUE, ORANGE, GREEN = COLOURS[:3]

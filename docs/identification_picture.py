@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import uk_dynamics as ukd
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.identification import Regressor, identify
-from uk_dynamics.simulation.plots.curves import COLOURS
 
 OUT = Path(__file__).resolve().parent / "images" / "identification.png"
 FRICTION = {"joints.crank.damping": 0.8, "joints.crank.friction": 1.5}

@@ -24,13 +24,13 @@ from PIL import Image
 
 from uk_dynamics import Mechanism, Trajectory
 from uk_dynamics.cli.main import main as run_command
-from uk_dynamics.papers.orsino import figures as orsino_figures
-from uk_dynamics.papers.output.drawing import lines
-from uk_dynamics.papers.parallel import figures as parallel_figures
-from uk_dynamics.papers.review.spiral import draw_trajectory as draw_spiral
-from uk_dynamics.papers.review.swarm import draw_paths as draw_swarm
-from uk_dynamics.papers.servo import figures as servo_figures
-from uk_dynamics.simulation.plots.curves import COLOURS
+from uk_dynamics.colours import COLOURS
+from uk_dynamics_studies.papers.orsino import figures as orsino_figures
+from uk_dynamics_studies.papers.output.drawing import lines
+from uk_dynamics_studies.papers.parallel import figures as parallel_figures
+from uk_dynamics_studies.papers.review.spiral import draw_trajectory as draw_spiral
+from uk_dynamics_studies.papers.review.swarm import draw_paths as draw_swarm
+from uk_dynamics_studies.papers.servo import figures as servo_figures
 
 Array = NDArray[np.float64]
 

@@ -37,7 +37,7 @@ from uk_dynamics.conversion.ros2_control_files import (
 )
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 from uk_dynamics.simulation.plots.curves import draw
 from uk_dynamics.simulation.recording.trajectory_files import load

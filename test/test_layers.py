@@ -2,7 +2,8 @@
 
 """The rooms of the package: imports run downwards only, and each foreign library has one home.
 
-The source is read, not run, so that imports inside functions and for type checkers count as well.
+The source is read, not run, so that imports inside functions and for type checkers count as well;
+where a module imports by name, so does every name of a module that it spells out.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ import pytest
 from support.repository import ROOT
 
 PACKAGE = "uk_dynamics"
+# Where the modules of a package are, and what stands before their names here.
+STUDIES = "uk_dynamics_studies"
+PACKAGES = {PACKAGE: (PACKAGE, ""), STUDIES: (f"studies/{STUDIES}", "studies")}
 
 # From bottom to top: a room imports only from rooms listed before it. Rooms are folders, and the
 # files beside them; the empty name is the package itself, the names it offers. A folder without a
 # line here belongs to the folder that holds it.
 ROOMS = (
-    *("escaping", "exceptions", "resources", "threads", "whole_file"),
+    *("colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
     *("core/linalg", "core/tree"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
@@ -38,7 +42,7 @@ ROOMS = (
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/tangents", "compilation/emit", "compilation/build"),
     *("compilation/runtime", "compilation/derivatives", "compilation/jax", "compilation"),
-    *("derivatives", "planning"),
+    *("derivatives", "mechanism_class", "planning"),
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),
     "identification",
@@ -48,34 +52,37 @@ ROOMS = (
     *("conversion/robot", "conversion/graph", "conversion/mjcf", "conversion/sdf"),
     *("conversion/usd", "conversion/export", "conversion/drafting", "conversion"),
     *("viewing/scene", "viewing/layouts", "viewing"),
-    *("workspace", "sweeps", "benchmarks/peers", "benchmarks"),
-    *("papers/output", "papers/de_falco", "papers/orsino", "papers/parallel", "papers/review"),
-    *("papers/servo", "papers/iftomm", "papers"),
+    *("workspace", "sweeps"),
     *("cli/options", "cli/output", "cli/commands", "cli/analysis", "cli/conversions"),
     *("cli/identification", "cli", "__main__"),
     *("ros/parameters", "ros/timing", "ros/diagnostics", "ros/topics", "ros/process"),
     *("ros/simulation", "ros/servo", "ros/nodes", "ros/demo", "ros/introspection", "ros"),
+    # a distribution of its own
+    *("studies/benchmarks/peers", "studies/benchmarks", "studies/papers/output"),
+    *("studies/papers/de_falco", "studies/papers/orsino", "studies/papers/parallel"),
+    *("studies/papers/review", "studies/papers/servo", "studies/papers/iftomm", "studies/papers"),
+    *("studies/commands", "studies"),
 )
-FILES = (*ROOMS[:5], "__main__")
+FILES = (*ROOMS[:6], "mechanism_class", "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 
 # Libraries that only some rooms may know; the first of several is the home.
 HOME = {
-    "pinocchio": ("model", "benchmarks/peers/pinocchio"),  # its solvers are measured beside ours
+    "pinocchio": ("model", "studies/benchmarks/peers/pinocchio"),  # its solvers are measured, too
     "eigenpy": ("model",),
     "urdf_parser_py": ("model",),
     "xacro": ("model",),
-    "mujoco": ("conversion", "benchmarks"),
+    "mujoco": ("conversion", "studies/benchmarks"),
     "pxr": ("conversion",),
-    "pydrake": ("benchmarks",),
-    "jax": ("compilation", "benchmarks"),
+    "pydrake": ("studies/benchmarks",),
+    "jax": ("compilation", "studies/benchmarks"),
     "viser": ("viewing",),
     "casadi": ("planning",),
     "crocoddyl": ("planning",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}
-STANDARD_LIBRARY_ONLY = ("escaping", "exceptions", "resources")
+STANDARD_LIBRARY_ONLY = ("colours", "escaping", "exceptions", "resources")
 ROS_LIBRARIES = {
     "rclpy",
     "rosidl_runtime_py",
@@ -98,8 +105,8 @@ class Module:
         is_door: Whether it is an ``__init__``.
     """
 
-    def __init__(self, path: Path, package: Path) -> None:
-        parts = path.relative_to(package).with_suffix("").parts
+    def __init__(self, path: Path, package: Path, prefix: str = "") -> None:
+        parts = (*filter(None, [prefix]), *path.relative_to(package).with_suffix("").parts)
         self.is_door = parts[-1] == "__init__"
         self.folder = "/".join(parts[:-1])
         self.name = self.folder if self.is_door else "/".join(parts)
@@ -107,17 +114,36 @@ class Module:
         self._path = path
 
     @cached_property
+    def _tree(self) -> ast.Module:
+        return ast.parse(self._path.read_text(), self.place)
+
+    @cached_property
     def statements(self) -> list[ast.Import | ast.ImportFrom]:
         """All import statements, wherever they stand."""
-        tree = ast.parse(self._path.read_text(), self.place)
-        return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        return [
+            node for node in ast.walk(self._tree) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+
+    @cached_property
+    def by_name(self) -> list[tuple[int, str]]:
+        """Line and dotted name of modules whose names are data of a module that imports by name."""
+        calls = (n.func for n in ast.walk(self._tree) if isinstance(n, ast.Call))
+        called = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+        if not called & {"import_module", "__import__"}:
+            return []
+        return [
+            (node.lineno, node.value)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.fullmatch(rf"({'|'.join(PACKAGES)})(\.\w+)+", node.value)
+        ]
 
     @cached_property
     def offered(self) -> set[str]:
         """Names that it imports or defines."""
-        tree = ast.parse(self._path.read_text(), self.place)
         names = {alias.asname or alias.name for node in self.statements for alias in node.names}
-        for node in tree.body:
+        for node in self._tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names.add(node.name)
             elif isinstance(node, ast.Assign):
@@ -137,11 +163,14 @@ class Module:
 
 
 class Source:
-    """All modules below ``root/uk_dynamics``, by name."""
+    """All modules below ``root/uk_dynamics``, and of the studies, by name."""
 
     def __init__(self, root: Path) -> None:
-        package = root / PACKAGE
-        found = [Module(path, package) for path in sorted(package.rglob("*.py"))]
+        found = [
+            Module(path, root / place, prefix)
+            for place, prefix in PACKAGES.values()
+            for path in sorted((root / place).rglob("*.py"))
+        ]
         self.modules = {module.name: module for module in found}
         missing = {module.folder for module in found} - self.modules.keys()
         assert not missing, f"without __init__.py: {missing}"
@@ -153,6 +182,9 @@ class Source:
             Line, dotted name, and for a module of the package: the module that is named, and the
             one that the name comes from, through the ``__init__`` that hands it on.
         """
+        for line, dotted in module.by_name:
+            named = self._find(dotted)
+            yield line, dotted, named, named
         for node in module.statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -166,7 +198,10 @@ class Source:
 
     def _find(self, dotted: str) -> Module | None:
         package, _, rest = dotted.partition(".")
-        return self.modules.get(rest.replace(".", "/")) if package == PACKAGE else None
+        if package not in PACKAGES:
+            return None
+        parts = [PACKAGES[package][1], *rest.split(".")]
+        return self.modules.get("/".join(filter(None, parts)))
 
     def _origin(self, module: Module | None, name: str) -> Module | None:
         """The module that a name which another one offers comes from."""
@@ -269,7 +304,7 @@ def objection(module: Module, dotted: str, named: Module | None) -> str:
     """Why an import is not allowed; empty when it is."""
     library, room = dotted.partition(".")[0], module.room
     standard = library in sys.stdlib_module_names
-    if library == PACKAGE:
+    if library in PACKAGES:
         if named is None:
             return f"there is no {dotted}"
         if named.room != room and RANK[named.room] >= RANK[room]:
@@ -338,14 +373,20 @@ def test_a_room_is_entered_by_its_door(source: Source) -> None:
 # --- the checks find what they should ------------------------------------------------------------
 
 
+def place(root: Path, name: str) -> Path:
+    """Where a room or a file of this name is."""
+    top, _, rest = name.partition("/")
+    return root / PACKAGES[STUDIES][0] / rest if top == "studies" else root / PACKAGE / name
+
+
 def write(root: Path, files: dict[str, str]) -> Source:
     """Make a package with all rooms and some files, text by name."""
     for room in ROOMS:
         if room not in FILES:
-            (root / PACKAGE / room).mkdir(parents=True, exist_ok=True)
-            (root / PACKAGE / room / "__init__.py").touch()
+            place(root, room).mkdir(parents=True, exist_ok=True)
+            (place(root, room) / "__init__.py").touch()
     for name, text in files.items():
-        (root / PACKAGE / f"{name}.py").write_text(text)
+        place(root, f"{name}.py").write_text(text)
     return Source(root)
 
 
@@ -358,11 +399,18 @@ def write(root: Path, files: dict[str, str]) -> Source:
         ("core/equation/solve", "import jsonschema", "takes arrays"),
         ("control/servo/law", "from uk_dynamics.ros import nodes", "not below"),
         ("model/frames", "def late():\n    from uk_dynamics import cli", "not below"),
+        (
+            "model/frames",
+            "import importlib\ndef late():\n    importlib.import_module('uk_dynamics.cli')",
+            "not below",
+        ),
+        ("model/frames", "HOME = 'uk_dynamics.cli'\nlate = __import__(HOME)", "not below"),
         ("simulation/stepper", "from uk_dynamics.control import law", "not below"),
         ("cli/run", "from uk_dynamics.ros.simulation import Simulator", "not below"),
         ("cli/run", "from uk_dynamics.model.absent import absent", "there is no"),
         ("mechanism/assembly/closing", "import pinocchio as pin", "uk_dynamics/model only"),
-        ("benchmarks/speed", "import pinocchio as pin", "uk_dynamics/model only"),
+        ("studies/benchmarks/speed", "import pinocchio as pin", "uk_dynamics/model only"),
+        ("cli/run", "from uk_dynamics_studies.papers import PAPERS", "not below"),
         ("mechanism/assembly/closing", "from rclpy.node import Node", "uk_dynamics/ros only"),
         ("cli/main", "from sensor_msgs.msg import JointState", "uk_dynamics/ros only"),
         ("cli/main", "import launch.actions", "uk_dynamics/ros only"),
@@ -379,10 +427,11 @@ def test_forbidden_import_is_found(file: str, statement: str, reason: str, tmp_p
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
+        ("model/frames", "HOME = 'uk_dynamics.cli'  # said, not imported"),
         ("ros/nodes/simulator", "import rclpy\nimport uk_dynamics\nfrom uk_dynamics import cli"),
-        ("__init__", "from uk_dynamics.mechanism import Mechanism"),
-        ("papers/falco", "import uk_dynamics as ukd\nfrom uk_dynamics import simulate"),
-        ("benchmarks/peers/pinocchio", "import pinocchio"),
+        ("__init__", "from uk_dynamics.mechanism import Tasks"),
+        ("studies/papers/falco", "import uk_dynamics as ukd\nfrom uk_dynamics import simulate"),
+        ("studies/benchmarks/peers/pinocchio", "import pinocchio"),
         ("model/frames", "import pinocchio\nimport numpy\nfrom uk_dynamics.core import linalg"),
         ("core/equation/solve", "import scipy.linalg\nfrom uk_dynamics.core.linalg import mass"),
     ],

@@ -99,6 +99,11 @@ def test_manifest_and_build_describe_the_same_package(
     assert (contact.text, contact.get("email")) == (build["maintainer"], build["maintainer_email"])
 
 
+def test_the_studies_have_the_version_of_the_package(build: dict[str, Any]) -> None:
+    text = (ROOT / "studies" / "pyproject.toml").read_text()
+    assert f'version = "{build["version"]}"' in text
+
+
 def test_changelog_knows_the_version(build: dict[str, Any]) -> None:
     log = (ROOT / "CHANGELOG.rst").read_text()
     versions = re.findall(r"^(Forthcoming|[\d.]+)(?: \([\d-]+\))?\n-+$", log, re.MULTILINE)
@@ -187,7 +192,7 @@ def test_entry_points_lead_to_functions(build: dict[str, Any]) -> None:
 def test_every_source_file_says_whose_it_is() -> None:
     # REP-2004, 3.iv
     suffixes = {".py", ".c", ".h", ".cpp"}
-    places = ("uk_dynamics", "test", "docs", "benchmarks", "examples", "launch", ".ci", "tools")
+    places = ("uk_dynamics", "test", "docs", "studies", "examples", "launch", ".ci", "tools")
     sources = [x for place in places for x in (ROOT / place).rglob("*") if x.suffix in suffixes]
     assert len(sources) > 900
     silent = [

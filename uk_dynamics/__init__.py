@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
-    from uk_dynamics.control.servo.servo_derivatives import ServoDerivatives
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
@@ -28,14 +27,15 @@ if TYPE_CHECKING:
         projection_derivatives_batch,
         projection_patterns,
     )
+    from uk_dynamics.derivatives.servo_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
     from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
     from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
-    from uk_dynamics.mechanism.mechanism import Mechanism
     from uk_dynamics.mechanism.resolution.state import Inputs, State
     from uk_dynamics.mechanism.tasks import Tasks
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation.forward_dynamics import forward_dynamics
     from uk_dynamics.simulation.simulate import simulate
     from uk_dynamics.simulation.simulate_many import simulate_many
@@ -52,11 +52,11 @@ _HOMES = {
     "Inputs": "uk_dynamics.mechanism.resolution.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
-    "Mechanism": "uk_dynamics.mechanism.mechanism",
+    "Mechanism": "uk_dynamics.mechanism_class",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
-    "ServoDerivatives": "uk_dynamics.control.servo.servo_derivatives",
+    "ServoDerivatives": "uk_dynamics.derivatives.servo_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",

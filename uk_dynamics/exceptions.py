@@ -18,6 +18,26 @@ class UkDynamicsError(Exception):
         super().__init__(one_line(text))
 
 
+class CodedWarning(str):
+    """A warning for people, with a code by which programs recognise what it is about.
+
+    Attributes:
+        code: ``inertia``, ``limits``, ``massless``, ``no_loops``; empty where no program asks.
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> CodedWarning:
+        """Add a code to a text."""
+        made = super().__new__(cls, text)
+        made.code = code
+        return made
+
+    def of(self, source: str) -> CodedWarning:
+        """Return the same warning, said with the file that it is about."""
+        return CodedWarning(f"{source}: {self}", self.code)
+
+
 class InputError(UkDynamicsError):
     """Something the user wrote cannot be used.
 

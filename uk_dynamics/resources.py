@@ -41,16 +41,21 @@ def share_directory() -> Path:
     Raises:
         InputError: The package was installed without its files.
     """
-    code = Path(__file__).resolve().parent
-    if (code.parent / "package.xml").is_file():
-        return code.parent
-    for prefix in (*code.parents, *ament_prefixes()):
+    if (tree := source_tree()) is not None:
+        return tree
+    for prefix in (*Path(__file__).resolve().parents, *ament_prefixes()):
         share = prefix / "share" / PACKAGE
         if (share / "package.xml").is_file():
             return share
     raise InputError(
         f"{PACKAGE} was installed without its share directory; install it with pip or colcon"
     )
+
+
+def source_tree() -> Path | None:
+    """Return the source tree that the running code is in; None where it is installed."""
+    tree = Path(__file__).resolve().parents[1]
+    return tree if (tree / "package.xml").is_file() else None
 
 
 def shipped_files(kind: str) -> dict[str, Path]:

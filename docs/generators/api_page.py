@@ -17,7 +17,7 @@ from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
-from uk_dynamics.control.servo.effort_derivatives import (
+from uk_dynamics.derivatives.effort_derivatives import (
     BatchEffortDerivatives,
     EffortDerivatives,
     EffortPatterns,

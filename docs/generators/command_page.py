@@ -9,14 +9,17 @@ import importlib
 from collections.abc import Iterator
 
 from docs.generators.markdown import code, heading, plain, table
+from uk_dynamics.cli.extensions import find_studies
 from uk_dynamics.cli.main import build_parser
 
-# Commands that need running nodes: functions of uk_dynamics.ros.
-WITH_ROS = (
-    "demo.demo:register",
-    "introspection.commands:register_lifecycle",
-    "demo.replay:register",
-    "introspection.commands:register_topic",
+# Commands of the studies, and those that need running nodes.
+ADDED = (
+    "uk_dynamics_studies.commands.benchmark:register",
+    "uk_dynamics_studies.commands.reproduce:register",
+    "uk_dynamics.ros.demo.demo:register",
+    "uk_dynamics.ros.introspection.commands:register_lifecycle",
+    "uk_dynamics.ros.demo.replay:register",
+    "uk_dynamics.ros.introspection.commands:register_topic",
 )
 
 
@@ -26,11 +29,12 @@ def page() -> str:
     Raises:
         ImportError: ROS 2 is not installed.
     """
+    find_studies()
     parser = build_parser(["describe"])  # the built-in ones
     (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    for name in WITH_ROS:
+    for name in ADDED:
         module, _, register = name.partition(":")
-        getattr(importlib.import_module(f"uk_dynamics.ros.{module}"), register)(commands)
+        getattr(importlib.import_module(module), register)(commands)
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
     parts = [
         heading(1, "Commands"),

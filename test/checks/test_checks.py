@@ -249,6 +249,21 @@ def test_what_is_redundant_otherwise_is_not_there_twice():
     assert len(found.subject) == 1
 
 
+@pytest.mark.parametrize("kind", ["weld", "hinge", "line_spring"])
+def test_an_entry_between_parts_of_one_body(kind):
+    parts = ROCKER + link("plate") + joint("bolt", "rocker", "plate", kind="fixed", xyz="0.5 0 0")
+    ends = "parent: {link: rocker, xyz: [0.5, 0, 0]}, child: {link: plate}"
+    entry = {
+        "weld": f"  extra: {{type: weld, {ends}}}\n",
+        "hinge": f"  extra: {{type: hinge, axis: [0, 1, 0], {ends}}}\n",
+        "line_spring": f"forces:\n  extra: {{type: line_spring, stiffness: 9.0, {ends}}}\n",
+    }[kind]
+    text = FRAME_PIN + entry + GUESS + MOTOR
+    (found,) = findings(four_bar(text=text, parts=parts), "idle")
+    assert (found.severity, found.subject) == ("warning", ("extra",))
+    assert "rocker and plate are parts of one body" in found.problem
+
+
 def test_a_machine_that_cannot_move():
     machine = mechanism(arm([1.0]), "constraints:\n  brake: {type: joint, joint: j1}\n")
     (found,) = findings(machine, "mobility")

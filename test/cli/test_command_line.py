@@ -11,6 +11,7 @@ import sys
 import termios
 
 import pytest
+from support.repository import ROOT
 
 from uk_dynamics.cli import extensions
 from uk_dynamics.cli.commands import describe
@@ -195,6 +196,27 @@ def test_a_command_that_needs_ros_says_so_where_there_is_none(monkeypatch, capsy
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "needs ROS 2, which is not installed here" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["reproduce", "benchmark"])
+def test_a_study_says_where_it_is_where_it_is_not_installed(command, monkeypatch, capsys):
+    monkeypatch.setattr(extensions, "source_tree", lambda: None)
+    for module in [name for name in sys.modules if name.startswith("uk_dynamics_studies.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "uk_dynamics_studies", None)
+    assert main([command, "--quick"]) == 2
+    captured = capsys.readouterr()
+    assert 'pip install ".[studies]"' in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_study_runs_in_a_clone_without_being_installed(tmp_path):
+    code = "import sys; from uk_dynamics.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "reproduce", "--list"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "servo" in done.stdout
 
 
 def test_built_in_commands_load_nothing_of_other_packages(monkeypatch):

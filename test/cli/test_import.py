@@ -11,7 +11,7 @@ from support import foreign_formats
 from support.mechanism_builder import shipped
 
 from uk_dynamics.cli.main import main
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.mechanism_builder import arm, joint, link
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import package_directory
 
 GRIPPER = "package://uk_dynamics/urdf/four_bar_gripper.urdf"

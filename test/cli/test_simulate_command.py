@@ -14,7 +14,8 @@ from uk_dynamics.cli.commands import simulate as cli_simulate
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import announce, is_cached
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import speed_hint
 from uk_dynamics.simulation.time_integration import METHODS
 

@@ -14,7 +14,6 @@ import pytest
 from support.mechanism_builder import near, pinned_arm, shipped
 from support.waiting import wait_until
 
-from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
@@ -28,6 +27,7 @@ from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder
 
 NOW = Selection(after=0)
 PATIENCE = 60.0  # s, for a compiler that takes 4 s on an idle computer

@@ -17,7 +17,7 @@ from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.robot_model import RobotModel
 
 SINGLE = ("revolute", "prismatic", "continuous", "fixed")

@@ -21,10 +21,10 @@ from support.mechanism_builder import SLOT, joint, link, massless, pinned_arm, s
 from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import Inputs, Mechanism, State
-from uk_dynamics.benchmarks.loop_ladder import loop_ladder
 from uk_dynamics.derivatives import DerivativeBackend, ForceDerivatives, MotionDerivatives
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.dynamics import BatchDerivatives, Derivatives, DerivativeStatus, Slopes
+from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
 # rows, up to some hundred in the reduced inertia.

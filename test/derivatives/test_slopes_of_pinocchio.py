@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from support.mechanism_builder import cases, joint, link, near, shipped
 
-from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
 
 # Differences of passive forces are exact to 1e-9. The rows of the five-bar are redundant beyond

@@ -14,8 +14,8 @@ from support.repository import DOCS
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionValueError, InputError
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 PAGE = (DOCS / "expressions.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -12,8 +12,8 @@ from support.repository import ROOT
 
 from uk_dynamics.cli.main import build_parser
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 
 def test_python_example_runs(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.mechanism.dynamics import Backend
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 pytestmark = pytest.mark.slow

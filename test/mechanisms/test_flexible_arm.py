@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.mechanism.analysis.report import report
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.papers.review.flexible_arm import P, bias, control, inertia
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics_studies.papers.review.flexible_arm import P, bias, control, inertia
 
 ARM = Mechanism.from_file("flexible_joint_arm")
 CONTROLLER = ServoController(ARM, Tasks.from_file("flexible_joint_arm_links", ARM))

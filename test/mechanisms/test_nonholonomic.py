@@ -12,7 +12,7 @@ import uk_dynamics as ukd
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 G = 9.81
 SLOPE = 0.2

@@ -16,8 +16,8 @@ from support.mechanism_builder import shipped
 from uk_dynamics import simulate
 from uk_dynamics.exceptions import ExpressionValueError, InputError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 
 Array = NDArray[np.float64]

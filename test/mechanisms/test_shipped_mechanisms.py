@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import package_directory, share_directory
 
 

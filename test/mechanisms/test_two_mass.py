@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 MASS_1, MASS_2, STIFFNESS, LENGTH = 1.0, 2.0, 10.0, 0.5

@@ -9,7 +9,7 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 
 

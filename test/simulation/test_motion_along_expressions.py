@@ -10,7 +10,7 @@ from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import simulate
 from uk_dynamics.exceptions import ExpressionValueError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 PARTS = (
     link("base")

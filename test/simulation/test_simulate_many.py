@@ -11,8 +11,9 @@ from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.servo import ServoController, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec, find_file
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate, simulate_many
 
 TOLERANCE = 1e-10  # of q, v and, in parts of the largest, efforts

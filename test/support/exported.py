@@ -13,8 +13,8 @@ import numpy as np
 from support.mechanism_builder import closed_states
 from uk_dynamics.conversion import Export, import_file
 from uk_dynamics.mechanism.files import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
 
 # Absolute, in m/s² and rad/s²: texts hold all digits, so what is left is rounding of rotations
 # (1e-16) times speeds and forces of the states and conditions of M and A; 1e-12 is usual.

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.kinematics.bodies import Body
 
 LEAST = 1e-13  # kg and kg m²: MuJoCo takes no bodies without mass

@@ -36,8 +36,9 @@ class Moments:
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An import is about to begin."""
         if event == "import" and os.getpid() == self.original and not self.busy:
-            self.imports_seen += 1
-            if self.imports_seen % self.imports == 0:
+            # xml.etree takes whatever ends this import for a missing accelerator, and goes on
+            self.imports_seen += arguments[0] != "pyexpat"
+            if self.imports_seen % self.imports == 0 and arguments[0] != "pyexpat":
                 self.interrupt_copy(f"import {arguments[0]}")
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:

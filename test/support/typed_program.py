@@ -18,7 +18,7 @@ reveal_type(mechanism.assemble(crank=0.6))
 mechanism.asemble(crank=0.6)
 """
 EXPECTED = (
-    (4, 'note: Revealed type is "uk_dynamics.mechanism.mechanism.Mechanism"'),
+    (4, 'note: Revealed type is "uk_dynamics.mechanism_class.Mechanism"'),
     (5, 'note: Revealed type is "numpy.ndarray'),
     (6, 'error: "Mechanism" has no attribute "asemble"'),
 )

@@ -19,7 +19,7 @@ from support.waiting import wait_until
 from uk_dynamics import resources
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.sweeps.distribution import local_workers
 from uk_dynamics.sweeps.run import sweep

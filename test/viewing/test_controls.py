@@ -15,7 +15,7 @@ pytest.importorskip("viser")
 
 from support.view_client import ViewClient, view_client
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import mechanism_view, panel
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView

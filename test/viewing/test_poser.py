@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.poser import Poser
 
 CLOSED = 1e-9  # m or rad; assemble() closes to 1e-10

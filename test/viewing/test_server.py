@@ -14,7 +14,7 @@ import urllib.request
 import pytest
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import MechanismView
 from uk_dynamics.viewing.server import address, close_server, open_server

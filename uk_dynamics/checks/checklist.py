@@ -10,6 +10,7 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
+from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import limits
 from uk_dynamics.checks.open_loops import open_loops, planarity
@@ -17,9 +18,10 @@ from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
-from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.exceptions import CodedWarning, InputError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism_class import Mechanism
 
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,
@@ -28,28 +30,23 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     inertias,
     planarity,
     open_loops,
+    idle_entries,
     redundancy,
     singularity,
     actuation,
     reach,
 )
-_REPORTED_BY_CHECKS = ("moves no mass", "lower and upper limit", "principal moments", "but no mass")
+_REPORTED_BY_CHECKS = ("massless", "limits", "inertia")  # codes of warnings
 
 
 def check_file(
-    file: str | Path,
-    tasks: str | Path | None = None,
-    positions: Mapping[str, float] | None = None,
+    file: str | Path,  # mechanism file
+    tasks: str | Path | None = None,  # tasks file
+    positions: Mapping[str, float] | None = None,  # by joint name, in rad or m
     *,
-    tolerance: float | None = None,
+    tolerance: float | None = None,  # instead of the file's ``solver.closure_tolerance``
 ) -> tuple[Finding, ...]:
     """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
-
-    Args:
-        file: Mechanism file.
-        tasks: Tasks file.
-        positions: By joint name, in rad or m.
-        tolerance: Instead of the file's ``solver.closure_tolerance``.
 
     Returns:
         Findings, errors first; for an invalid file, a single one.
@@ -81,7 +78,8 @@ def _warnings(subject: Subject) -> Iterator[Finding]:
     """Warnings from reading the files, and about friction in undetermined rows."""
     warnings = subject.report.warnings if subject.closed else subject.mechanism.warnings
     for warning in warnings:
-        if not any(words in warning for words in _REPORTED_BY_CHECKS):
-            drafts = "uk_dynamics init" in warning  # which says already what to do
+        code = warning.code if isinstance(warning, CodedWarning) else ""
+        if code not in _REPORTED_BY_CHECKS:
+            drafts = code == "no_loops"  # which says already what to do
             remedy = "or write one, if it has loops" if drafts else "correct the URDF there"
             yield Finding("description", "warning", (), warning, remedy)

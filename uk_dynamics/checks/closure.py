@@ -10,12 +10,11 @@ import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 _NEARLY = 1e-2  # of the machine's size
 _CONSEQUENCE = 0.1  # of the largest error: a loop with less is only affected by another one
 _OTHER_UNIT = 50.0  # times the longest link: mm instead of m
-_OUTSIDE = "outside the joint limits"
 
 
 def closure(subject: Subject) -> Iterator[Finding]:
@@ -29,16 +28,11 @@ def closure(subject: Subject) -> Iterator[Finding]:
                 "start", "error", tuple(n for n, _ in place), subject.start.problem, remedy
             )
         return
-    if _OUTSIDE in found.reason:
-        joints = tuple(
-            name
-            for name in subject.mechanism.joint_names
-            if f"{name} = " in found.reason.partition(": ")[2]
-        )
+    if found.closes_beyond:
         yield Finding(
             "limits",
             "error",
-            joints,
+            tuple(violation.joint for violation in found.closes_beyond),
             found.reason,
             "widen these limits in the URDF, or choose another initial_guess",
         )
@@ -72,9 +66,8 @@ def _reach(mechanism: Mechanism) -> float:
 
 
 def _nearly_closed(subject: Subject, name: str, error: float) -> Finding:
-    remedy = "write lengths and offsets with all digits"
-    if "tolerance" in subject.assembly.reason:
-        remedy = subject.assembly.reason
+    found = subject.assembly
+    remedy = found.reason if found.has_remedy else "write lengths and offsets with all digits"
     problem = (
         f"nearly closes: a loop-closure error of {error:.3g} m or rad remains in every"
         " configuration nearby"

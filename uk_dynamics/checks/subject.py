@@ -13,11 +13,12 @@ import numpy as np
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.assembly import Assembly
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import machine_size
 from uk_dynamics.model.kinematics import Workspace
 

@@ -15,14 +15,12 @@ from collections.abc import Sequence
 from uk_dynamics import __version__
 from uk_dynamics.cli.analysis import inverse_dynamics, modes, workspace
 from uk_dynamics.cli.commands import (
-    benchmark,
     check,
     completion,
     describe,
     init,
     layouts,
     plot,
-    reproduce,
     ros2_control,
     schema,
     simulate,
@@ -43,7 +41,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
     init, import_robot, export_mechanism, check, describe, modes, workspace, simulate,
-    inverse_dynamics, identify, calibrate, compile_command, benchmark, sweep, reproduce,
+    inverse_dynamics, identify, calibrate, compile_command, sweep,
     ros2_control, schema, view, plot, layouts, completion,
 )  # fmt: skip
 

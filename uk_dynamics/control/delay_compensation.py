@@ -16,9 +16,9 @@ from uk_dynamics.compilation.runtime import (
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.effect_prediction import EffectPrediction
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import CompiledController, ControlInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class CompensatedController(Protocol):

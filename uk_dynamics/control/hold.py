@@ -10,10 +10,10 @@ import numpy as np
 
 from uk_dynamics.compilation.runtime import CompiledJointSpace
 from uk_dynamics.control.joint_space_controller import JointSpaceController
-from uk_dynamics.core.equation import position_gains
+from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY, position_gains
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array, State, Weights
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class Hold(JointSpaceController):
@@ -29,8 +29,8 @@ class Hold(JointSpaceController):
         *,
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,
-        frequency: float = 5.0,
-        damping_ratio: float = 1.0,
+        frequency: float = FREQUENCY,
+        damping_ratio: float = DAMPING_RATIO,
         control_period: float | None = None,
     ) -> None:
         """Set the gains and prepare the evaluation.

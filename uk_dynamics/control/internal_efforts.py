@@ -11,9 +11,9 @@ import numpy as np
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import INDEPENDENT, INTERNAL_REACHED
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 def internal_efforts(

@@ -20,7 +20,6 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
 from uk_dynamics.exceptions import InputError, StateError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
@@ -31,6 +30,7 @@ from uk_dynamics.mechanism.resolution import (
     State,
     Weights,
 )
+from uk_dynamics.mechanism_class import Mechanism
 
 _OPEN = 1e-6  # m or rad (rates per s): about the rounding of hand-written numbers
 _AGREES = 1e-6  # of the accelerations that cancel in a row

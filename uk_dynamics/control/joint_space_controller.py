@@ -23,11 +23,9 @@ from uk_dynamics.compilation.runtime import (
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import InternalEfforts
-from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.core.servo import NOTICEABLE, motion_efforts
+from uk_dynamics.core.servo import NOTICEABLE, LimitedAllocation, motion_efforts
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
@@ -37,6 +35,7 @@ from uk_dynamics.mechanism.resolution import (
     State,
     Weights,
 )
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class JointSpaceController(ABC):

@@ -19,8 +19,8 @@ from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
 
 _KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"

@@ -14,7 +14,7 @@ import yaml
 
 from uk_dynamics.escaping import xacro_text
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 MOCK = "mock_components/GenericSystem"
 TOPIC = "joint_state_topic_hardware_interface/JointStateTopicSystem"

@@ -14,9 +14,9 @@ from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
 
 PLACES = ("constraints.*.parent.*", "constraints.*.child.*", "encoders.*")

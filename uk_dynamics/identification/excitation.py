@@ -19,9 +19,9 @@ from uk_dynamics.identification.regressor import (
     bound_acceleration,
     driving_efforts,
 )
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 
 EVALUATIONS = 200  # of the bound, unless told otherwise
 _HARMONICS = 5

@@ -28,9 +28,9 @@ from uk_dynamics.identification.linear_parameters import (
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
 from uk_dynamics.identification.possible_values import possible_values, whole_body
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import body_of_parameters, parameters_of_body
 from uk_dynamics.simulation import Trajectory
 

@@ -12,8 +12,8 @@ from typing import Literal, cast
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of_body
 
 Kind = Literal["link", "damping", "friction", "armature", "joint_spring", "force", "motor"]

@@ -24,9 +24,9 @@ from uk_dynamics.identification.regressor import (
     Motions,
     bound_acceleration,
 )
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
 
 _ORDER = 4

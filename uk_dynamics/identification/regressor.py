@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from uk_dynamics.control.estimation import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 
 Indices = NDArray[np.intp]

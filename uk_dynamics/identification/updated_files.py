@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import EstimatesSpec, find_file, read_yaml, yaml_text
 from uk_dynamics.mechanism.resolution import Parameter
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import Link, RobotDescription
 
 _COMMENT = "# Written by uk_dynamics {command}; what was estimated, and how well, is in {report}.\n"

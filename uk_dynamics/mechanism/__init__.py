@@ -1,9 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-from uk_dynamics.mechanism.mechanism import Mechanism
+"""What a user declares, resolved and evaluated; ``mechanism_class.py`` puts it together."""
+
 from uk_dynamics.mechanism.tasks import Tasks
 
 __all__ = [
-    "Mechanism",
     "Tasks",
 ]

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, Stretch
 from uk_dynamics.mechanism.resolution import Array, State, States
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation import Selection, announce, choose
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 _LONG = 3.0  # s of real time: most mechanisms are compiled in less
 

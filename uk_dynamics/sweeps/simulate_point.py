@@ -17,10 +17,11 @@ import yaml
 from uk_dynamics.compilation import Selection
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory, simulate, simulate_many
 from uk_dynamics.sweeps.sweep_specification import Point
 

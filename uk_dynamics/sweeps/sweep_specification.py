@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import (
     MechanismSpec,
     check_schema,
@@ -23,6 +22,7 @@ from uk_dynamics.mechanism.files import (
     read_yaml,
 )
 from uk_dynamics.mechanism.resolution import read_description
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.sweeps.values import check_values, combinations
 
 

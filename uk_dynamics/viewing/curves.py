@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.machine_numbers import motor_power
 from uk_dynamics.viewing.reading import Reading
 from uk_dynamics.viewing.units import Units, lengths
@@ -24,7 +24,6 @@ NOTHING = "nothing"
 _SECONDS = 10.0
 _MOST = 600  # samples
 _HEIGHT = 190  # points of the page
-_COLOURS = COLOURS[:-1]  # without yellow, which is invisible on white
 
 
 class Curves:
@@ -96,7 +95,7 @@ class Curves:
             return
         lines: list[Any] = [{"label": "t [s]"}]
         lines += [
-            {"label": name, "stroke": _COLOURS[k % len(_COLOURS)], "width": 2}
+            {"label": name, "stroke": ON_PAPER[k % len(ON_PAPER)], "width": 2}
             for k, name in enumerate(names)
         ]
         with folder:

@@ -11,8 +11,9 @@ import numpy as np
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Advance, Plant
 from uk_dynamics.viewing.motor_choices import GRAVITY, OFF, TASKS, AtRest, MotorChoices
 from uk_dynamics.viewing.poser import Poser

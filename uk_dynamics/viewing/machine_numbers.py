@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.reading import Reading

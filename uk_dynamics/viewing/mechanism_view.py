@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import GREY, appearance
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.source import Snapshot
 
 _FASTEST = 0.5  # Hz that is shown; what is faster is slowed down

@@ -14,8 +14,9 @@ from uk_dynamics import GravityCompensation, Hold, ServoController
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.control import MotorCommand
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Controller
 
 TASKS, HOLD, GRAVITY, OFF = "tasks", "hold", "gravity", "off"

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
 from uk_dynamics.viewing.source import Snapshot
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 _STEP = 0.1  # rad or m: a joint is led in steps no longer than this, so that it keeps its branch
 _LEAST_STEP = 2e-3

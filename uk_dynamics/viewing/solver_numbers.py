@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.reading import Reading
 

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.kinematics import (
     KINDS,
     TWIST,
@@ -26,6 +25,7 @@ from uk_dynamics.mechanism.kinematics import (
     twist_map,
 )
 from uk_dynamics.mechanism.resolution import Array, Point
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.workspace.reachable import Locus, Workspace
 
 _CELLS = 24  # along the largest extent, in which singular configurations are looked for
@@ -47,24 +47,15 @@ _STILL = 1e-6  # part of the size, of an axis along which the frame does not mov
 
 def explore(
     mechanism: Mechanism,
-    frame: Point,
-    start: Array | None = None,
+    frame: Point,  # a link, or a point in it
+    start: Array | None = None,  # a closed configuration, (nq,); None: the assembled initial guess
     *,
-    samples: int = 1000,
-    rows: Sequence[str] = TWIST,
-    forces: bool = True,
-    seed: int = 0,
+    samples: int = 1000,  # number of configurations
+    rows: Sequence[str] = TWIST,  # of the frame's twist, that make the task
+    forces: bool = True,  # whether to compute what loads the motors can hold
+    seed: int = 0,  # of the random steps
 ) -> Workspace:
     """Find where a frame gets to from a configuration.
-
-    Args:
-        mechanism: Whose frame.
-        frame: A link, or a point in it.
-        start: A closed configuration, (nq,); None: the assembled initial guess.
-        samples: Number of configurations.
-        rows: Of the frame's twist, that make the task.
-        forces: Whether to compute what loads the motors can hold.
-        seed: Of the random steps.
 
     Raises:
         UnknownNameError: There is no such link.

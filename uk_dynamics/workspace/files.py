@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from uk_dynamics.colours import COLOURS
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.simulation.plots import COLOURS, RESOLUTION, empty_figure
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.whole_file import whole_file
 from uk_dynamics.workspace.reachable import Workspace
 

@@ -12,9 +12,6 @@ import pytest
 from support.mechanism_builder import clustered, joint, link, mechanism, near
 from support.random_urdf import urdf
 
-from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
-from uk_dynamics.benchmarks.loop_ladder import urdf as ladder_urdf
-from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.compilation.build.compilable import obstacles
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
@@ -25,9 +22,12 @@ from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
+from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder, swinging
+from uk_dynamics_studies.benchmarks.loop_ladder import urdf as ladder_urdf
+from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 

@@ -10,7 +10,7 @@ from support.mechanism_builder import closed_states, shipped
 
 from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 TOLERANCE = 1e-12  # of the largest entry, or of one: rounding of some thousand operations
 # Redundant rows in maximal coordinates; lengths in a loop; rows of velocities; springs

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from support.all_joints import ROBOT, URDF
 from support.kind_samples import KINDS, sample
-from support.mechanism_builder import mechanism
+from support.mechanism_builder import joint, link, mechanism
 from support.traced_values import value
 
 from uk_dynamics.compilation.build.compiler import find_compiler
@@ -22,9 +22,9 @@ from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 Array = NDArray[np.float64]
 # A, b, residual and rate of the rows at a time, a configuration and a velocity.
@@ -32,6 +32,9 @@ Evaluate = Callable[[float, Array, Array], tuple[Array, Array, Array, Array]]
 
 PARENT = {"link": "left", "xyz": [0.1, -0.2, 0.3], "rpy": [0.2, 0.4, 0.6]}
 CHILD = {"link": "right", "xyz": [-0.3, 0.1, 0.2], "rpy": [-0.8, 0.4, 0.2]}
+# parts of the ground: what is between them never moves
+MOUNT = link("mount") + joint("bolt", "base", "mount", kind="fixed")
+ON_GROUND = {"parent": PARENT | {"link": "base"}, "child": CHILD | {"link": "mount"}}
 WAVE = {"type": "sinusoid", "offset": 0.3, "amplitude": 0.2, "frequency": 0.4, "phase": 0.1}
 # Central differences: h² times third derivatives (of up to 1e4 where rotation vectors are part
 # of it) plus rounding eps/h.
@@ -49,7 +52,7 @@ def declared(name: str, seed: int, *, follows: bool) -> dict[str, Any]:
 def constrained(data: Mapping[str, Any], role: str) -> tuple[Mechanism, Evaluate, tuple[Row, ...]]:
     """A machine of all joint types, and the rows of one constraint in one of the roles."""
     text = f"k: {json.dumps(data)}"
-    parts = URDF.partition(">")[2].removesuffix("</robot>")
+    parts = URDF.partition(">")[2].removesuffix("</robot>") + MOUNT
     if role == "constraints":
         structure = mechanism(parts, f"constraints:\n  {text}\n")
         dynamics = structure.dynamics()
@@ -105,10 +108,21 @@ def test_the_example_of_a_kind_is_an_entry_of_a_file(kind: str) -> None:
     assert spec.type == kind
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_traced_rows_are_those_of_numbers(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "fixed"),
+    # relative_frame is refused between parts of the ground
+    [
+        (kind, fixed)
+        for kind in KINDS
+        for fixed in ((False,) if kind == "relative_frame" else (False, True))
+    ],
+)
+def test_traced_rows_are_those_of_numbers(kind: str, fixed: bool) -> None:
     """C and JAX are written from the trace; here it is evaluated in Python, symbol by symbol."""
-    machine, _, _ = constrained(declared(kind, 5, follows=True), "constraints")
+    data = declared(kind, 5, follows=True)
+    if fixed:
+        data |= {role: ON_GROUND[role] for role in kinds()[kind].frames}
+    machine, _, _ = constrained(data, "constraints")
     rng = np.random.default_rng(3)
     model = machine.model
     q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv))

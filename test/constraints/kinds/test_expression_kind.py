@@ -16,9 +16,9 @@ from support.mechanism_builder import joint, link
 from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.exceptions import ExpressionValueError, InputError, SimulationError
 from uk_dynamics.mechanism.files.specification import TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 Array = NDArray[np.float64]
 

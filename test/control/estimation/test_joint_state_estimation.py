@@ -14,7 +14,7 @@ from support.mechanism_builder import arm, mechanism, shipped
 from uk_dynamics.control.estimation.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 
 MOTIONS = 1000

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.mechanism_builder import arm, joint, link, mechanism, near, shipped
 
-from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.core.servo import LimitedAllocation
 from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 SEEDS = st.integers(0, 2**32 - 1)

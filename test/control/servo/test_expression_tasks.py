@@ -13,8 +13,8 @@ from support.mechanism_builder import joint, link
 
 from uk_dynamics import ServoController, simulate
 from uk_dynamics.mechanism.files.specification import TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 MASS = 2.0
 PARTS = (

@@ -10,7 +10,7 @@ from support.mechanism_builder import arm, joint, link, mechanism, near, shipped
 
 import uk_dynamics as ukd
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 MACHINES = ["four_bar", "five_bar_maximal", "stewart_platform", "coordinated_robots", "dual_panda"]

@@ -19,8 +19,8 @@ from support.mechanism_builder import (
 
 import uk_dynamics as ukd
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 MACHINES = [
     "five_bar",

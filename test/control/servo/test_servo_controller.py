@@ -21,9 +21,9 @@ from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import TasksSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 from uk_dynamics.simulation.simulate import simulate
 

@@ -15,7 +15,7 @@ from support.exported import written
 from support.mechanism_builder import closed_states
 
 from uk_dynamics.conversion import export_mechanism
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
 

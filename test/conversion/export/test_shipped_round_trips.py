@@ -13,7 +13,7 @@ from support.exported import read_again, same_accelerations, without_losses, wri
 from support.repository import ROOT
 
 from uk_dynamics.conversion import FORMATS, export_mechanism
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 
 EVERY = FORMATS

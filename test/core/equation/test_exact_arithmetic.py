@@ -131,6 +131,12 @@ def test_singular_mass(method: Method, drawn) -> None:
     check(method, M, A, F, A @ x)
 
 
+def test_a_singular_mass_is_found_behind_coordinates_that_amplify_rounding() -> None:
+    """The last pivot is 1.6e-12 of 12 instead of 0: rounding times the condition of the others."""
+    G = np.array([[2.0, 1.0, 2.0, 2.0], [-3.0, 2.0, 2.0, 2.0], [2.0, -1.0, -1.0, 2.0]])
+    assert isinstance(mass_factor(G.T @ G), SingularMass)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_masses_over_seven_decades(method: str) -> None:
     """A crane of 1000 kg, a load of 1 kg and two bodies of 0.1 g; one of the rows is redundant."""

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from support.mechanism_builder import joint, link, mechanism, shipped
 
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism_class import Mechanism
 
 sympy: Any
 me: Any

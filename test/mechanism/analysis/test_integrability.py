@@ -14,7 +14,7 @@ from support.mechanism_builder import arm, joint, link, mechanism, shipped
 from uk_dynamics.cli.main import main
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 SKATE = "constraints: {{edge: {{type: no_slip, parent: {{link: world}}, child: {{link: {0}}}}}}}\n"
 

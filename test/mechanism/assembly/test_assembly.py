@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 
 from uk_dynamics.exceptions import AssemblyError, InputError, StateError, UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 
 # Loops are closed to rounding: lengths of some metres times 1e-16, a few times.

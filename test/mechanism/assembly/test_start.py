@@ -10,7 +10,7 @@ from support.mechanism_builder import pinned_arm, shipped
 
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf.rotation import from_rpy
 
 DRIVEN = """  drive: {type: joint, joint: j1,

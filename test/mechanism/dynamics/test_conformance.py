@@ -31,8 +31,8 @@ from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.mechanism.dynamics.batch import STATUSES, empty, put
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, BatchSolution, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 
 EVALUATORS = (

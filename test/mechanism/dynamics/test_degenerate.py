@@ -32,7 +32,7 @@ from uk_dynamics.core.equation.solution import (
 )
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 
 METHODS = ("auto", *forms.METHODS)

@@ -17,12 +17,12 @@ from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.equation.solution import WITH_PSEUDOINVERSE
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files import MechanismSpec, SolverSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.papers.de_falco.machine import exact_angle, state_at
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files
 from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics_studies.papers.de_falco.machine import exact_angle, state_at
 
 NAMES = sorted(shipped_files("mechanism"))
 # Every form once on every machine; every algorithm on the one that needs it most.

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.mechanism_builder import clustered
 
-from uk_dynamics.benchmarks.loop_ladder import loop_ladder, swinging
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.core.tree.tree import Tree
 from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.local_structure import local_structure
 from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder, swinging
 
 # Absolute, m/s² and rad/s² of accelerations up to some 40: dense matrices refer to the world's
 # origin and lose digits with the length of the ladder.

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from support.mechanism_builder import closed_states, shipped
 
-from uk_dynamics.benchmarks.peers.pinocchio import PinocchioPeer
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.resources import shipped_files
+from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
 STATES = 1000
 CLOSED = 1e-12  # m or rad

@@ -13,8 +13,8 @@ from support.mechanism_builder import pinned_arm
 
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.exceptions import StateError, UnknownNameError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import Inputs
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 DRIVEN = """  drive: {type: joint, joint: j1, reference: {type: sinusoid, offset: 0.2,

@@ -371,6 +371,13 @@ def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
     assert len(names) == len(set(names))
 
 
+def test_the_schema_tells_the_gains_that_a_task_has_without_being_told():
+    gains = load_schema("tasks")["definitions"]["stabilization"]["properties"]
+    assert {key: part["default"] for key, part in gains.items()} == dataclasses.asdict(
+        StabilizationSpec()
+    )
+
+
 @pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep"])
 def test_the_schema_that_editors_get_is_complete_in_itself(kind, capsys):
     assert main(["schema", kind]) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf.reading import read_urdf_text
 from uk_dynamics.model.urdf.visuals import GREY, Box, Cylinder, MeshFile, Sphere, appearance
 

@@ -38,7 +38,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     controllers,
 )
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.nodes.joint_state_completer import JointStateCompleter
 

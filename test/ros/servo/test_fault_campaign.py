@@ -2,8 +2,8 @@
 
 """Faults of every kind in a machine of five processes: the stated reaction, in the stated time.
 
-``benchmarks/faults.py`` injects a hundred; here is one of each kind that needs whole processes or
-the whole chain. The others have their tests in test_ros_safety.py.
+``studies/measurements/faults.py`` injects a hundred; here is one of each kind that needs whole
+processes or the whole chain. The others have their tests in test_ros_safety.py.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from uk_dynamics.control.gravity_compensation import GravityCompensation
 from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 
 pytestmark = pytest.mark.ros

@@ -18,8 +18,8 @@ from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.files.constraint_specification import StabilizationSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 
 _STILL = 1e-6  # J: a machine without mobility stays where it is

@@ -18,7 +18,7 @@ from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.resources import shipped_files
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
 
 _HELP = """\
 print the completion script of a shell
@@ -86,8 +86,6 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
         return _yaml_files if command == "sweep" else _shipped_or_files("mechanism", _ROBOTS)
     if action.dest == "tasks" and action.metavar == "FILE":
         return _shipped_or_files("tasks")
-    if action.dest == "paper":
-        return _papers
     if action.metavar == "JOINT=VALUE" and command == "init":
         return _joints_of_urdf
     if action.metavar == "JOINT=VALUE":
@@ -116,17 +114,11 @@ def _shipped_or_files(
     return offered
 
 
-def _papers(**_: Any) -> Iterable[str]:
-    from uk_dynamics.papers import PAPERS
-
-    return PAPERS
-
-
 def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
     """Names in the mechanism given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-        from uk_dynamics.mechanism import Mechanism
+        from uk_dynamics.mechanism_class import Mechanism
 
         try:
             mechanism = Mechanism.from_file(parsed_args.file)

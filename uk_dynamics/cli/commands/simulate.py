@@ -19,8 +19,8 @@ from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
     from uk_dynamics.mechanism.dynamics import Backend
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Controller
 
 # Copied from uk_dynamics.simulation, which would take long to import for --help.

@@ -12,7 +12,8 @@ from uk_dynamics.cli.output.served_view import add_server, serve
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.mechanism import Tasks
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.viewing import Source
 
 _HELP = """\

@@ -57,7 +57,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, and list what was lost or changed; status 1 where rows are missing."""
     from uk_dynamics.conversion import export_mechanism, write_files
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
 
     found = export_mechanism(Mechanism.from_file(arguments.file), arguments.format)
     refused = bool(found.missing) and not arguments.partial

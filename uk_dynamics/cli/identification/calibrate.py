@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         read_tracker,
         updated_files,
     )
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Trajectory
 
     mechanism = Mechanism.from_file(arguments.file)

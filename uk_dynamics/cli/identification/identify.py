@@ -13,7 +13,7 @@ from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
 
 _HELP = """\
 estimate masses, friction, springs and motor constants from recordings
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.conversion import write_files
     from uk_dynamics.exceptions import InputError
     from uk_dynamics.identification import DEFAULT, identify, report, summary, updated_files
-    from uk_dynamics.mechanism import Mechanism
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Trajectory
 
     mechanism = Mechanism.from_file(arguments.file)

@@ -5,7 +5,10 @@
 from uk_dynamics.cli.options.arguments import (
     VIEW_PORT,
     Commands,
+    add_command,
+    add_json,
     add_start_on_tasks,
+    check_writable,
     count,
     positive,
 )
@@ -13,7 +16,10 @@ from uk_dynamics.cli.options.arguments import (
 __all__ = [
     "VIEW_PORT",
     "Commands",
+    "add_command",
+    "add_json",
     "add_start_on_tasks",
+    "check_writable",
     "count",
     "positive",
 ]

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.mechanism import Tasks
     from uk_dynamics.mechanism.resolution import State
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Controller
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

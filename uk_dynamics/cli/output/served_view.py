@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from uk_dynamics.cli.options import arguments as common
 
 if TYPE_CHECKING:
-    from uk_dynamics.mechanism import Mechanism, Tasks
+    from uk_dynamics.mechanism import Tasks
+    from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.viewing import Source
 
 

@@ -8,13 +8,8 @@ vectors of a mechanism, and valid for arrays of dtype object that hold symbols.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
-from uk_dynamics.core.linalg import is_symbolic
 
 Array = NDArray[np.float64]
 
@@ -100,34 +95,3 @@ def dot(x: Array, y: Array) -> Array:
 def motion_cross(x: Array, y: Array) -> Array:
     """Spatial cross products of motion vectors (linear, angular), (K, 6) with (K, 6)."""
     return _MOTION_CROSS(x, y)
-
-
-# NumPy's own take symbols, but not the floats that are among them where something is constant.
-_sines = np.frompyfunc(lambda x: x.sin() if hasattr(x, "sin") else math.sin(x), 1, 1)
-_cosines = np.frompyfunc(lambda x: x.cos() if hasattr(x, "cos") else math.cos(x), 1, 1)
-
-
-def _angle(y: Any, x: Any) -> Any:
-    symbol = next((z for z in (y, x) if hasattr(z, "functions")), None)
-    return math.atan2(y, x) if symbol is None else symbol.functions["atan2"](y, x)
-
-
-_angles = np.frompyfunc(_angle, 2, 1)
-
-
-def sine(x: Array) -> Array:
-    """Sines of floats or symbols."""
-    found: Array = _sines(x) if is_symbolic(x) else np.sin(x)
-    return found
-
-
-def cosine(x: Array) -> Array:
-    """Cosines of floats or symbols."""
-    found: Array = _cosines(x) if is_symbolic(x) else np.cos(x)
-    return found
-
-
-def polar_angle(y: Array, x: Array) -> Array:
-    """Angles of the points (x, y), between −π and π, for floats or symbols alike."""
-    found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
-    return found

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 _STEEP = 1e3  # of a velocity per velocity of the joints: nearly singular
 _SEEN = 50  # configurations

@@ -23,9 +23,9 @@ import numpy as np
 
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 WRENCH_AXES = ("x", "y", "z", "rx", "ry", "rz")
 _DETERMINED = 1e-3  # of the largest effect of an axis: smallest singular value

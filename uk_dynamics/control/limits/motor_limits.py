@@ -14,8 +14,8 @@ import numpy as np
 
 from uk_dynamics.core.servo import AT_LIMIT, SLOWEST
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class Bounds(NamedTuple):

@@ -3,16 +3,9 @@
 """The servo controller."""
 
 from uk_dynamics.control.servo.delay_margin import largest_frequency
-from uk_dynamics.control.servo.effort_derivatives import (
-    BatchEffortDerivatives,
-    EffortDerivatives,
-    EffortPatterns,
-    EffortStatus,
-)
 from uk_dynamics.control.servo.periods_in_c import PeriodsInC
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.control.servo.servo_derivatives import ServoDerivatives, has_effort_derivatives
 from uk_dynamics.control.servo.servo_modes import (
     GRAVITY_COMPENSATION,
     HOLD,
@@ -28,18 +21,12 @@ __all__ = [
     "HOLD",
     "MODES",
     "TASKS",
-    "BatchEffortDerivatives",
-    "EffortDerivatives",
-    "EffortPatterns",
-    "EffortStatus",
     "Gains",
     "PeriodsInC",
     "ServoController",
-    "ServoDerivatives",
     "ServoModes",
     "Setpoint",
     "SetpointGenerator",
-    "has_effort_derivatives",
     "largest_frequency",
     "servo_controllability",
 ]

@@ -9,9 +9,8 @@ import functools
 import numpy as np
 
 from uk_dynamics.control.friction_compensation import compensate_friction
-from uk_dynamics.control.limits.limited_allocation import LimitedAllocation
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.servo import ServoSolution, servo_efforts
+from uk_dynamics.core.servo import LimitedAllocation, ServoSolution, servo_efforts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,

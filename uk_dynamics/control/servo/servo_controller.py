@@ -28,9 +28,10 @@ from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evalua
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError, expect, expect_size
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Demand, ServoOutcome, TrackingErrors
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 __all__ = ["Command", "ServoController"]
 

@@ -18,9 +18,10 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import ControlInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
+from uk_dynamics.mechanism_class import Mechanism
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
 MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 _SAME = 1e-9  # s; stamps and sums of periods differ by rounding
 

@@ -20,7 +20,8 @@ from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
 from uk_dynamics.escaping import c_string
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 _ORDERS = {"position": "kPosition", "velocity": "kVelocity", "acceleration": "kAcceleration"}
 

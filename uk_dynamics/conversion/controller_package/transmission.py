@@ -14,7 +14,7 @@ from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
 from uk_dynamics.conversion.ros2_control_files import hardware_joints
 from uk_dynamics.escaping import c_string
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 
 
 def transmission_package(mechanism: Mechanism, joints: Sequence[str]) -> dict[str, str]:

@@ -17,9 +17,9 @@ from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
 from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import AssemblyError, InputError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.files import MechanismSpec
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 

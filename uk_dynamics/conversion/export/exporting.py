@@ -19,8 +19,8 @@ from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
+from uk_dynamics.mechanism_class import Mechanism
 
 Format = Literal["sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto"]
 FORMATS: tuple[Format, ...] = get_args(Format)

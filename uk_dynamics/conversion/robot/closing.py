@@ -16,7 +16,7 @@ import numpy as np
 
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.exceptions import UkDynamicsError, UndeterminedMotionError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import FAR, Array
 
 _NEARLY = 1e-5  # of the machine's size: what is open by less is a matter of digits

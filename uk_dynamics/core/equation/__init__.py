@@ -18,10 +18,18 @@ from uk_dynamics.core.equation.solution import (
     Solution,
     Status,
 )
-from uk_dynamics.core.equation.stabilization import from_alpha_beta, position_gains, row_gains
+from uk_dynamics.core.equation.stabilization import (
+    DAMPING_RATIO,
+    FREQUENCY,
+    from_alpha_beta,
+    position_gains,
+    row_gains,
+)
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
 
 __all__ = [
+    "DAMPING_RATIO",
+    "FREQUENCY",
     "WHITENING",
     "WITH_PSEUDOINVERSE",
     "Factorization",

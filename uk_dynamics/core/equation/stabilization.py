@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Value = TypeVar("Value", float, Array)
 
+#: What constraints, tasks and held joints have unless a file or a program says otherwise.
+FREQUENCY, DAMPING_RATIO = 5.0, 1.0  # Hz; without unit, 1 is critical
+
 
 def position_gains(frequency: Value, damping_ratio: Value) -> tuple[Value, Value]:
     """Gains 2ζω of ψ̇ and ω² of ψ: b = −bias − 2ζω ψ̇ − ω² ψ.
@@ -43,15 +46,12 @@ def velocity_gain(frequency: Value) -> Value:
 
 
 def row_gains(
-    frequency: Value, damping_ratio: Value, position_rows: Flags, motion_rows: Flags
+    frequency: Value,  # hz; one number or one per row
+    damping_ratio: Value,  # ζ; likewise
+    position_rows: Flags,  # whether each row is of order position, (m,)
+    motion_rows: Flags,  # whether each row is of order position or velocity, (m,)
 ) -> tuple[Array, Array]:
     """Gains of ψ̇ and ψ for rows of every order; zero for rows of order acceleration.
-
-    Args:
-        frequency: Hz; one number or one per row.
-        damping_ratio: ζ; likewise.
-        position_rows: Whether each row is of order position, (m,).
-        motion_rows: Whether each row is of order position or velocity, (m,).
 
     Returns:
         Damping, (m,), 1/s, and stiffness, (m,), 1/s².

@@ -5,11 +5,13 @@
 from uk_dynamics.core.integration.adaptive import (
     ADAPTIVE_CONSTANTS,
     ADAPTIVE_METHODS,
+    SAME_TIME,
     AdaptiveMethod,
     AdaptiveStepper,
     Tolerances,
 )
 from uk_dynamics.core.integration.fixed_step import (
+    PART_OF_A_STEP,
     ConfigurationSpace,
     rk4_step,
     semi_implicit_euler_step,
@@ -19,6 +21,8 @@ from uk_dynamics.core.integration.jacobian import motion_jacobian
 __all__ = [
     "ADAPTIVE_CONSTANTS",
     "ADAPTIVE_METHODS",
+    "PART_OF_A_STEP",
+    "SAME_TIME",
     "AdaptiveMethod",
     "AdaptiveStepper",
     "ConfigurationSpace",

@@ -31,6 +31,7 @@ from uk_dynamics.core.linalg.rank_rule import (
 from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.linalg.symbolic_functions import cosine, polar_angle, sine, square_root
 from uk_dynamics.core.linalg.symbolic_where import above, at_least, is_symbolic, where
 
 __all__ = [
@@ -58,10 +59,14 @@ __all__ = [
     "at_least",
     "bounded_least_squares",
     "coordinate_scale",
+    "cosine",
     "is_symbolic",
     "mass_factor",
+    "polar_angle",
     "rank_rule",
+    "sine",
     "skew",
+    "square_root",
     "tie_handicap",
     "where",
 ]

@@ -27,8 +27,9 @@ generated C gets them as ``#define UK_NAME``, see :func:`constants`; JAX imports
    norm is rounding, at most ``EXACTLY_DEPENDENT``; else the configuration is NEAR_SINGULAR.
 6. *Multipliers* of a row are determined where no vanishing combination of rows contains it by more
    than ``KERNEL_ROUNDING``.
-7. M is singular where its Cholesky pivots L_jj lose all but two digits: Σ M_jj/L_jj² is at least
-   ``LOST_PIVOTS``. That is relative to each coordinate, so light bodies do not trip it.
+7. M is singular where its Cholesky pivots L_jj lose all but four digits: Σ M_jj/L_jj² is at least
+   ``LOST_PIVOTS``. That is relative to each coordinate, so light bodies do not trip it; rounding
+   leaves a vanishing pivot eps times the condition of the coordinates before it, some 1e-12.
 
 Off the constraints a redundant row looks independent by about the loop-closure error over the
 length of the machine, and to follow it would lead far away: projections raise the rank tolerance to
@@ -63,7 +64,7 @@ the rank tolerance holds below some 1e4: far under this. What is larger is geome
 KERNEL_ROUNDING = 1e-6
 NEGLIGIBLE_ACCELERATION = 1e-3
 """m/s² or rad/s²: so small that no contradiction between such accelerations matters."""
-LOST_PIVOTS = 1e13
+LOST_PIVOTS = 1e11
 LOOSEST = 0.2
 SAFE_MARGIN = 2.0
 SAFE_ROUNDING = 1e-12

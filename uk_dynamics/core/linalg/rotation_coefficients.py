@@ -14,6 +14,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.linalg.symbolic_functions import cosine, sine, square_root
 from uk_dynamics.core.linalg.symbolic_where import at_least, below, where
 
 Array = NDArray[np.float64]
@@ -31,7 +32,7 @@ _C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS
 def sinc(angle: Array) -> Array:
     """Return sin θ / θ for θ ≥ 0."""
     safe = at_least(angle, _TINY)
-    value: Array = np.sin(safe) / safe
+    value: Array = sine(safe) / safe
     return value
 
 
@@ -42,22 +43,28 @@ def a(angle: Array) -> Array:
 
 def c(square: Array) -> Array:
     """(θ − sin θ)/θ³ as a function of θ²."""
-    return _series_or(square, _C, lambda x: (1.0 - sinc(np.sqrt(x))) / x)
+    return _series_or(square, _C, lambda x: (1.0 - sinc(square_root(x))) / x)
 
 
 def g(square: Array) -> Array:
     """(sin h − h cos h)/h³ as a function of h²."""
-    return _series_or(square, _G, lambda x: (sinc(np.sqrt(x)) - np.cos(np.sqrt(x))) / x)
+    return _series_or(square, _G, lambda x: (sinc(square_root(x)) - cosine(square_root(x))) / x)
 
 
 def a_rate(square: Array) -> Array:
     """The derivative of a by θ, over θ, as a function of θ²."""
-    return _series_or(square, _A_RATE, lambda x: (sinc(np.sqrt(x)) - 2.0 * a(np.sqrt(x))) / x)
+    return _series_or(
+        square, _A_RATE, lambda x: (sinc(square_root(x)) - 2.0 * a(square_root(x))) / x
+    )
+
+
+def _a_difference(angle: Array) -> Array:
+    return sinc(angle) - 2.0 * a(angle)
 
 
 def c_rate(square: Array) -> Array:
     """The derivative of c by θ, over θ, as a function of θ²."""
-    return _series_or(square, _C_RATE, lambda x: (a(np.sqrt(x)) - 3.0 * c(x)) / x)
+    return _series_or(square, _C_RATE, lambda x: (a(square_root(x)) - 3.0 * c(x)) / x)
 
 
 def _series_or(square: Array, series: list[float], closed: Callable[[Array], Array]) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients
+from uk_dynamics.core.linalg.symbolic_functions import polar_angle, square_root
 from uk_dynamics.core.linalg.symbolic_where import below, is_symbolic, where
 
 Array = NDArray[np.float64]
@@ -56,7 +57,7 @@ def skew(vector: Array) -> Array:
 def exp(phi: Array) -> Array:
     """Rotation matrix of a rotation vector (Rodrigues), (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
-    angle = np.sqrt(square)
+    angle = square_root(square)
     return np.eye(3) + coefficients.sinc(angle) * cross + coefficients.a(angle) * (cross @ cross)
 
 
@@ -71,8 +72,8 @@ def log(rotation: Array) -> Array:
     rotation = _as_numbers(rotation)
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)
     sine_axis, cosine = parts[:, :3], 0.5 * (parts[:, 3] - 1.0)
-    sine = np.sqrt(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
-    near: Array = sine_axis * (np.arctan2(sine, cosine) / sine)[:, None]
+    sine = square_root(np.add.reduce(sine_axis * sine_axis, 1)) + _TINY
+    near: Array = sine_axis * (polar_angle(sine, cosine) / sine)[:, None]
     if not is_symbolic(rotation) and (cosine > -0.5).all():
         return near.reshape(rotation.shape[:-1])
     outer = _quaternion_products(rotation.reshape(-1, 3, 3))
@@ -83,8 +84,8 @@ def log(rotation: Array) -> Array:
         largest = where(larger, outer[:, index, index], largest)
     row = where(below(row[:, :1], 0.0), -row, row)
     w, vector = row[:, 0], row[:, 1:]
-    length = np.sqrt(np.add.reduce(vector * vector, 1)) + _TINY
-    far = vector * (2.0 * np.arctan2(length, w) / length)[:, None]
+    length = square_root(np.add.reduce(vector * vector, 1)) + _TINY
+    far = vector * (2.0 * polar_angle(length, w) / length)[:, None]
     chosen = where(below(cosine, -0.5)[:, None], far, near)
     return chosen.reshape(rotation.shape[:-1])
 
@@ -92,14 +93,14 @@ def log(rotation: Array) -> Array:
 def left_jacobian(phi: Array) -> Array:
     """Left Jacobian J with ω = J(φ) φ̇, ω in the fixed frame, (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
-    angle = np.sqrt(square)
+    angle = square_root(square)
     return np.eye(3) + coefficients.a(angle) * cross + coefficients.c(square) * (cross @ cross)
 
 
 def left_jacobian_inverse(phi: Array) -> Array:
     """Inverse of the left Jacobian, φ̇ = J⁻¹(φ) ω; singular at |φ| = 2π, (..., 3, 3)."""
     square, cross = _square_and_skew(phi)
-    angle = np.sqrt(square)
+    angle = square_root(square)
     # (1 − h cot h)/θ² with h = θ/2, as (sin h − h cos h)/h³ over 4 sin(h)/h
     factor = coefficients.g(0.25 * square) / (4.0 * coefficients.sinc(0.5 * angle))
     return np.eye(3) - 0.5 * cross + factor * (cross @ cross)
@@ -111,7 +112,7 @@ def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
     Returns: (..., 3, 3), 1/s.
     """
     square, cross = _square_and_skew(phi)
-    angle = np.sqrt(square)
+    angle = square_root(square)
     cross_rate = skew(phi_rate)
     inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
     a, c = coefficients.a(angle), coefficients.c(square)

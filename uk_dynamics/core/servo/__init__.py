@@ -2,6 +2,8 @@
 
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
+from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
@@ -11,6 +13,7 @@ from uk_dynamics.core.servo.control_constants import (
     INDEPENDENT,
     INTERNAL_CONSTANTS,
     INTERNAL_REACHED,
+    NEGLIGIBLE_DELAY,
     NOTICEABLE,
     SAME_EFFECT,
     SERVED,
@@ -19,12 +22,14 @@ from uk_dynamics.core.servo.control_constants import (
     TOO_SHORT,
 )
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
+from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
 
 __all__ = [
     "AT_LIMIT",
+    "CONTINUATION_CONSTANTS",
     "CONTROL_CONSTANTS",
     "EFFORT_SLOPE_CONSTANTS",
     "HELD_BY",
@@ -33,16 +38,19 @@ __all__ = [
     "INTERNAL_CONSTANTS",
     "INTERNAL_REACHED",
     "MET",
+    "NEGLIGIBLE_DELAY",
     "NOTICEABLE",
     "SAME_EFFECT",
     "SERVED",
     "SLOWEST",
     "TOO_LONG",
     "TOO_SHORT",
+    "LimitedAllocation",
     "LoopFactors",
     "ServoSolution",
     "Split",
     "actuation",
+    "continuation_rule",
     "free_motions",
     "motion_efforts",
     "servo_efforts",

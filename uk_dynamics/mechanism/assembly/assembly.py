@@ -62,7 +62,7 @@ def assemble(
         reason = f"from here it closes only outside the joint limits: {shown}"
         return replace(result, reason=reason, closes_beyond=outside.limit_violations)
     advice = remedy(mechanism, result, guess, free, t, tolerance)
-    return replace(result, reason=advice or result.reason)
+    return replace(result, reason=advice or result.reason, has_remedy=bool(advice))
 
 
 def _from_other_starts(

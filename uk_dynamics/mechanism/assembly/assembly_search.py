@@ -44,6 +44,7 @@ class Assembly:
             of loops first.
         reversed: Whether all that is wrong are axes that point against each other.
         closes_beyond: Joints that would have to leave their limits for the loops to close.
+        has_remedy: Whether the reason says how to close loops that nearly close.
     """
 
     q: Array
@@ -54,6 +55,7 @@ class Assembly:
     limit_violations: tuple[LimitViolation, ...]
     reversed: bool = False
     closes_beyond: tuple[LimitViolation, ...] = ()
+    has_remedy: bool = False
 
 
 class Search:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
-from uk_dynamics.exceptions import StateError, expect
+from uk_dynamics.exceptions import CodedWarning, StateError, expect
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
@@ -278,7 +278,7 @@ class ResolvedMechanism:
         hints: tuple[str, ...] = ()
         if not len(self.constraints) and self.spec.file.endswith((".urdf", ".xacro")):
             hint = "closes no loops itself; uk_dynamics init drafts a mechanism file for it"
-            hints = (f"{self.spec.file}: {hint}",)
+            hints = (CodedWarning(f"{self.spec.file}: {hint}", "no_loops"),)
         return (*hints, *self.model.warnings, *self._unlimited_motors())
 
     def _unlimited_motors(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.exceptions import CodedWarning, UrdfError
 from uk_dynamics.model.urdf.description import Array, Joint, Link, Pose
 
 RELATIVE_ROUNDING = 1e-6  # files carry six digits
@@ -55,7 +55,7 @@ def outweighed(links: Iterable[Link], joints: Iterable[Joint], names: Iterable[s
     below: dict[str, list[Joint]] = {}
     for joint in fixed:
         below.setdefault(joint.parent, []).append(joint)
-    warnings = []
+    warnings: list[str] = []
     for name in names:
         top = name
         while top in above:
@@ -64,10 +64,11 @@ def outweighed(links: Iterable[Link], joints: Iterable[Joint], names: Iterable[s
         mass, inertia = _whole(list(_parts(top, Pose(), by_name, below)))
         if inertia_problem(mass, inertia)[1]:
             raise UrdfError(problem, place=f"link {name}")
-        warnings.append(
+        text = (
             f"link {name}: {problem}; used as it is, since the body it is fixed to ({top})"
             " outweighs it; export its inertia from CAD again, or leave its <inertial> out"
         )
+        warnings.append(CodedWarning(text, "inertia"))
     return warnings
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.exceptions import CodedWarning, UrdfError
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, closed_loops
 from uk_dynamics.model.urdf.composition import expand_includes
 from uk_dynamics.model.urdf.description import (
@@ -89,10 +89,8 @@ class _Reader:
         self.warnings += outweighed(links, joints, self.impossible)
         self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
         for name in moves_no_mass(links, ordered):
-            self.warnings.append(
-                f"joint {name}: moves no mass; its motion is determined only by constraints"
-                " or an armature"
-            )
+            text = "moves no mass; its motion is determined only by constraints or an armature"
+            self.warnings.append(CodedWarning(f"joint {name}: {text}", "massless"))
         return RobotDescription(
             name=self.robot.get("name", "robot"),
             source=self.source,
@@ -101,7 +99,10 @@ class _Reader:
             joints=ordered,
             mimics=tuple(self.mimics),
             loops=loops,
-            warnings=tuple(f"{self.source}: {warning}" for warning in self.warnings),
+            warnings=tuple(
+                w.of(self.source) if isinstance(w, CodedWarning) else f"{self.source}: {w}"
+                for w in self.warnings
+            ),
             text=ET.tostring(self.robot, encoding="unicode"),
             without_effort=tuple(self.without_effort),
         )
@@ -150,7 +151,7 @@ class _Reader:
         if problem and fatal:
             self.impossible.append(element.name)
         elif problem:
-            self.warnings.append(f"{element.place}: {problem}")
+            self.warnings.append(CodedWarning(f"{element.place}: {problem}", "inertia"))
         turned = pose.rotation @ inertia @ pose.rotation.T
         return Link(element.name, mass, pose.translation, turned)
 
@@ -216,7 +217,8 @@ class _Reader:
                 f"limit lower {lower:g} is above upper {upper:g}; swap them", place=element.place
             )
         if lower == upper:
-            self.warnings.append(f"{element.place}: lower and upper limit are both {lower:g}")
+            text = f"{element.place}: lower and upper limit are both {lower:g}"
+            self.warnings.append(CodedWarning(text, "limits"))
         return lower, upper, effort, velocity
 
     def _declared(self, element: Element, name: str, value: float) -> float:

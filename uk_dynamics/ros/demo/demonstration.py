@@ -19,8 +19,9 @@ from uk_dynamics.cli.output import summarize
 from uk_dynamics.compilation.build import is_cached
 from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.demo.motion_observer import LiveTable, MotionObserver
 from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
 from uk_dynamics.ros.process.run_node import make_executor

@@ -15,9 +15,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.dynamics import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS

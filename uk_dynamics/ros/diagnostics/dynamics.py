@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from uk_dynamics.core.equation import Solution, Status
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 

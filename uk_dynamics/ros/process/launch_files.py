@@ -24,7 +24,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 
 Argument = tuple[str, str, str]  # name, default, description

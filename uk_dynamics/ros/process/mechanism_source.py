@@ -14,10 +14,11 @@ from std_msgs.msg import String
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.control.servo import MODES, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import runs_on_simulated_time
 from uk_dynamics.ros.topics.qos import LATCHED_QOS

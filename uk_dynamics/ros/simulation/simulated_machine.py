@@ -11,7 +11,6 @@ import numpy as np
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import (
     METHODS,
     Dynamics,
@@ -21,6 +20,7 @@ from uk_dynamics.mechanism.dynamics import (
     switch,
 )
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class SimulatedMachine:

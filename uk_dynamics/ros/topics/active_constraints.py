@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import ActiveConstraints
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.topics.messages import first_unusable, view
 
 TOPIC = "simulator/active_constraints"

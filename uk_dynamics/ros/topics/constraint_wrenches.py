@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class ConstraintWrenches:

@@ -14,9 +14,9 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.topics.messages import MotionMessage

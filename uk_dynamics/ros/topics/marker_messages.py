@@ -12,6 +12,7 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from uk_dynamics.colours import FORCE, LOOP_ERROR, RGB, SHARED, TARGET, TORQUE
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene import ArrowScale, Marks
 
@@ -31,18 +32,15 @@ _AXIS, _LINE, _SHAFT, _HEAD, _TEXT, _BALL = 0.05, 0.004, 0.012, 0.03, 0.035, 0.0
 _VISIBLE = 1e-3  # shorter arrows and lines are not drawn
 
 
-def _colour(red: int, green: int, blue: int, alpha: float = 1.0) -> ColorRGBA:
-    return ColorRGBA(r=red / 255, g=green / 255, b=blue / 255, a=alpha)
+def _colour(rgb: RGB, alpha: float = 1.0) -> ColorRGBA:
+    red, green, blue = (part / 255 for part in rgb)
+    return ColorRGBA(r=red, g=green, b=blue, a=alpha)
 
 
-# Okabe and Ito's palette, as in the browser; loop-closure errors are yellow, since RViz is dark.
-_FORCE = _colour(213, 94, 0)
-_TORQUE = _colour(204, 121, 167)
-_SHARED = _colour(140, 140, 140)
-_ERROR = _colour(240, 228, 66)
-_TARGET = _colour(0, 158, 115, 0.7)
-_LETTERS = _colour(240, 240, 240)
-_AXES = (_colour(213, 60, 40), _colour(60, 170, 60), _colour(40, 90, 220))
+_FORCE, _TORQUE, _SHARED, _ERROR = map(_colour, (FORCE, TORQUE, SHARED, LOOP_ERROR))
+_TARGET = _colour(TARGET, 0.7)
+_LETTERS = _colour((240, 240, 240))
+_AXES = (_colour((213, 60, 40)), _colour((60, 170, 60)), _colour((40, 90, 220)))
 
 
 class MarkerMessages:

@@ -2,11 +2,10 @@
 
 """Plots of a trajectory."""
 
-from uk_dynamics.simulation.plots.curves import COLOURS, LINE_STYLES
+from uk_dynamics.simulation.plots.curves import LINE_STYLES
 from uk_dynamics.simulation.plots.figure_files import RESOLUTION, draw_for_files, empty_figure
 
 __all__ = [
-    "COLOURS",
     "LINE_STYLES",
     "RESOLUTION",
     "draw_for_files",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uk_dynamics.colours import COLOURS, ON_PAPER
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.simulation.plots.panels import Panel, contents
 
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
 
 # Okabe and Ito's palette: distinguishable with any colour vision, and in grey print.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 LINE_STYLES = ("-", "--", ":", "-.")
-_ON_PAPER = COLOURS[:-1]  # without yellow, which is invisible on white
 # Seven colours and four styles make 28 pairs; neighbours differ in both, also in grey print.
-_MOST_NAMES = len(_ON_PAPER) * len(LINE_STYLES)  # a longer legend covers too much
+_MOST_NAMES = len(ON_PAPER) * len(LINE_STYLES)  # a longer legend covers too much
 _REFERENCE: dict[str, Any] = {"color": "black", "linestyle": (0, (1, 2.5)), "linewidth": 1.2}
 _LIMIT: dict[str, Any] = {"linestyle": (0, (8, 3)), "linewidth": 0.9}
 _GREY = "0.45"
@@ -130,7 +129,7 @@ def _draw_curves(axis: Any, t: Array, panel: Panel) -> None:
             t[chosen],
             curve.values[chosen],
             label=plot_text(curve.name),
-            color=_ON_PAPER[index % len(_ON_PAPER)],
+            color=ON_PAPER[index % len(ON_PAPER)],
             linestyle=LINE_STYLES[index % len(LINE_STYLES)],
             linewidth=width if panel.samples is None else 0.6,
             **marks,
@@ -159,7 +158,7 @@ def _scale(axis: Any, panel: Panel) -> None:
     near, far = _sorted_limits(panel, low - reach, high + reach)
     same = len({curve.limits for curve in panel.curves}) == 1
     for limit, index in near.items():
-        colour = _GREY if same else _ON_PAPER[index % len(_ON_PAPER)]
+        colour = _GREY if same else ON_PAPER[index % len(ON_PAPER)]
         axis.axhline(limit, color=colour, **_LIMIT)
         low, high = min(low, limit), max(high, limit)
     if near:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 
 _UNIT_PARTS = (".qx", ".qy", ".qz", ".qw", ".cos", ".sin")  # of quaternions and unit circles
 _LENGTHS = (".x", ".y", ".z")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import (
     COMMANDS,
     DIAGNOSTICS,

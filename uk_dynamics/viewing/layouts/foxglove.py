@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.colours import COLOURS
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import DIAGNOSTICS
 from uk_dynamics.viewing.layouts.curves import DIAGNOSTIC_ARRAY, Curve, Plot, tabs
 from uk_dynamics.viewing.scene.stage import stage

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.mechanism import Mechanism, Tasks
-from uk_dynamics.simulation.plots import COLOURS
+from uk_dynamics.colours import COLOURS
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.layouts.curves import DIAGNOSTIC_ARRAY, JOINT_STATE, Curve, Plot, tabs
 
 _BUFFER = 30  # s that are kept while it listens

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uk_dynamics.colours import BLUE, FORCE, RGB, TARGET, TORQUE
 from uk_dynamics.mechanism.resolution import Array
 
-Colour = tuple[int, int, int]
-
 # Strong colours that are told apart with any colour vision; Okabe and Ito's come first.
-_CANDIDATES: tuple[Colour, ...] = (
-    (213, 94, 0),
-    (204, 121, 167),
-    (0, 158, 115),
-    (0, 114, 178),
+_CANDIDATES: tuple[RGB, ...] = (
+    *(FORCE, TORQUE, TARGET, BLUE),
     (220, 0, 90),
     (120, 40, 200),
     (60, 180, 0),
@@ -32,15 +28,15 @@ _ASIDE = 0.08  # what being later among the candidates costs
 class MarkColours:
     """Of arrows and balls."""
 
-    force: Colour
-    torque: Colour
-    target: Colour
+    force: RGB
+    torque: RGB
+    target: RGB
 
 
 def mark_colours(machine: Iterable[tuple[float, ...]]) -> MarkColours:
     """Choose among the candidates those that differ from a machine's colours, RGB of 0 to 1."""
     used = [_oklab(np.array(colour[:3])) for colour in machine]
-    chosen: list[Colour] = []
+    chosen: list[RGB] = []
     for _ in range(3):
         # the first that differs enough, else the one that differs most
         distances = [
@@ -57,7 +53,7 @@ def mark_colours(machine: Iterable[tuple[float, ...]]) -> MarkColours:
     return MarkColours(*chosen)
 
 
-def _of(colour: Colour) -> Array:
+def _of(colour: RGB) -> Array:
     return _oklab(np.array(colour) / 255.0)
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism import Mechanism, Tasks
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.kinematics import Workspace
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.mechanism import Mechanism
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism_class import Mechanism
 
 _LEAST_SIZE = 0.2  # m
 _FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds

@@ -15,6 +15,7 @@ from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, Row, RowFrames
 from uk_dynamics.constraints.rows.vectors import Array, dot
+from uk_dynamics.core.linalg import square_root
 
 _TINY = 1e-300  # coinciding origins give a zero row, which the rank rule reports, instead of NaN
 
@@ -77,7 +78,7 @@ class DistanceRows(FrameRows):
 
     def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
         point, offset = self.frames.origins(kinematics)
-        norm: Array = np.sqrt(dot(offset, offset) + _TINY)
+        norm: Array = square_root(dot(offset, offset) + _TINY)
         return point, offset / norm[:, None], norm
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting,
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.core.linalg import square_root
 from uk_dynamics.exceptions import MechanismFileError
 
 #: The directions, in the order of their rows.
@@ -214,7 +215,7 @@ class RollingRows(FrameRows):
         a = apply(rotation.take(self.frames.child, 0), self.axle)
         ahead = cross(a, n)
         cosine = dot(a, n)[:, None]
-        lean = np.sqrt(dot(ahead, ahead) + _TINY)[:, None]
+        lean = square_root(dot(ahead, ahead) + _TINY)[:, None]
         up = (n - cosine * a) / lean
         return _Contact(
             normal=n,

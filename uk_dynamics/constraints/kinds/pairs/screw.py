@@ -30,7 +30,8 @@ from uk_dynamics.constraints.kinds.selections import across, aligned, on_axis
 from uk_dynamics.constraints.rows.frame_rows import couple, force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, apply, cosine, cross, dot, polar_angle, sine
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
+from uk_dynamics.core.linalg import cosine, polar_angle, sine
 from uk_dynamics.exceptions import MechanismFileError
 
 

@@ -1,0 +1,57 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Efforts within limits: least task residual by priority, then least distance from preferred ones.
+
+The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One
+least-squares problem per priority minimises the residual of its rows without changing those of
+higher priority; a last one chooses among the efforts that achieve this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import bounded_least_squares
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class LimitedAllocation:
+    """Allocates efforts within limits, with a warm start from the last solution."""
+
+    def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
+        self.levels: tuple[Indices, ...] = tuple(
+            np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
+        )
+        self.finished = True
+        self.weights = weights  # diagonal of W, positive, (nu,)
+        self._tolerance = rank_tolerance
+        self._last: Array | None = None
+
+    def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
+        """Efforts, (nu,), in N or N·m."""
+        root = np.sqrt(self.weights)
+        low, high, goal = root * lower, root * upper, root * preferred
+        x = np.clip(goal if self._last is None else self._last, low, high)
+        scaled = C / root
+        stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
+        stages.append((np.eye(len(x)), goal))
+        motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
+        self.finished = True
+        for rows, right in stages:
+            if not motions.shape[1]:
+                break
+            found = bounded_least_squares(
+                rows, right, motions, x, low, high, rank_tolerance=self._tolerance
+            )
+            x, motions = found.x, found.motions
+            self.finished &= found.finished
+        self._last = x
+        efforts: Array = np.clip(x / root, lower, upper)
+        return efforts
+
+    def reset(self) -> None:
+        """Forget the last efforts."""
+        self._last = None
