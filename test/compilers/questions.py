@@ -26,7 +26,6 @@ from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import FLAGS, CompilationError, find_compiler
 from uk_dynamics.derivatives import MotionDerivatives, projection_derivatives_batch
 from uk_dynamics.mechanism.dynamics import Backend
-from uk_dynamics.mechanism.mechanism import Mechanism
 
 MEMBERS = 13  # of a batch: eight lanes and a part of them
 PERIOD = 1e-3  # s
@@ -81,7 +80,7 @@ def numbers(answer: Any) -> Iterator[np.ndarray]:
 
 
 @cache
-def turning() -> Mechanism:
+def turning() -> ukd.Mechanism:
     """An arm whose orientation follows a reference: logarithms of rotations."""
     parts, parent = link("base"), "base"
     for number, axis in enumerate(("0 0 1", "0 1 0", "1 0 0", "0 0.6 0.8"), start=1):
@@ -97,7 +96,7 @@ def turning() -> Mechanism:
 
 
 @cache
-def pushed() -> Mechanism:
+def pushed() -> ukd.Mechanism:
     """Joint forces: a spring, a stop, damping, and an expression with what functions there are."""
     return mechanism(
         link("base")
@@ -112,13 +111,13 @@ def pushed() -> Mechanism:
 
 
 @cache
-def in_clusters() -> Mechanism:
+def in_clusters() -> ukd.Mechanism:
     """A linkage that is evaluated as large mechanisms are."""
     return clustered(shipped("slider_crank"))
 
 
 @cache
-def states(machine: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def states(machine: ukd.Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Assembled states, and disturbed ones among them: q (K, nq), v and τ (K, nv)."""
     chance = np.random.default_rng(11)
     nv, start, dynamics = machine.model.nv, machine.start().q, machine.dynamics("interpreted")
@@ -134,7 +133,7 @@ def states(machine: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @cache
-def closed(machine: Mechanism) -> tuple[ukd.State, ...]:
+def closed(machine: ukd.Mechanism) -> tuple[ukd.State, ...]:
     """Assembled states, moving, at the start of time."""
     q, v, _ = states(machine)
     dynamics = machine.dynamics("interpreted")
@@ -177,7 +176,7 @@ def lanes(backend: Backend) -> list[np.ndarray]:
 # --- questions -----------------------------------------------------------------------------------
 
 
-def one_state(machine: Mechanism, backend: Backend) -> Any:
+def one_state(machine: ukd.Mechanism, backend: Backend) -> Any:
     """Accelerations, forces, multipliers, ranks, one state after the other."""
     dynamics = machine.dynamics(backend)
     for q, v, tau in zip(*states(machine), strict=True):
@@ -186,12 +185,12 @@ def one_state(machine: Mechanism, backend: Backend) -> Any:
         yield dynamics.acceleration(q, v, tau, 0.3)
 
 
-def batch(machine: Mechanism, backend: Backend) -> Any:
+def batch(machine: ukd.Mechanism, backend: Backend) -> Any:
     """The same side by side."""
     yield machine.dynamics(backend).evaluate_batch(*states(machine), t=0.3)
 
 
-def rollout(machine: Mechanism, backend: Backend) -> Any:
+def rollout(machine: ukd.Mechanism, backend: Backend) -> Any:
     """Trajectories side by side."""
     _, _, tau = states(machine)
     q, v = (np.array([getattr(x, name) for x in closed(machine)]) for name in "qv")
@@ -199,7 +198,7 @@ def rollout(machine: Mechanism, backend: Backend) -> Any:
     yield [found.q, found.v]
 
 
-def derivatives(machine: Mechanism, backend: Backend) -> Any:
+def derivatives(machine: ukd.Mechanism, backend: Backend) -> Any:
     """Derivatives of motion and projection, of one state and side by side."""
     made = MotionDerivatives(machine, backend)
     starts = closed(machine)
@@ -212,7 +211,7 @@ def derivatives(machine: Mechanism, backend: Backend) -> Any:
 
 
 def _controller(
-    machine: Mechanism, tasks: str, backend: Backend, limit: float = 0.2
+    machine: ukd.Mechanism, tasks: str, backend: Backend, limit: float = 0.2
 ) -> ukd.ServoController:
     made = ukd.Tasks.from_file(tasks, machine)
     controller = ukd.ServoController(machine, made, control_period=PERIOD, backend=backend)
@@ -220,14 +219,14 @@ def _controller(
     return controller
 
 
-def law(machine: Mechanism, tasks: str, backend: Backend) -> Any:
+def law(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     """Efforts of the servo law."""
     for state in closed(machine):
         for limit in (0.2, 20.0):
             yield _controller(machine, tasks, backend, limit).command(state).efforts
 
 
-def period(machine: Mechanism, tasks: str, backend: Backend) -> Any:
+def period(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     """Closed loop: control periods and motion."""
     made = ukd.simulate(
         machine,
@@ -241,7 +240,7 @@ def period(machine: Mechanism, tasks: str, backend: Backend) -> Any:
     yield [made.q, made.v, made.efforts]
 
 
-def loops(machine: Mechanism, tasks: str, backend: Backend) -> Any:
+def loops(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     """Closed loops side by side; one after the other without C."""
     starts = closed(machine)
     made = ukd.simulate_many(
@@ -257,7 +256,7 @@ def loops(machine: Mechanism, tasks: str, backend: Backend) -> Any:
     yield [[x.q, x.v, x.efforts] for x in made]
 
 
-def efforts(machine: Mechanism, tasks: str, backend: Backend) -> Any:
+def efforts(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     """Derivatives of the efforts."""
     made = ukd.ServoDerivatives(ukd.Tasks.from_file(tasks, machine), backend)
     q, v = (np.array([getattr(x, name) for x in closed(machine)]) for name in "qv")
@@ -270,7 +269,7 @@ def questions() -> tuple[Question, ...]:
     """All of them."""
     made = [Question("functions of lanes", (lanes_program,), lanes)]
 
-    def add(kind: str, machine: Mechanism, ask: Any, *makers: Any, tolerance: float = DIRECT):
+    def add(kind: str, machine: ukd.Mechanism, ask: Any, *makers: Any, tolerance: float = DIRECT):
         title = f"{kind}, {names[machine]}"
         made.append(
             Question(
@@ -299,10 +298,10 @@ def questions() -> tuple[Question, ...]:
     return tuple(made)
 
 
-def _add_laws(add: Any, machine: Mechanism, file: str) -> None:
+def _add_laws(add: Any, machine: ukd.Mechanism, file: str) -> None:
     """Questions about the law of tasks, and about what it moves."""
 
-    def of(maker: Callable[[ukd.Tasks], Path]) -> Callable[[Mechanism], Path]:
+    def of(maker: Callable[[ukd.Tasks], Path]) -> Callable[[ukd.Mechanism], Path]:
         return lambda machine: maker(ukd.Tasks.from_file(file, machine))
 
     def asked(ask: Any) -> Any:

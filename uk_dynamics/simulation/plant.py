@@ -52,26 +52,16 @@ class Plant:
     def __init__(
         self,
         mechanism: Mechanism,
-        tau: Array | None,
-        controller: Controller | None,
+        tau: Array | None,  # constant generalized force, (nv,), in N or N·m; None is zero
+        controller: Controller | None,  # computes the motor efforts; None: they are zero
         *,
-        continuous: bool,
+        continuous: bool,  # whether control is continuous
+        # from a state until the efforts computed from it act, in s; not with continuous control
         delay: float = 0.0,
-        same: float = 0.0,
-        backend: Backend = "cached",
+        same: float = 0.0,  # instants that are nearer to one another are one, in s
+        backend: Backend = "cached",  # evaluator of the mechanism
     ) -> None:
-        """Start with zero motor efforts.
-
-        Args:
-            mechanism: What moves.
-            tau: Constant generalized force, (nv,), in N or N·m; None is zero.
-            controller: Computes the motor efforts; None: they are zero.
-            continuous: Whether control is continuous.
-            delay: From a state until the efforts computed from it act, in s; not with continuous
-                control.
-            same: Instants that are nearer to one another are one, in s.
-            backend: Evaluator of the mechanism.
-        """
+        """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway
         self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None

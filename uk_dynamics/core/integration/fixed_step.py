@@ -35,18 +35,14 @@ class ConfigurationSpace(Protocol):
 
 
 def semi_implicit_euler_step(
-    space: ConfigurationSpace, acceleration: Acceleration, t: float, q: Array, v: Array, h: float
+    space: ConfigurationSpace,  # where q lives
+    acceleration: Acceleration,  # (t, q, v) → v̇, (nv,)
+    t: float,  # start, in s
+    q: Array,  # configuration, (nq,)
+    v: Array,  # velocity, (nv,)
+    h: float,  # step, in s
 ) -> tuple[Array, Array]:
-    """One step of first order: new velocity first, then positions with it.
-
-    Args:
-        space: Where q lives.
-        acceleration: (t, q, v) → v̇, (nv,).
-        t: Start, in s.
-        q: Configuration, (nq,).
-        v: Velocity, (nv,).
-        h: Step, in s.
-    """
+    """One step of first order: new velocity first, then positions with it."""
     v_next = v + h * acceleration(t, q, v)
     return space.integrate(q, h * v_next), v_next
 

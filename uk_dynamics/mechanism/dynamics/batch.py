@@ -90,6 +90,7 @@ def without_forces(inputs: Inputs) -> Inputs:
 
 
 def states(
+<<<<<<< HEAD
     model: RobotModel,
     t: ArrayLike,
     q: ArrayLike,
@@ -105,6 +106,17 @@ def states(
         v: (K, nv).
         tau: (K, nv), (nv,) for all states, or None.
 
+=======
+    nq: int,  # positions
+    nv: int,  # velocities
+    t: ArrayLike,  # one time, or (K,), in s
+    q: ArrayLike,  # (K, nq)
+    v: ArrayLike,  # (K, nv)
+    tau: ArrayLike | None,  # (K, nv), (nv,) for all states, or None
+) -> States:
+    """Arrays of one batch as whole C-ordered floats.
+
+>>>>>>> main
     Raises:
         StateError: Wrong shapes, or numbers that are not finite.
     """

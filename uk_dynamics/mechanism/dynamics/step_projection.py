@@ -31,7 +31,11 @@ def jump_constants(mechanism: ResolvedMechanism) -> dict[str, float]:
 
 
 def project_step(
-    mechanism: ResolvedMechanism, dynamics: Dynamics, start: State, end: State, inputs: Inputs
+    mechanism: ResolvedMechanism,
+    dynamics: Dynamics,  # its evaluator
+    start: State,  # state before the step, on the constraints
+    end: State,  # state after it, as integrated
+    inputs: Inputs,  # of the dynamics at the end
 ) -> State:
     """Project the end of a step onto the constraints, unless they jumped within the step.
 
@@ -39,13 +43,6 @@ def project_step(
     errors: a reference or an expression has jumped, and the step knows nothing of the motion
     between. The same holds for velocities. References that arrive as samples go in steps by nature;
     of them only steps of ``_LARGEST`` are refused.
-
-    Args:
-        mechanism: What moves.
-        dynamics: Its evaluator.
-        start: State before the step, on the constraints.
-        end: State after it, as integrated.
-        inputs: Of the dynamics at the end.
 
     Raises:
         SimulationError: The positions cannot be projected, or constraints jump; it names the row.
