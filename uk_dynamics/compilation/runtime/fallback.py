@@ -5,10 +5,6 @@
 from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
-<<<<<<< HEAD
-=======
-from uk_dynamics.core.integration import ConfigurationSpace
->>>>>>> main
 from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Samples
 from uk_dynamics.mechanism.resolution import (
     Array,
@@ -21,10 +17,7 @@ from uk_dynamics.mechanism.resolution import (
     State,
     States,
 )
-<<<<<<< HEAD
 from uk_dynamics.model import RobotModel
-=======
->>>>>>> main
 
 
 class Fallback(Batches):

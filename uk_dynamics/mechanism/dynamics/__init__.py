@@ -20,10 +20,7 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
 )
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
-<<<<<<< HEAD
 from uk_dynamics.mechanism.dynamics.finite import require_finite, require_finite_reference
-=======
->>>>>>> main
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,

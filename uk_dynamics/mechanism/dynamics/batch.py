@@ -90,25 +90,7 @@ def without_forces(inputs: Inputs) -> Inputs:
 
 
 def states(
-<<<<<<< HEAD
-    model: RobotModel,
-    t: ArrayLike,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None,
-) -> States:
-    """Arrays of one batch as whole C-ordered floats.
-
-    Args:
-        model: Whose states they are.
-        t: One time, or (K,), in s.
-        q: (K, nq).
-        v: (K, nv).
-        tau: (K, nv), (nv,) for all states, or None.
-
-=======
-    nq: int,  # positions
-    nv: int,  # velocities
+    model: RobotModel,  # whose states they are
     t: ArrayLike,  # one time, or (K,), in s
     q: ArrayLike,  # (K, nq)
     v: ArrayLike,  # (K, nv)
@@ -116,7 +98,6 @@ def states(
 ) -> States:
     """Arrays of one batch as whole C-ordered floats.
 
->>>>>>> main
     Raises:
         StateError: Wrong shapes, or numbers that are not finite.
     """

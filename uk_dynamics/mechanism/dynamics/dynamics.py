@@ -23,10 +23,7 @@ from uk_dynamics.mechanism.resolution.state import (
     State,
     States,
 )
-<<<<<<< HEAD
 from uk_dynamics.model import RobotModel
-=======
->>>>>>> main
 
 #: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
 Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
@@ -34,11 +31,7 @@ BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 
 class Dynamics(Protocol):
-<<<<<<< HEAD
     """Evaluates constrained accelerations of one mechanism; threads may share it."""
-=======
-    """Evaluates constrained accelerations of one mechanism; not to be shared between threads."""
->>>>>>> main
 
     @property
     def rows(self) -> int:

@@ -5,16 +5,10 @@
 from __future__ import annotations
 
 import functools
-<<<<<<< HEAD
 import threading
 from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintTerms
-=======
-from typing import NamedTuple
-
-from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
->>>>>>> main
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
@@ -46,20 +40,12 @@ _NOTHING = Inputs()
 
 
 class Prepared(NamedTuple):
-<<<<<<< HEAD
-    """Terms of a state with their factorisation, for callers that need more than q̈.
+    """Terms of a state with their factorisation, for callers that need more than q̈."""
 
-    Attributes:
-        terms: M, F, A, b; M is a live view of the workspace.
-        rows: The structural rows behind A and b.
-        factorization: Of M and A.
-        workspace: Kinematics at the state, valid until the next evaluation.
-    """
-
-    terms: DynamicsTerms
-    rows: ConstraintTerms
-    factorization: Factorization
-    workspace: Workspace
+    terms: DynamicsTerms  # M, F, A, b; M is a live view of the workspace
+    rows: ConstraintTerms  # the structural rows behind A and b
+    factorization: Factorization  # of M and A
+    workspace: Workspace  # kinematics at the state, valid until the next evaluation
 
 
 class _Evaluation(threading.local):
@@ -81,23 +67,7 @@ class _Evaluation(threading.local):
 
 
 class InterpretedDynamics(Batches):
-    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it.
-
-    Attributes:
-        rows: Number of constraint rows, m.
-    """
-=======
-    """Terms of a state with their factorisation, for callers that need more than q̈."""
-
-    terms: DynamicsTerms  # M, F, A, b; M is a live view of the workspace
-    rows: ConstraintTerms  # the structural rows behind A and b
-    factorization: Factorization  # of M and A
-    workspace: Workspace  # kinematics at the state, valid until the next evaluation
-
-
-class InterpretedDynamics(Batches):
-    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads."""
->>>>>>> main
+    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace.
@@ -107,25 +77,10 @@ class InterpretedDynamics(Batches):
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
         self._model = model or mechanism.model
-<<<<<<< HEAD
-        self.rows = len(mechanism.constraints)
+        self.rows = len(mechanism.constraints)  # number of constraint rows, m
         self._own = _Evaluation(mechanism, self._model)
         self._scale = mechanism.constraints.reference_scale
         self._row_names = mechanism.constraints.row_names
-=======
-        new_workspace = self._model.workspace
-        if mechanism.local is not None:
-            new_workspace = functools.partial(mechanism.local.workspace, self._model)
-        self._workspace = new_workspace()
-        self.rows = len(mechanism.constraints)  # number of constraint rows, m
-        self._rows = StructuralRows(mechanism)
-        self._constraints: ConstraintSet = self._rows.constraints
-        self._terms = EquationTerms(mechanism, self._workspace, self._rows)
-        self._solver = Solver(mechanism)
-        self._projection = StateProjection(
-            mechanism, self._model, self._workspace, self._rows, self._solver
-        )
->>>>>>> main
         self._passive = mechanism.passive
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
