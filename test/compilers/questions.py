@@ -50,6 +50,11 @@ class Question:
     ask: Callable[[Backend], Any]
     tolerance: float = DIRECT
 
+    @property
+    def in_vectors(self) -> bool:
+        """Whether the code has vectors, of which compilers make the most different things."""
+        return self.name.startswith(("functions", "batch", "rollout", "closed loops"))
+
 
 def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
     """The largest one, relative to the largest entry of an array or to one; inf: no comparison."""
