@@ -165,6 +165,5 @@ def _ask(
 
 
 def _difference(question: Question, expected: list[np.ndarray], run: bool) -> Any:
-    for make in question.libraries:
-        make()
+    question.compile()
     return difference(question.ask("compiled"), expected) if run else None
