@@ -3,10 +3,10 @@
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
 from uk_dynamics.compilation.build.library import (
+    Library,
     announce,
-    derivative_batch_library_of,
-    derivative_library_of,
-    derivatives_are_cached,
+    is_cached,
+    library_of,
 )
 from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
 from uk_dynamics.compilation.derivatives.compiled_efforts import (
@@ -41,6 +41,7 @@ __all__ = [
     "CompiledProjection",
     "EffortSettings",
     "EquationSlopes",
+    "Library",
     "ManyEfforts",
     "ManySlopes",
     "ProjectedStates",
@@ -51,11 +52,10 @@ __all__ = [
     "announce",
     "choose",
     "chosen",
-    "derivative_batch_library_of",
-    "derivative_library_of",
-    "derivatives_are_cached",
     "effort_sparsity",
     "efforts_in_c",
+    "is_cached",
+    "library_of",
     "motion_sparsity",
     "projection_in_c",
     "projection_sparsity",

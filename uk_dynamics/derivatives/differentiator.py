@@ -22,10 +22,11 @@ from uk_dynamics.compilation import (
     CompiledDerivativeBatch,
     CompiledDerivatives,
     EquationSlopes,
+    Library,
     ManySlopes,
     SlopeSource,
     TracedSlopes,
-    derivatives_are_cached,
+    is_cached,
 )
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.exceptions import (
@@ -114,7 +115,9 @@ class Differentiator:
         self._dynamics = InterpretedDynamics(mechanism)
         self._rows = StructuralRows(mechanism)
         self.compiled: CompiledDerivatives | None = None
-        if backend == "compiled" or (backend == "cached" and derivatives_are_cached(mechanism)):
+        if backend == "compiled" or (
+            backend == "cached" and is_cached(mechanism, Library.DERIVATIVES)
+        ):
             self.compiled = CompiledDerivatives(mechanism)
         self._source: SlopeSource = self.compiled or TracedSlopes(mechanism)
         self._many: CompiledDerivativeBatch | None = None

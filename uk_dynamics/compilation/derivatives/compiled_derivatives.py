@@ -9,7 +9,7 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import derivative_library_of
+from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.derivatives.equation_slopes import EquationSlopes
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.constraints.references import ReferenceSample
@@ -25,7 +25,7 @@ class CompiledDerivatives:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(derivative_library_of(mechanism)))
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVES)))
         self._layout = layout = DerivativeLayout(mechanism)
         self._nv, self._rows = mechanism.model.nv, layout.rows
         self._memory = np.zeros(layout.size)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import effort_library_of, efforts_are_cached
+from uk_dynamics.compilation.build.library import Library, is_cached, library_of
 from uk_dynamics.compilation.derivatives.compiled_projection import WORTH_A_THREAD, at, stride_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import EffortLayout
@@ -79,7 +79,7 @@ class CompiledEfforts:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._function = ctypes.CDLL(str(effort_library_of(tasks))).uk_effort_slopes_many
+        self._function = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS))).uk_effort_slopes_many
         self._function.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Call))
         self._function.restype = None
         self._layout = EffortLayout(tasks)
@@ -130,4 +130,4 @@ def efforts_in_c(tasks: Tasks, *, make: bool) -> CompiledEfforts | None:
     Raises:
         CompilationError: They are to be made, and cannot be.
     """
-    return CompiledEfforts(tasks) if make or efforts_are_cached(tasks) else None
+    return CompiledEfforts(tasks) if make or is_cached(tasks, Library.EFFORTS) else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import projection_is_cached, projection_library_of
+from uk_dynamics.compilation.build.library import Library, is_cached, library_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
@@ -54,7 +54,7 @@ class CompiledProjection:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._function = ctypes.CDLL(str(projection_library_of(mechanism))).uk_project_many
+        self._function = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION))).uk_project_many
         self._function.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Call))
         self._function.restype = None
         self._layout = DerivativeLayout(mechanism)
@@ -84,7 +84,7 @@ def projection_in_c(mechanism: ResolvedMechanism, *, make: bool) -> CompiledProj
     Raises:
         CompilationError: It is to be made, and there is no compiler.
     """
-    if rolls(mechanism) and (make or projection_is_cached(mechanism)):
+    if rolls(mechanism) and (make or is_cached(mechanism, Library.PROJECTION)):
         return CompiledProjection(mechanism)
     return None
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import derivative_batch_library_of
+from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
@@ -64,7 +64,7 @@ class CompiledDerivativeBatch:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
         """
-        library = ctypes.CDLL(str(derivative_batch_library_of(mechanism)))
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
         self._function = library.uk_differentiate_batch
         self._function.argtypes = (ctypes.POINTER(_Call),)
         self._width: int = library.uk_width()

@@ -48,9 +48,11 @@ static inline void uk_row_of(int type, const double *Rp, const double *op, const
 """
 
 
-def cluster_source(constraints: ConstraintSet) -> str:
-    """The whole source for mechanisms with rows of these types."""
-    return "\n".join([*_kernel(constraints), part("python_arrays.c"), part("cluster_python.c")])
+def cluster_source(mechanism: ResolvedMechanism) -> str:
+    """The whole source for mechanisms with rows of the same types."""
+    assert mechanism.local is not None
+    kernel = _kernel(mechanism.local.constraints)
+    return "\n".join([*kernel, part("python_arrays.c"), part("cluster_python.c")])
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
