@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from compilers.cells import cells, processors
+from compilers.cells import Cell, can_run, cells, processors
 from compilers.questions import questions
 from compilers.verdict import Call, reference, verdicts
 
@@ -13,6 +13,19 @@ from uk_dynamics.compilation.build.compiler import find_compiler
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C compiler")
+
+
+def test_code_for_an_unknown_processor_with_avx512_is_right_at_the_first_level() -> None:
+    """Compilers fold constants there that they keep elsewhere: -0.0 as a mask was 0.0."""
+    assert compiler is not None
+    runs = [name for name in processors() if name != "native" and can_run(name)]
+    wanted = "skylake-avx512" if "skylake-avx512" in runs else (runs or ["native"])[-1]
+    cell = Cell(compiler.command[0], "-O1", wanted, generic=wanted != "native")
+    asked = [x for x in questions() if x.name.startswith(("functions", "state, j", "batch"))]
+    assert len(asked) > 4
+    (found,) = verdicts([Call(cell.cc, run=True)], asked, reference(asked))
+    assert not found.wrong
+    assert set(found.differences) == {question.name for question in asked}
 
 
 def test_a_compiler_that_makes_something_else_is_found(tmp_path) -> None:
