@@ -15,17 +15,3 @@ from uk_dynamics.control.estimation.wrench_observer import (
     ExternalForces,
     WrenchObserver,
 )
-
-__all__ = [
-    "JUMP",
-    "LARGEST_MISFIT",
-    "SINGULAR_TOLERANCE",
-    "WRENCH_AXES",
-    "EstimationStatus",
-    "ExternalForces",
-    "IndependentJoints",
-    "JointStateEstimate",
-    "StateCompletion",
-    "WrenchObserver",
-    "allowed_motions",
-]

@@ -17,17 +17,3 @@ from uk_dynamics.core.integration.fixed_step import (
     semi_implicit_euler_step,
 )
 from uk_dynamics.core.integration.jacobian import motion_jacobian
-
-__all__ = [
-    "ADAPTIVE_CONSTANTS",
-    "ADAPTIVE_METHODS",
-    "PART_OF_A_STEP",
-    "SAME_TIME",
-    "AdaptiveMethod",
-    "AdaptiveStepper",
-    "ConfigurationSpace",
-    "Tolerances",
-    "motion_jacobian",
-    "rk4_step",
-    "semi_implicit_euler_step",
-]

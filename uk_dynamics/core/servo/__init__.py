@@ -26,35 +26,3 @@ from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
-
-__all__ = [
-    "AT_LIMIT",
-    "CONTINUATION_CONSTANTS",
-    "CONTROL_CONSTANTS",
-    "EFFORT_SLOPE_CONSTANTS",
-    "HELD_BY",
-    "HELD_WITHIN",
-    "INDEPENDENT",
-    "INTERNAL_CONSTANTS",
-    "INTERNAL_REACHED",
-    "MET",
-    "NEGLIGIBLE_DELAY",
-    "NOTICEABLE",
-    "SAME_EFFECT",
-    "SERVED",
-    "SLOWEST",
-    "TOO_LONG",
-    "TOO_SHORT",
-    "LimitedAllocation",
-    "LoopFactors",
-    "ServoSolution",
-    "Split",
-    "actuation",
-    "continuation_rule",
-    "free_motions",
-    "motion_efforts",
-    "servo_efforts",
-    "servo_lemmas",
-    "solutions",
-    "undetermined",
-]

@@ -6,11 +6,3 @@ from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
 from uk_dynamics.model.kinematics.chart import SERIES_BELOW
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
-
-__all__ = [
-    "SERIES_BELOW",
-    "Body",
-    "BodyFrame",
-    "TreeWorkspace",
-    "Workspace",
-]
