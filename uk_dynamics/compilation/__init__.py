@@ -7,57 +7,38 @@ from uk_dynamics.compilation.build.library import (
     derivative_batch_library_of,
     derivative_library_of,
     derivatives_are_cached,
+    efforts_are_cached,
+    projection_is_cached,
 )
-from uk_dynamics.compilation.derivatives.compiled_derivatives import CompiledDerivatives
-from uk_dynamics.compilation.derivatives.compiled_efforts import (
+from uk_dynamics.compilation.compiled_derivatives import (
+    LEFT_TO_PYTHON,
+    CompiledDerivativeBatch,
+    CompiledDerivatives,
     CompiledEfforts,
-    EffortSettings,
-    ManyEfforts,
-    efforts_in_c,
-)
-from uk_dynamics.compilation.derivatives.compiled_projection import (
     CompiledProjection,
-    ProjectedStates,
-    projection_in_c,
+    EffortSettings,
+    States,
 )
-from uk_dynamics.compilation.derivatives.derivative_batch import CompiledDerivativeBatch, ManySlopes
-from uk_dynamics.compilation.derivatives.equation_slopes import (
-    EquationSlopes,
-    SlopeSource,
-    TracedSlopes,
-)
-from uk_dynamics.compilation.derivatives.patterns import (
-    effort_sparsity,
-    motion_sparsity,
-    projection_sparsity,
-)
-from uk_dynamics.compilation.derivatives.task_slopes import TaskSlopes
+from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
 
 __all__ = [
+    "LEFT_TO_PYTHON",
     "CompiledDerivativeBatch",
     "CompiledDerivatives",
     "CompiledEfforts",
     "CompiledProjection",
     "EffortSettings",
-    "EquationSlopes",
-    "ManyEfforts",
-    "ManySlopes",
-    "ProjectedStates",
     "Selection",
-    "SlopeSource",
-    "TaskSlopes",
-    "TracedSlopes",
+    "States",
     "announce",
     "choose",
     "chosen",
     "derivative_batch_library_of",
     "derivative_library_of",
     "derivatives_are_cached",
-    "effort_sparsity",
-    "efforts_in_c",
-    "motion_sparsity",
-    "projection_in_c",
-    "projection_sparsity",
+    "efforts_are_cached",
+    "projection_is_cached",
+    "rolls",
     "select_backend",
 ]
