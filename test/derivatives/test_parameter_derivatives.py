@@ -10,7 +10,7 @@ from support.many_digits import ManyDigits, at_random, independent_rows
 from support.mechanism_builder import SLOT, massless, shipped
 
 from uk_dynamics import Inputs, Mechanism
-from uk_dynamics.compilation import derivative_library_of
+from uk_dynamics.compilation import Library, library_of
 from uk_dynamics.derivatives import ParameterDerivatives, by_parameters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.dynamics import DerivativeStatus
@@ -112,7 +112,9 @@ def test_compiled_derivatives_are_the_same(machine: str) -> None:
 def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
     mechanism, names = shipped("five_bar"), ["gravity.z", "links.left_leg.mass"]
     heavy = mechanism.with_parameters({"links.left_leg.mass": 3.0})
-    libraries = {derivative_library_of(by_parameters(x, names)) for x in (mechanism, heavy)}
+    libraries = {
+        library_of(by_parameters(x, names), Library.DERIVATIVES) for x in (mechanism, heavy)
+    }
     assert len(libraries) == 1
     state, tau, _ = at_random(mechanism, 3)
     expected = ParameterDerivatives(heavy, names, "interpreted").at(state, Inputs(tau))

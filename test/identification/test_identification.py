@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 from support.recorded import five_bar_recording
 from support.repository import ROOT
 
@@ -17,6 +21,7 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.identification import (
+    Estimate,
     Identification,
     Regressor,
     excitation,
@@ -25,8 +30,15 @@ from uk_dynamics.identification import (
     linear_parameters,
     random_motions,
 )
+from uk_dynamics.identification.possible_values import whole_body
 from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
-from uk_dynamics.model import body_of_parameters, parameters_of, parameters_of_body, pseudo_inertia
+from uk_dynamics.model import (
+    PARAMETERS_OF_A_LINK,
+    body_of_parameters,
+    parameters_of,
+    parameters_of_body,
+    pseudo_inertia,
+)
 
 DAMPING, FRICTION = 0.8, 1.5
 LOAD, CENTER = 1.3, (1.0, 0.0, 0.1)
@@ -354,3 +366,63 @@ def test_wrong_names_are_answered_with_valid_ones(five_bar: Mechanism, noisy: Tr
     )
     with pytest.raises(InputError, match="too few"):
         identify(five_bar, [short])
+
+
+def test_some_parameters_of_a_link_are_written_with_the_rest_of_its_file(
+    five_bar: Mechanism, noisy: Trajectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noisy.save(tmp_path / "run.npz")
+    command = ["identify", "five_bar", str(tmp_path / "run.npz"), "--out", str(tmp_path / "out")]
+    assert main([*command, "--estimate", "links.coupler_link.mass"]) == 0
+    written = Mechanism.from_file(tmp_path / "out" / "five_bar.yaml")
+    before, after = (_ten(x, "coupler_link") for x in (five_bar, written))
+    assert after[0] > before[0] + 0.5  # the load
+    np.testing.assert_allclose(after[1:], before[1:], atol=1e-12, rtol=0)  # rounding
+    capsys.readouterr()
+    only = identify(five_bar, [noisy], estimate=["links.coupler_link.mass"])
+    light = replace(only, estimates=(replace(only.estimates[0], value=0.1),))
+    others = "links.coupler_link.moment.*, links.coupler_link.inertia.*"
+    assert any(others in remark for remark in light.remarks)
+    with pytest.raises(InputError, match="no body has the estimated mass"):
+        _ = light.identified
+
+
+@given(st.sets(st.sampled_from(PARAMETERS_OF_A_LINK), min_size=1), st.integers(0, 2**32 - 1))
+def test_any_of_the_ten_parameters_of_a_body_make_a_body_or_are_refused(
+    parts: set[str], seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+
+    def body() -> NDArray[np.float64]:
+        spread = random.standard_normal((4, 8))
+        return parameters_of(spread @ spread.T)
+
+    before, new = body(), body()
+    estimated = {x: new[PARAMETERS_OF_A_LINK.index(x)] for x in parts}
+    expected = [estimated.get(x, b) for x, b in zip(PARAMETERS_OF_A_LINK, before, strict=True)]
+    if np.linalg.eigvalsh(pseudo_inertia(np.array(expected)))[0] > 0.0:
+        np.testing.assert_array_equal(whole_body("bar", before, estimated), expected)
+        return
+    with pytest.raises(InputError, match="no body has the estimated") as refused:
+        whole_body("bar", before, estimated)
+    left = [x for x in PARAMETERS_OF_A_LINK if x not in parts]
+    assert all(f"links.bar.{x.partition('.')[0]}" in str(refused.value) for x in left)
+
+
+def test_a_spring_whose_stiffness_alone_is_estimated_keeps_its_preload(
+    loaded: Identification,
+) -> None:
+    mechanism = Mechanism.from_file("diagonal_spring")
+    (stiffness,) = linear_parameters(mechanism, ["forces.*.stiffness"])
+    spring = stiffness.name.rpartition(".")[0]
+    made = Estimate(stiffness, 2.0 * stiffness.value, 0.0, "identified")
+    found = replace(loaded, mechanism=mechanism, estimates=(made,)).values
+    known = mechanism.parameters
+    assert found[f"{spring}.length"] == pytest.approx(
+        known[f"{spring}.length"].value / 2, abs=1e-12
+    )
+
+
+def _ten(mechanism: Mechanism, name: str) -> NDArray[np.float64]:
+    link = next(x for x in mechanism.model.description.links if x.name == name)
+    return parameters_of_body(link.mass, link.center_of_mass, link.inertia)

@@ -62,7 +62,7 @@ def controlled(name: str) -> ServoController:
 
 def test_three_levels_give_the_motion_and_the_forces_of_one():
     mechanism = shipped("rrr3_modular")
-    dynamics = mechanism.dynamics()
+    dynamics = mechanism.dynamics("interpreted")
     rng = np.random.default_rng(0)
     for t in TIMES:
         state = on_the_way(mechanism, t)
@@ -79,7 +79,7 @@ def test_three_levels_give_the_motion_and_the_forces_of_one():
 
 def test_modules_stay_apart_until_their_level():
     mechanism = shipped("rrr3_modular")
-    hierarchy = mechanism.dynamics().prepare(on_the_way(mechanism, 1.1)).factorization
+    hierarchy = mechanism.dynamics("interpreted").prepare(on_the_way(mechanism, 1.1)).factorization
     assert isinstance(hierarchy, Hierarchical)
     first, second, third = hierarchy.recursions
 
@@ -109,7 +109,7 @@ def test_the_model_of_each_level_is_that_of_its_modules():
     mechanism = shipped("rrr3_modular")
     state = on_the_way(mechanism, 2.7)
     terms = mechanism.terms(state)
-    hierarchy = mechanism.dynamics().prepare(state).factorization
+    hierarchy = mechanism.dynamics("interpreted").prepare(state).factorization
     assert isinstance(hierarchy, Hierarchical)
     names = mechanism.model.velocity_names
     free = dict(zip(names, hierarchy.accelerate(terms.F, terms.b, 1), strict=True))

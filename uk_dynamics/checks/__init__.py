@@ -4,9 +4,3 @@
 
 from uk_dynamics.checks.checklist import check_file
 from uk_dynamics.checks.subject import Finding, listed
-
-__all__ = [
-    "Finding",
-    "check_file",
-    "listed",
-]

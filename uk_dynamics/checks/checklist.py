@@ -40,19 +40,13 @@ _REPORTED_BY_CHECKS = ("massless", "limits", "inertia")  # codes of warnings
 
 
 def check_file(
-    file: str | Path,
-    tasks: str | Path | None = None,
-    positions: Mapping[str, float] | None = None,
+    file: str | Path,  # mechanism file
+    tasks: str | Path | None = None,  # tasks file
+    positions: Mapping[str, float] | None = None,  # by joint name, in rad or m
     *,
-    tolerance: float | None = None,
+    tolerance: float | None = None,  # instead of the file's ``solver.closure_tolerance``
 ) -> tuple[Finding, ...]:
     """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
-
-    Args:
-        file: Mechanism file.
-        tasks: Tasks file.
-        positions: By joint name, in rad or m.
-        tolerance: Instead of the file's ``solver.closure_tolerance``.
 
     Returns:
         Findings, errors first; for an invalid file, a single one.

@@ -5,9 +5,4 @@
 from uk_dynamics.cli.main import main
 from uk_dynamics.threads import one_thread_by_default
 
-__all__ = [
-    "main",
-]
-
-
 one_thread_by_default()

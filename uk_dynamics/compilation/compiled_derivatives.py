@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import (
-    derivative_batch_library_of,
-    derivative_library_of,
-    effort_library_of,
-    projection_library_of,
-)
+from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, EffortLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.constraints.references import ReferenceSample
@@ -59,7 +54,7 @@ class CompiledDerivatives:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(derivative_library_of(mechanism)))
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVES)))
         self._layout = layout = DerivativeLayout(mechanism)
         self._nv, self._rows = mechanism.model.nv, layout.rows
         self._memory = layout.memory()
@@ -165,7 +160,7 @@ class CompiledDerivativeBatch:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
         """
-        library = ctypes.CDLL(str(derivative_batch_library_of(mechanism)))
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
         self._parameters = DerivativeLayout(mechanism).parameters
         self._call = _Call(
             library.uk_differentiate_batch,
@@ -201,7 +196,7 @@ class CompiledProjection:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(projection_library_of(mechanism)))
+        library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
         inputs, outputs = ("t", "q", "v", "followed"), ("q_out", "v_out", "slopes", "status")
         self._call = _Call(library.uk_project_many, (), inputs, outputs)
         self._layout = DerivativeLayout(mechanism)
@@ -257,7 +252,7 @@ class CompiledEfforts:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(effort_library_of(tasks)))
+        library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
         inputs = ("t", "q", "v", "followed", "task_followed")
         outputs = ("efforts", "slopes", "held", "status")
         self._call = _Call(library.uk_effort_slopes_many, (), inputs, outputs)

@@ -6,13 +6,3 @@ from uk_dynamics.control.effect_prediction import EffectPrediction
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.inverse_dynamics import InverseDynamics
 from uk_dynamics.control.limits.reachable_acceleration import reachable_acceleration
-
-__all__ = [
-    "Command",
-    "DelayCompensation",
-    "EffectPrediction",
-    "InverseDynamics",
-    "MotorCommand",
-    "checked_internal_efforts",
-    "reachable_acceleration",
-]

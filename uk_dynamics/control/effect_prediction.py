@@ -30,13 +30,11 @@ import numpy as np
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import rk4_step
-from uk_dynamics.core.servo import SAME_EFFECT
+from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism.dynamics import Dynamics, EffortQueue
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
-
-NEGLIGIBLE = 0.25  # of the control period; a shorter delay is none
 
 
 class EffectPrediction:
@@ -76,7 +74,7 @@ class EffectPrediction:
                 raise InputError(f"expected a time in s, found {value}", place=name)
         self.delay = delay
         self.longest = longest
-        self._negligible = NEGLIGIBLE * (period or 0.0)
+        self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
         self.dynamics: Dynamics = select_backend(mechanism, backend)
         self.effects = EffortQueue(len(mechanism.actuators))

@@ -11,7 +11,7 @@ import numpy as np
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import ServoSolution
-from uk_dynamics.mechanism.dynamics import Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _STEPS = 50
@@ -19,7 +19,7 @@ _AGREEMENT = 1e-11  # of the largest effort
 
 
 def compensate_friction(
-    dynamics: Dynamics,
+    dynamics: InterpretedDynamics,
     prepared: Prepared,
     state: State,
     inputs: Inputs,

@@ -6,10 +6,3 @@ from uk_dynamics.core.factorization import (
     UndeterminedCoordinatesError,
     factorize,
 )
-
-__all__ = [
-    "Factorization",
-    "SingularMassError",
-    "UndeterminedCoordinatesError",
-    "factorize",
-]

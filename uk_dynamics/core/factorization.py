@@ -56,37 +56,31 @@ class SingularMassError(InputError):
 
 
 def factorize(
-    mass: Mass,
+    mass: Mass,  # factor of M, or M itself where it is singular
+    # constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied. A sparse one goes
+    # with a tree, each row within one of its clusters: the motions it leaves are then eliminated by
+    # articulated bodies
     A: Array,
     *,
+    # how large each row is over the configurations, (m,), as the norm of A_i L⁻ᵀ, or of A_i
+    # diag(1/√M_jj) for forms that do not divide by M (per root kg). Give it where rows can vanish,
+    # as they do where a mechanism is singular. Default: as large as now; see ``rank_rule``
     natural_scale: Array | None = None,
+    # a row is dependent when what those before it leave of it is at most this part of its scale,
+    # see ``rank_rule``. For forms with an explicit pseudoinverse: of its own measure on rows of
+    # that size
     rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
+    # form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is singular,
+    # and ``hierarchical`` where there are clearances. The factorisation has the name of its form
     method: Method = "auto",
+    # algorithm of the forms that have an explicit pseudoinverse
     pseudoinverse: PseudoinverseMethod = "svd",
+    # of method ``hierarchical``: rows of each level, the first enforced first; None is one level
     levels: Sequence[NDArray[np.intp]] | None = None,
+    # of method ``hierarchical``: diagonal of R in A q̈ + Rλ = b, (m,); None is zero
     clearance: Array | None = None,
 ) -> Factorization:
     """Factor M and A for the fundamental equation.
-
-    Args:
-        mass: Factor of M, or M itself where it is singular.
-        A: Constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied. A sparse one
-            goes with a tree, each row within one of its clusters: the motions it leaves are then
-            eliminated by articulated bodies.
-        natural_scale: How large each row is over the configurations, (m,), as the norm of
-            A_i L⁻ᵀ, or of A_i diag(1/√M_jj) for forms that do not divide by M (per root kg). Give
-            it where rows can vanish, as they do where a mechanism is singular. Default: as large
-            as now; see ``rank_rule``.
-        rank_tolerance: A row is dependent when what those before it leave of it is at most this
-            part of its scale, see ``rank_rule``. For forms with an explicit
-            pseudoinverse: of its own measure on rows of that size.
-        method: Form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is
-            singular, and ``hierarchical`` where there are clearances. The factorisation has
-            the name of its form.
-        pseudoinverse: Algorithm of the forms that have an explicit pseudoinverse.
-        levels: Of method ``hierarchical``: rows of each level, the first enforced first; None is
-            one level.
-        clearance: Of method ``hierarchical``: diagonal of R in A q̈ + Rλ = b, (m,); None is zero.
 
     Raises:
         SingularMassError: M is singular and the method needs its inverse.

@@ -12,17 +12,3 @@ from uk_dynamics.derivatives.motion_derivatives import (
 )
 from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
 from uk_dynamics.derivatives.statics import equilibrium
-
-__all__ = [
-    "DerivativeBackend",
-    "MotionDerivatives",
-    "ParameterDerivatives",
-    "ProjectionDerivatives",
-    "ServoDerivatives",
-    "by_parameters",
-    "differentiable",
-    "equilibrium",
-    "has_effort_derivatives",
-    "linearize",
-    "linearize_along",
-]

@@ -19,9 +19,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from uk_dynamics.compilation import LEFT_TO_PYTHON, States
+from uk_dynamics.compilation import LEFT_TO_PYTHON, Library, States, is_cached
 from uk_dynamics.core.equation import Factorization
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError, expect
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Derivative,
     Derivatives,
@@ -54,9 +55,11 @@ class Differentiator:
         """What is differentiated."""
         return self._mechanism
 
-    def _wanted(self, cached: Callable[[], bool]) -> bool:
+    def _wanted(self, library: Library, subject: Tasks | ResolvedMechanism | None = None) -> bool:
         """Whether to load a library: one that is to be made, or is there already."""
-        return self._backend == "compiled" or (self._backend == "cached" and cached())
+        if self._backend == "cached":
+            return is_cached(subject or self._mechanism, library)
+        return self._backend == "compiled"
 
     def _states(self, q: Array, v: Array, tau: Array | None, t: Array | float) -> States:
         """Check and lay out the states of a batch; forces are zero where they are None.

@@ -29,12 +29,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import (
-    CompiledEfforts,
-    EffortSettings,
-    States,
-    efforts_are_cached,
-)
+from uk_dynamics.compilation import CompiledEfforts, EffortSettings, Library, States
 from uk_dynamics.core.servo import (
     HELD_BY,
     HELD_WITHIN,
@@ -181,7 +176,7 @@ class ServoDerivatives(Differentiator):
         tasks = self._tasks
         if self._mechanism is not tasks.mechanism:
             tasks = Tasks(tasks.spec, self._mechanism)
-        return CompiledEfforts(tasks) if self._wanted(lambda: efforts_are_cached(tasks)) else None
+        return CompiledEfforts(tasks) if self._wanted(Library.EFFORTS, tasks) else None
 
     def _settings(
         self, lower: Array | None, upper: Array | None, preload: Array | None

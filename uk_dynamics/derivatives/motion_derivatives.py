@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import (
-    CompiledDerivativeBatch,
-    CompiledDerivatives,
-    derivatives_are_cached,
-)
+from uk_dynamics.compilation import CompiledDerivativeBatch, CompiledDerivatives, Library
 from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.derivatives.differentiator import (
@@ -84,7 +80,7 @@ class _OfMotion(Differentiator):
         self._dynamics = InterpretedDynamics(mechanism)
         self._acting = int(mechanism.hierarchy.acting().sum())  # rows
         self._compiled: CompiledDerivatives | None = None
-        if self._wanted(lambda: derivatives_are_cached(mechanism)):
+        if self._wanted(Library.DERIVATIVES):
             self._compiled = CompiledDerivatives(mechanism)
         self._equations = self._compiled or _traced(mechanism)
 

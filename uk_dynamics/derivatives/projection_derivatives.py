@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import CompiledProjection, States, projection_is_cached, rolls
+from uk_dynamics.compilation import CompiledProjection, Library, States, rolls
 from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
@@ -74,9 +74,8 @@ class ProjectionDerivatives(Differentiator):
 
     @cached_property
     def _compiled(self) -> CompiledProjection | None:
-        mechanism = self._mechanism
-        if rolls(mechanism) and self._wanted(lambda: projection_is_cached(mechanism)):
-            return CompiledProjection(mechanism)
+        if rolls(self._mechanism) and self._wanted(Library.PROJECTION):
+            return CompiledProjection(self._mechanism)
         return None
 
     @cached_property

@@ -6,16 +6,3 @@ from uk_dynamics.forces.applied_forces import ConstantEffort, ConstantWrench, Ex
 from uk_dynamics.forces.force_elements import ForceElement, ForceElements
 from uk_dynamics.forces.loop_joint_friction import FrictionalJoint, FrictionLaw, JointFriction
 from uk_dynamics.forces.springs import JointSpring, LineSpring
-
-__all__ = [
-    "ConstantEffort",
-    "ConstantWrench",
-    "ExpressionEffort",
-    "ForceElement",
-    "ForceElements",
-    "FrictionLaw",
-    "FrictionalJoint",
-    "JointFriction",
-    "JointSpring",
-    "LineSpring",
-]

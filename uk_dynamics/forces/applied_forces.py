@@ -19,32 +19,20 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ConstantEffort:
-    """The same effort at all times on a weighted sum of joints.
+    """The same effort at all times on a weighted sum of joints."""
 
-    Attributes:
-        joints: What it acts on: factor · effort on each joint.
-        effort: In N or N·m.
-    """
-
-    joints: tuple[JointTerm, ...]
-    effort: float
+    joints: tuple[JointTerm, ...]  # what it acts on: factor · effort on each joint
+    effort: float  # in N or N·m
 
 
 @dataclass(frozen=True)
 class ConstantWrench:
-    """A force at the origin of a frame and a torque, from outside.
+    """A force at the origin of a frame and a torque, from outside."""
 
-    Attributes:
-        frame: Frame index.
-        force: In N.
-        torque: In N·m.
-        body_axes: Whether they turn with the frame; otherwise they keep their direction in the
-            world.
-    """
-
-    frame: int
-    force: Vector = (0.0, 0.0, 0.0)
-    torque: Vector = (0.0, 0.0, 0.0)
+    frame: int  # frame index
+    force: Vector = (0.0, 0.0, 0.0)  # in N
+    torque: Vector = (0.0, 0.0, 0.0)  # in N·m
+    # whether they turn with the frame; otherwise they keep their direction in the world
     body_axes: bool = False
 
 
@@ -86,15 +74,10 @@ class ConstantWrenches:
 
 @dataclass(frozen=True)
 class ExpressionEffort:
-    """An effort e(t, q, q̇) on a weighted sum of joints.
+    """An effort e(t, q, q̇) on a weighted sum of joints."""
 
-    Attributes:
-        joints: What it acts on: factor · effort on each joint.
-        effort: Gives one value, in N or N·m.
-    """
-
-    joints: tuple[JointTerm, ...]
-    effort: CompiledExpressions
+    joints: tuple[JointTerm, ...]  # what it acts on: factor · effort on each joint
+    effort: CompiledExpressions  # gives one value, in N or N·m
 
 
 class ExpressionEfforts:

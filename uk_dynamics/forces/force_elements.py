@@ -25,25 +25,15 @@ ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | Expr
 
 
 class ForceElements:
-    """The section ``forces`` of a mechanism file, resolved against a robot.
-
-    Attributes:
-        active: Whether there is any.
-        conservative: Whether all of them have a potential: springs without damping.
-        stores_energy_in_frames: Whether their energy needs the placements of frames.
-        time_dependent: Whether some of them depend on t by itself.
-    """
+    """The section ``forces`` of a mechanism file, resolved against a robot."""
 
     def __init__(
-        self, elements: Sequence[ForceElement], ancestor_mask: AncestorMask, nq: int
+        self,
+        elements: Sequence[ForceElement],  # in any order
+        ancestor_mask: AncestorMask,  # 1 where a velocity coordinate moves a frame, (frames, nv)
+        nq: int,  # size of q
     ) -> None:
-        """Sort the elements by what they act on.
-
-        Args:
-            elements: In any order.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
-            nq: Size of q.
-        """
+        """Sort the elements by what they act on."""
         nv = ancestor_mask.shape[1]
         joint_springs = [e for e in elements if isinstance(e, JointSpring)]
         line_springs = [e for e in elements if isinstance(e, LineSpring)]
@@ -55,11 +45,14 @@ class ForceElements:
         self._efforts = ConstantEfforts(efforts, nv) if efforts else None
         self._wrenches = ConstantWrenches(wrenches, ancestor_mask) if wrenches else None
         self._expressions = ExpressionEfforts(written, nv) if written else None
-        self.active = bool(elements)
+        self.active = bool(elements)  # whether there is any
         springs = [part for part in (self._joint_springs, self._line_springs) if part]
         drives = efforts or wrenches or written
+        # whether all of them have a potential: springs without damping
         self.conservative = not drives and all(part.conservative for part in springs)
+        # whether their energy needs the placements of frames
         self.stores_energy_in_frames = bool(line_springs)
+        # whether some of them depend on t by itself
         self.time_dependent = any(effort.effort.time_dependent for effort in written)
 
     def add_to(

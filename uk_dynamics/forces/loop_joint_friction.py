@@ -30,57 +30,33 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FrictionLaw:
-    """What a file declares.
+    """What a file declares."""
 
-    Attributes:
-        coulomb: μ, without unit.
-        viscous: d, in N·s/m for sliding and N·m·s/rad for turning.
-        velocity: v₀, in m/s: friction is tanh(1) of its full value at this speed of the surfaces.
-        radius: r of the pin or ball, in m; 0 where nothing turns.
-    """
-
-    coulomb: float = 0.0
-    viscous: float = 0.0
+    coulomb: float = 0.0  # μ, without unit
+    viscous: float = 0.0  # d, in N·s/m for sliding and N·m·s/rad for turning
+    # v₀, in m/s: friction is tanh(1) of its full value at this speed of the surfaces
     velocity: float = 1e-3
-    radius: float = 0.0
+    radius: float = 0.0  # r of the pin or ball, in m; 0 where nothing turns
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionalJoint:
-    """One loop joint with friction.
+    """One loop joint with friction."""
 
-    Attributes:
-        name: Name of the constraint.
-        law: Its numbers.
-        parent: Frame index.
-        child: Frame index.
-        held: Translations that it does not allow, orthonormal in the parent frame, (k, 3).
-        held_turns: Rotations that it does not allow, orthonormal in the parent frame, (l, 3).
-        load_map: From the multipliers of all rows of the mechanism to the force across the sliding
-            surfaces, (3, m).
-        row: The first of its rows, which acts where the joint is closed.
-    """
-
-    name: str
-    law: FrictionLaw
-    parent: int
-    child: int
-    held: Array
-    held_turns: Array
+    name: str  # name of the constraint
+    law: FrictionLaw  # its numbers
+    parent: int  # frame index
+    child: int  # frame index
+    held: Array  # translations that it does not allow, orthonormal in the parent frame, (k, 3)
+    held_turns: Array  # rotations that it does not allow, orthonormal in the parent frame, (l, 3)
+    # from the multipliers of all rows of the mechanism to the force across the sliding surfaces,
+    # (3, m)
     load_map: Array
-    row: int
+    row: int  # the first of its rows, which acts where the joint is closed
 
 
 class JointFriction:
-    """Friction of all loop joints that have it.
-
-    Attributes:
-        active: Whether there is any.
-        names: The joints with friction.
-        dry: The joints with Coulomb friction, which depends on their load.
-        load_map: From multipliers to the load of each joint with Coulomb friction,
-            (k, 3, m).
-    """
+    """Friction of all loop joints that have it."""
 
     def __init__(self, joints: Sequence[FrictionalJoint], ancestor_mask: AncestorMask) -> None:
         """Collect the joints.
@@ -89,8 +65,9 @@ class JointFriction:
             joints: In any order.
             ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
-        self.active = bool(joints)
-        self.names = tuple(joint.name for joint in joints)
+        self.active = bool(joints)  # whether there is any
+        self.names = tuple(joint.name for joint in joints)  # the joints with friction
+        # the joints with Coulomb friction, which depends on their load
         self.dry = tuple(joint.name for joint in joints if joint.law.coulomb)
         self._pairs = FramePairs(
             np.array([joint.parent for joint in joints], dtype=np.intp),
@@ -107,6 +84,7 @@ class JointFriction:
         self._row = np.array([joint.row for joint in joints], dtype=np.intp)
         rows = joints[0].load_map.shape[1] if joints else 0
         load_maps = [joints[index].load_map for index in self._dry.tolist()]
+        # from multipliers to the load of each joint with Coulomb friction, (k, 3, m)
         self.load_map: Array = np.array(load_maps).reshape(len(load_maps), 3, rows)
 
     def evaluate(

@@ -26,19 +26,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointSpring:
-    """A spring on s = Σ factor · position; N and m, or N·m and rad, as s is.
+    """A spring on s = Σ factor · position; N and m, or N·m and rad, as s is."""
 
-    Attributes:
-        joints: The joints of the sum.
-        stiffness: Effort per elongation.
-        rest: The sum without effort.
-        damping: Effort per rate of the sum.
-    """
-
-    joints: tuple[JointTerm, ...]
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
+    joints: tuple[JointTerm, ...]  # the joints of the sum
+    stiffness: float = 0.0  # effort per elongation
+    rest: float = 0.0  # the sum without effort
+    damping: float = 0.0  # effort per rate of the sum
 
 
 class JointSprings:
@@ -80,21 +73,13 @@ _SHORTEST = 1e-9  # m, where the rest length is zero
 
 @dataclass(frozen=True)
 class LineSpring:
-    """A spring and damper between two frames.
+    """A spring and damper between two frames."""
 
-    Attributes:
-        parent: Frame index.
-        child: Frame index.
-        stiffness: In N/m.
-        length: Distance of the origins without spring force, in m.
-        damping: In N·s/m.
-    """
-
-    parent: int
-    child: int
-    stiffness: float = 0.0
-    length: float = 0.0
-    damping: float = 0.0
+    parent: int  # frame index
+    child: int  # frame index
+    stiffness: float = 0.0  # in N/m
+    length: float = 0.0  # distance of the origins without spring force, in m
+    damping: float = 0.0  # in N·s/m
 
 
 class LineSprings:

@@ -29,36 +29,3 @@ from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.identification.report import report, summary
 from uk_dynamics.identification.updated_files import updated_files
-
-__all__ = [
-    "DEFAULT",
-    "EVALUATIONS",
-    "PLACES",
-    "BaseParameter",
-    "Calibration",
-    "Equations",
-    "Estimate",
-    "Excitation",
-    "Fit",
-    "Identifiability",
-    "Identification",
-    "LinearParameter",
-    "MeasuredMotion",
-    "Motions",
-    "Placement",
-    "Regressor",
-    "Tracked",
-    "calibrate",
-    "excitation",
-    "facts",
-    "fit",
-    "identifiability",
-    "identify",
-    "linear_parameters",
-    "measured_motion",
-    "random_motions",
-    "read_tracker",
-    "report",
-    "summary",
-    "updated_files",
-]

@@ -276,6 +276,8 @@ class _Problem:
             columns = [recording.names.positions.index(name) for name in self._encoders]
             chosen = np.linspace(0, len(recording.t) - 1, min(samples, len(recording.t)))
             self._readings.append(recording.q[chosen.astype(int)][:, columns])
+            if not np.isfinite(self._readings[-1]).all():
+                raise InputError("some positions are not finite", place=recording.name)
         self._tracked = tracked
         self._points: Array | None = None
         if tracked is not None:

@@ -26,12 +26,12 @@ from uk_dynamics.identification.linear_parameters import (
     linear_parameters,
 )
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
-from uk_dynamics.identification.possible_values import possible_values
+from uk_dynamics.identification.possible_values import possible_values, whole_body
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model import body_of_parameters
+from uk_dynamics.model import body_of_parameters, parameters_of_body
 from uk_dynamics.simulation import Trajectory
 
 _TOLD = 10.0  # information of a direction, per its size squared: known to a third of the size
@@ -118,6 +118,7 @@ class Identification:
             for n, motion in enumerate(self.motions, start=1)
             for motor, part in motion.saturated.items()
         ]
+        found += [str(x) for x in self._bodies[1]]
         if not _trusted(self.held_out):
             found.append(
                 f"{self.held_out.relative:.0%} of the held-out efforts are not explained: nothing"
@@ -143,30 +144,54 @@ class Identification:
         return EstimatesSpec.made("identify", recordings, date, values, covariance)
 
     @cached_property
-    def values(self) -> dict[str, float]:
-        """New values for ``Mechanism.with_parameters``."""
+    def _bodies(self) -> tuple[dict[str, float], tuple[InputError, ...]]:
+        """New values of links, and what to raise for links that no body is like."""
+        links: dict[str, dict[str, float]] = {}
+        for x in self.estimates:
+            if x.parameter.kind == "link" and x.parameter.name.startswith("links."):
+                links.setdefault(x.parameter.owner, {})[x.parameter.part] = x.value
         found: dict[str, float] = {}
-        links: dict[str, list[float]] = {}
+        impossible = []
+        for link in self.mechanism.model.description.links:
+            if link.name not in links:
+                continue
+            before = parameters_of_body(link.mass, link.center_of_mass, link.inertia)
+            try:
+                found |= link_values(link.name, whole_body(link.name, before, links[link.name]))
+            except InputError as error:
+                impossible.append(error)
+        return found, tuple(impossible)
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """New values for ``Mechanism.with_parameters``.
+
+        Raises:
+            InputError: No body has the estimates of a link, and its other parameters of the files.
+        """
+        bodies, impossible = self._bodies
+        if impossible:
+            raise impossible[0]
+        found = dict(bodies)
         groups: dict[str, dict[str, float]] = {}
         for estimate in self.estimates:
             parameter, value = estimate.parameter, estimate.value
-            if parameter.kind == "link" and parameter.name.startswith("links."):
-                links.setdefault(parameter.owner, []).append(value)
-            elif parameter.kind in ("joint_spring", "force"):
+            if parameter.kind in ("joint_spring", "force"):
                 groups.setdefault(parameter.name.rpartition(".")[0], {})[parameter.part] = value
             elif parameter.kind in ("damping", "friction", "armature"):
                 found[parameter.name] = value
-        for link, ten in links.items():
-            found |= link_values(link, np.array(ten))
         known = self.mechanism.parameters
         for place, parts in groups.items():
             if "damping" in parts:
                 found[f"{place}.damping"] = parts["damping"]
-            stiffness = parts.get("stiffness", known[f"{place}.stiffness"].value)
+            before = known[f"{place}.stiffness"].value
+            stiffness = parts.get("stiffness", before)
             found[f"{place}.stiffness"] = stiffness
-            if "preload" in parts and stiffness:
-                rest = next(x for x in ("rest", "length") if f"{place}.{x}" in known)
-                found[f"{place}.{rest}"] = parts["preload"] / stiffness
+            rest = next(f"{place}.{x}" for x in ("rest", "length") if f"{place}.{x}" in known)
+            # what was not estimated is the preload, which a new stiffness has at another length
+            preload = parts.get("preload", before * known[rest].value)
+            if stiffness and {"preload", "stiffness"} & set(parts):
+                found[rest] = preload / stiffness
         return found
 
     @cached_property

@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy.optimize
 
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of, pseudo_inertia
 
+_ROUNDING = 1e-9  # of a body's own size
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
 
 
@@ -71,6 +73,35 @@ def possible_values(
         misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
     )
     return made(found.x)
+
+
+def whole_body(link: str, before: Array, estimated: Mapping[str, float]) -> Array:
+    """The ten parameters of a link of which some were estimated, (10,); the others stay.
+
+    Args:
+        link: Its name.
+        before: The ten of its files, (10,).
+        estimated: By the last part of their names, such as ``mass`` or ``moment.x``.
+
+    Raises:
+        InputError: No body has such parameters; with what else would have to be estimated.
+    """
+    found = np.array(
+        [estimated.get(x, b) for x, b in zip(PARAMETERS_OF_A_LINK, before, strict=True)]
+    )
+    units = np.sqrt(np.abs(pseudo_inertia(found).diagonal()))
+    units[units == 0.0] = units.max() or 1.0
+    least = np.linalg.eigvalsh(pseudo_inertia(found) / np.outer(units, units))[0]
+    left = [x for x in PARAMETERS_OF_A_LINK if x not in estimated]
+    if left and least < -_ROUNDING and not np.array_equal(found, before):
+        groups = dict.fromkeys("mass" if x == "mass" else f"{x.partition('.')[0]}.*" for x in left)
+        wanted = ", ".join(f"links.{link}.{x}" for x in groups)
+        raise InputError(
+            f"no body has the estimated {', '.join(estimated)} and the rest of the file's"
+            f" parameters; estimate {wanted} as well",
+            place=f"links.{link}",
+        )
+    return found
 
 
 def _relative(ten: Array, mass: float, length: float) -> Array:

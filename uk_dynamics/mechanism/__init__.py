@@ -3,7 +3,3 @@
 """What a user declares, resolved and evaluated; ``mechanism_class.py`` puts it together."""
 
 from uk_dynamics.mechanism.tasks import Tasks
-
-__all__ = [
-    "Tasks",
-]

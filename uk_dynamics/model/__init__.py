@@ -23,26 +23,3 @@ from uk_dynamics.model.joint_forces import JointForces, PassiveForces
 from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic
-
-__all__ = [
-    "NEAR",
-    "PARAMETERS_OF_A_LINK",
-    "AttachedFrame",
-    "Coincidence",
-    "Coordinates",
-    "InertialRegressor",
-    "JointForces",
-    "LimitViolation",
-    "Mimic",
-    "PassiveForces",
-    "RobotModel",
-    "body_of_parameters",
-    "coincidence",
-    "coincident_frames",
-    "loop_directions",
-    "machine_size",
-    "marker_links",
-    "parameters_of",
-    "parameters_of_body",
-    "pseudo_inertia",
-]

@@ -21,21 +21,13 @@ _EXCURSION = 0.4  # rad or m
 
 @dataclass(frozen=True)
 class Coincidence:
-    """Two frames at one place that joints can move apart.
+    """Two frames at one place that joints can move apart."""
 
-    Attributes:
-        parent: The link that fewer joints carry.
-        child: The other one.
-        distance: Distance of the origins, in m.
-        turned: Angle between the frames, in rad.
-        marked: Whether one of the links is there for its place only: a leaf without mass.
-    """
-
-    parent: str
-    child: str
-    distance: float
-    turned: float
-    marked: bool
+    parent: str  # the link that fewer joints carry
+    child: str  # the other one
+    distance: float  # distance of the origins, in m
+    turned: float  # angle between the frames, in rad
+    marked: bool  # whether one of the links is there for its place only: a leaf without mass
 
 
 def machine_size(model: RobotModel, q: Array) -> float:

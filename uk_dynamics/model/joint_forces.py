@@ -23,23 +23,14 @@ FRICTION_VELOCITY = 1e-2
 
 @dataclass(frozen=True)
 class JointForces:
-    """What acts in one joint; N m and rad, or N and m.
+    """What acts in one joint; N m and rad, or N and m."""
 
-    Attributes:
-        damping: Viscous friction; None keeps the value of the URDF.
-        friction: Coulomb friction; None keeps the value of the URDF.
-        spring_stiffness: Of a spring towards ``spring_rest``.
-        spring_rest: Position without spring force.
-        stop_stiffness: Of the elastic stops at the joint's limits, zero for no stops.
-        stop_damping: Of the stops while they are in contact.
-    """
-
-    damping: float | None = None
-    friction: float | None = None
-    spring_stiffness: float = 0.0
-    spring_rest: float = 0.0
-    stop_stiffness: float = 0.0
-    stop_damping: float = 0.0
+    damping: float | None = None  # viscous friction; None keeps the value of the URDF
+    friction: float | None = None  # Coulomb friction; None keeps the value of the URDF
+    spring_stiffness: float = 0.0  # of a spring towards ``spring_rest``
+    spring_rest: float = 0.0  # position without spring force
+    stop_stiffness: float = 0.0  # of the elastic stops at the joint's limits, zero for no stops
+    stop_damping: float = 0.0  # of the stops while they are in contact
 
 
 class PassiveForces:
@@ -47,25 +38,16 @@ class PassiveForces:
 
     Coulomb friction is regularised, -f tanh(v / v0): it slows down but does not hold still. A stop
     is a spring and a damper that only push, max(0, k p - d v) at penetration p.
-
-    Attributes:
-        active: False when every force is zero, so that a caller may skip them.
-        conservative: Whether all of them have a potential: springs, and stops without damping.
     """
 
     def __init__(
         self,
-        model: RobotModel,
-        joints: Mapping[str, JointForces] | None = None,
+        model: RobotModel,  # gives names, limits, and the URDF's damping and friction
+        joints: Mapping[str, JointForces] | None = None,  # what the URDF cannot say, by joint name
         *,
-        friction_velocity: float = FRICTION_VELOCITY,
+        friction_velocity: float = FRICTION_VELOCITY,  # v0 of the regularisation, rad/s or m/s
     ) -> None:
         """Collect the forces of a model's joints.
-
-        Args:
-            model: Gives names, limits, and the URDF's damping and friction.
-            joints: What the URDF cannot say, by joint name.
-            friction_velocity: v0 of the regularisation, rad/s or m/s.
 
         Raises:
             UnknownNameError: A joint does not exist.
@@ -97,7 +79,9 @@ class PassiveForces:
         self._stop_v, self._stop_q = _indices(stops)
         self._stop_stiffness, self._stop_damping, self._lower, self._upper = _columns(stops, 2, 4)
         dissipates = self._damped or self._rubbing or bool(self._stop_damping.any())
+        # whether all of them have a potential: springs, and stops without damping
         self.conservative = not dissipates
+        # False when every force is zero, so that a caller may skip them
         self.active = self._damped or self._rubbing or self._springs or self._stops
 
     def force(self, q: Array, v: Array, out: Array | None = None) -> Array:

@@ -20,15 +20,12 @@ _MANY = 0.5  # of the axes must agree before the others are said to deviate
 
 @dataclass(frozen=True)
 class LoopDirections:
-    """What the joints between two frames do at a configuration, in world axes.
+    """What the joints between two frames do at a configuration, in world axes."""
 
-    Attributes:
-        normal: Normal of the plane that most joints move in, unit, (3,); None: they share none.
-        deviations: Angle of each joint's motion out of that plane, in rad, by joint name: of a
-            revolute axis to the normal, of a prismatic axis to the plane.
-    """
-
+    # normal of the plane that most joints move in, unit, (3,); None: they share none
     normal: Array | None
+    # angle of each joint's motion out of that plane, in rad, by joint name: of a revolute axis to
+    # the normal, of a prismatic axis to the plane
     deviations: dict[str, float]
 
     def planar(self, tolerance: float) -> bool:
@@ -39,16 +36,12 @@ class LoopDirections:
 
 
 def loop_directions(
-    model: RobotModel, workspace: Workspace, parent: int, child: int
+    model: RobotModel,
+    workspace: Workspace,  # updated at the configuration
+    parent: int,  # number of a frame
+    child: int,  # number of the other
 ) -> LoopDirections:
-    """Look at the joints that move one frame relative to another.
-
-    Args:
-        model: The tree.
-        workspace: Updated at the configuration.
-        parent: Number of a frame.
-        child: Number of the other.
-    """
+    """Look at the joints that move one frame relative to another."""
     velocities, _ = model.ancestry.between(parent, child)
     if not set(velocities) <= set(model.coordinates.velocity_of_joint.tolist()):
         return LoopDirections(None, {})  # a floating base moves in all directions

@@ -34,20 +34,17 @@ class Tree:
 
     The joints keep the description's depth-first order, so that a joint's subtree is a
     contiguous range of velocities, and ``continuous`` joints are plain angles.
-
-    Attributes:
-        model: ``pinocchio.Model``; its frame 0 is the universe, frame i + 1 is ``frame_names[i]``.
-        joints: The moving joints in velocity order, the root joint included.
-        frame_names: Links, then attached frames.
     """
 
     def __init__(
         self, description: RobotDescription, root: Root, frames: Sequence[AttachedFrame]
     ) -> None:
+        # ``pinocchio.Model``; its frame 0 is the universe, frame i + 1 is ``frame_names[i]``
         self.model: Any = pin.Model()
         self.model.name = description.name
+        # the moving joints in velocity order, the root joint included
         self.joints: list[Joint] = []
-        self.frame_names: list[str] = []
+        self.frame_names: list[str] = []  # links, then attached frames
         self._carriers: dict[str, tuple[int, Any]] = {}
         links = {link.name: link for link in description.links}
         if WORLD not in links:

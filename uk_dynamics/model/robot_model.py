@@ -108,21 +108,18 @@ class RobotModel:
     @classmethod
     def from_urdf(
         cls,
+        # path or ``package://`` URI of a URDF or xacro file, or the URDF text itself
         urdf: str | Path,
         *,
+        # acceleration of free fall in world axes, m/s²
         gravity: Sequence[float] = STANDARD_GRAVITY,
+        # what connects the root link to the world: nothing moves, six or three freedoms
         root: Root = "fixed",
-        frames: Sequence[AttachedFrame] = (),
+        frames: Sequence[AttachedFrame] = (),  # further named frames, fixed in links
+        # rotor inertia at the joint by joint name, kg m² or kg
         armature: Mapping[str, float] | None = None,
     ) -> RobotModel:
         """Read a robot description.
-
-        Args:
-            urdf: Path or ``package://`` URI of a URDF or xacro file, or the URDF text itself.
-            gravity: Acceleration of free fall in world axes, m/s².
-            root: What connects the root link to the world: nothing moves, six or three freedoms.
-            frames: Further named frames, fixed in links.
-            armature: Rotor inertia at the joint by joint name, kg m² or kg.
 
         Raises:
             UrdfError: The description is not a usable tree; the text names file, place and remedy.

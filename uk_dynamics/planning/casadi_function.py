@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from uk_dynamics.compilation import derivative_library_of
+from uk_dynamics.compilation import Library, library_of
 from uk_dynamics.derivatives import differentiable
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -29,9 +29,6 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     The function is compiled at the first call for a mechanism. Second derivatives are differences
     of the Jacobians.
 
-    Args:
-        mechanism: Which one.
-
     Raises:
         InputError: Its motion is no ẋ = f(x, u): a floating or planar joint, or something that
             depends on time; or it has no derivatives.
@@ -43,7 +40,7 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     except ImportError:
         raise UkDynamicsError("CasADi is not installed: pip install casadi") from None
     mechanism = differentiable(mechanism)
-    library = derivative_library_of(mechanism)
+    library = library_of(mechanism, Library.DERIVATIVES)
     name = f"{c_identifier(mechanism.name)}_ode"
     if not hasattr(ctypes.CDLL(str(library)), name):
         raise InputError(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def crocoddyl_model(
     mechanism: Mechanism,
+    # of a state and the motor efforts, with ``StateVector(2 nv)`` and nu = motors
     costs: CostModelSum,
+    # of the motion and its derivatives, as of :class:`MotionDerivatives`
     backend: DerivativeBackend = "cached",
 ) -> DifferentialActionModelAbstract:
     """q̈ = f(q, v, u) with exact derivatives, and costs, for the solvers of crocoddyl.
@@ -31,11 +33,6 @@ def crocoddyl_model(
     ``IntegratedActionModelRK`` or ``IntegratedActionModelEuler``.
 
     The model is not to be shared between threads: ``ShootingProblem.nthreads`` stays 1.
-
-    Args:
-        mechanism: Which one.
-        costs: Of a state and the motor efforts, with ``StateVector(2 nv)`` and nu = motors.
-        backend: Of the motion and its derivatives, as of :class:`MotionDerivatives`.
 
     Raises:
         InputError: Its motion is no q̈ = f(q, v, u): a floating or planar joint, or something that

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.core.integration import motion_jacobian
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -55,8 +56,9 @@ def _damped(plant: Plant, state: State, mode: Array) -> str:
     if size == 0.0:
         return plant.model.velocity_names[0]
     way = mode / size
+    dynamics = InterpretedDynamics(plant.mechanism)
     forces = [
-        plant.dynamics.terms(State(state.t, state.q, v), plant.inputs).F.copy()
+        dynamics.terms(State(state.t, state.q, v), plant.inputs).F.copy()
         for v in (state.v - _PART * way, state.v + _PART * way)
     ]
     power = way * (forces[1] - forces[0])

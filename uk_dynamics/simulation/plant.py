@@ -52,31 +52,21 @@ class Plant:
     def __init__(
         self,
         mechanism: Mechanism,
-        tau: Array | None,
-        controller: Controller | None,
+        tau: Array | None,  # constant generalized force, (nv,), in N or N·m; None is zero
+        controller: Controller | None,  # computes the motor efforts; None: they are zero
         *,
-        continuous: bool,
+        continuous: bool,  # whether control is continuous
+        # from a state until the efforts computed from it act, in s; not with continuous control
         delay: float = 0.0,
-        same: float = 0.0,
-        backend: Backend = "cached",
+        same: float = 0.0,  # instants that are nearer to one another are one, in s
+        backend: Backend = "cached",  # evaluator of the mechanism
     ) -> None:
-        """Start with zero motor efforts.
-
-        Args:
-            mechanism: What moves.
-            tau: Constant generalized force, (nv,), in N or N·m; None is zero.
-            controller: Computes the motor efforts; None: they are zero.
-            continuous: Whether control is continuous.
-            delay: From a state until the efforts computed from it act, in s; not with continuous
-                control.
-            same: Instants that are nearer to one another are one, in s.
-            backend: Evaluator of the mechanism.
-        """
+        """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway
         self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
-        self._mechanism = mechanism
+        self.mechanism = mechanism
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
@@ -98,7 +88,7 @@ class Plant:
     @property
     def model(self) -> RobotModel:
         """Of the mechanism."""
-        return self._mechanism.model
+        return self.mechanism.model
 
     @property
     def task_rows(self) -> tuple[str, ...]:
@@ -301,7 +291,7 @@ class Plant:
         if not _bounded(end.q, end.v):
             raise SimulationError("the motion has become infinite; take smaller steps", end.t)
         try:
-            return project_step(self._mechanism, self.dynamics, start, end, self.inputs)
+            return project_step(self.mechanism, self.dynamics, start, end, self.inputs)
         except InputError as error:
             raise SimulationError(str(error), end.t) from None
 
@@ -313,7 +303,7 @@ class Plant:
             ActivationError: A constraint is too far from the pose it requires.
             SimulationError: The loops cannot be closed with it.
         """
-        switched = switch(self._mechanism, self.dynamics, state, changes, self.inputs)
+        switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
         self.active = switched.active
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):

@@ -38,15 +38,7 @@ class _Block(NamedTuple):
 
 
 class Recorder:
-    """Evaluates and stores samples, and each warning with the time of its first occurrence.
-
-    Attributes:
-        mechanism_name: Name of the mechanism.
-        effort_limits: Of its motors, (motors,), in N or N·m.
-        names: Of all columns.
-        machine: Units and limits, for plots.
-        listener: Called with each stored sample and the name of its status.
-    """
+    """Evaluates and stores samples, and each warning with the time of its first occurrence."""
 
     def __init__(
         self,
@@ -57,9 +49,11 @@ class Recorder:
     ) -> None:
         """Begin; tasks, if the task rows are theirs, say what the rows follow."""
         self._mechanism = mechanism
-        self.mechanism_name = mechanism.name
+        self.mechanism_name = mechanism.name  # name of the mechanism
+        # of its motors, (motors,), in N or N·m
         self.effort_limits = mechanism.actuators.effort_limits
         self._dynamics = dynamics
+        # of all columns
         self.names = Names(
             positions=mechanism.model.position_names,
             velocities=mechanism.model.velocity_names,
@@ -68,11 +62,12 @@ class Recorder:
             task_rows=task_rows,
         )
         self._tasks = tasks
-        self.machine = MachineData.of(mechanism, tasks)
+        self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
         self._pending: list[_Block] = []
         self._samples: list[Mapping[str, Any]] = []  # what was made of them
         self._warnings: dict[str, float] = {}
         self._switchings: list[Switching] = []
+        # called with each stored sample and the name of its status
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
 
     def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
@@ -89,16 +84,13 @@ class Recorder:
         self.add_many(states, inputs, efforts[None], tracking_error[None])
 
     def add_many(
-        self, states: States, inputs: Inputs, efforts: Array, tracking_error: Array
+        self,
+        states: States,  # with the forces that act, which count instead of those of the inputs
+        inputs: Inputs,  # common to all
+        efforts: Array,  # motor efforts, (K, motors), in N or N·m
+        tracking_error: Array,  # error of each task row, (K, mt), in m or rad
     ) -> None:
-        """Store samples; what follows from them is computed later, at once for a listener.
-
-        Args:
-            states: With the forces that act, which count instead of those of the inputs.
-            inputs: Common to all.
-            efforts: Motor efforts, (K, motors), in N or N·m.
-            tracking_error: Error of each task row, (K, mt), in m or rad.
-        """
+        """Store samples; what follows from them is computed later, at once for a listener."""
         shared = replace(inputs, tau=None)
         self._pending.append(_Block(states, shared, efforts, tracking_error))
         if self.listener is not None:

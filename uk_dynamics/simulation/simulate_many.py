@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from uk_dynamics.compilation import announce
-from uk_dynamics.compilation.build import CompilationError, is_cached
+from uk_dynamics.compilation.build import CompilationError, Library, is_cached
 from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -180,7 +180,7 @@ def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
         return "a joint is floating or planar"
     law = laws[0]
     subject = law.tasks if isinstance(law, _LawOfTasks) else motions[0].mechanism
-    if backend == "cached" and not is_cached(subject, crowd=True):
+    if backend == "cached" and not is_cached(subject, Library.CLOSED_LOOPS):
         return 'they are not compiled; backend="compiled" does it once'
     try:
         return CompiledCrowd(subject)

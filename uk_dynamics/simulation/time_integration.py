@@ -14,6 +14,8 @@ import numpy as np
 from uk_dynamics.compilation import announce
 from uk_dynamics.core.integration import (
     ADAPTIVE_METHODS,
+    PART_OF_A_STEP,
+    SAME_TIME,
     AdaptiveMethod,
     AdaptiveStepper,
     ConfigurationSpace,
@@ -35,7 +37,6 @@ METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
 _AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
-_SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
 
 @dataclass
@@ -109,7 +110,7 @@ class Advance:
                 state = reached
                 yield state
                 continue
-            count = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
+            count = max(1, int(np.ceil((stop - state.t) / self.step - PART_OF_A_STEP)))
             h = (stop - state.t) / count
             start = state.t
             for k in range(count):
@@ -194,7 +195,7 @@ class Advance:
             names=self.plant.model.velocity_names,
         )
         for stop in stops:
-            while stepper.t < stop - _SAME_TIME:
+            while stepper.t < stop - SAME_TIME:
                 start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
                 if stepper.steps % _PATIENCE == 0:

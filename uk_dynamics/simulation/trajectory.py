@@ -10,6 +10,7 @@ from typing import Any
 
 from uk_dynamics.simulation.plots.figure_files import plot_trajectory
 from uk_dynamics.simulation.recording import trajectory_files
+from uk_dynamics.simulation.recording.columns import columns
 from uk_dynamics.simulation.recording.trajectory_data import TrajectoryData
 
 
@@ -26,7 +27,7 @@ class Trajectory(TrajectoryData):
 
         ``pandas.DataFrame(trajectory.columns())`` makes a table of them.
         """
-        return trajectory_files.columns(self)
+        return columns(self)
 
     def save(self, path: str | Path) -> None:
         """Write all samples to ``.npz``, ``.mcap`` or ``.csv`` (a column per coordinate).
@@ -40,9 +41,11 @@ class Trajectory(TrajectoryData):
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a trajectory from ``.npz`` or ``.mcap``.
+        """Read a trajectory from ``.npz``, ``.mcap``, ``.csv`` or ``.parquet``.
 
-        An MCAP file may also contain the topics of running nodes, and may be truncated.
+        An MCAP file may also contain the topics of running nodes, and may be truncated. Columns of
+        other programs are named ``t``, ``q.JOINT``, ``v.JOINT``, ``effort.MOTOR``, as many as there
+        are, also as arrays of an ``.npz``; what is missing is NaN.
 
         Raises:
             InputError: There is no such file, or it contains no trajectory.

@@ -5,9 +5,3 @@
 from uk_dynamics.sweeps.run import sweep
 from uk_dynamics.sweeps.store import Store
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
-
-__all__ = [
-    "Store",
-    "SweepSpec",
-    "sweep",
-]

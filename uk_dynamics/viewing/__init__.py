@@ -8,18 +8,3 @@ from uk_dynamics.viewing.mode_motion import ModeMotion
 from uk_dynamics.viewing.playback import Playback
 from uk_dynamics.viewing.server import LOOPBACK, address, close_server, load_viser, open_server
 from uk_dynamics.viewing.source import Snapshot, Source
-
-__all__ = [
-    "FRAME_RATE",
-    "LOOPBACK",
-    "LiveSimulation",
-    "MechanismView",
-    "ModeMotion",
-    "Playback",
-    "Snapshot",
-    "Source",
-    "address",
-    "close_server",
-    "load_viser",
-    "open_server",
-]

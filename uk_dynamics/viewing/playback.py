@@ -89,7 +89,7 @@ class Playback:
             if self._t > self.duration:
                 self._t = 0.0
         recorded, k = self._trajectory, self._index()
-        state = State(float(recorded.t[k]), recorded.q[k], recorded.v[k])
+        state = State(float(recorded.t[k]), recorded.q[k], np.nan_to_num(recorded.v[k]))
         tau = self._mechanism.actuators.matrix @ recorded.efforts[k]
         inputs = Inputs(tau=tau, active=self._active(state.t))
         mode = "recording" if self._playing else "recording, paused"

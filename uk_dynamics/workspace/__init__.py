@@ -5,5 +5,3 @@
 from uk_dynamics.workspace.exploration import explore
 from uk_dynamics.workspace.files import write_parquet, write_picture
 from uk_dynamics.workspace.reachable import Locus, Workspace
-
-__all__ = ["Locus", "Workspace", "explore", "write_parquet", "write_picture"]

@@ -47,24 +47,15 @@ _STILL = 1e-6  # part of the size, of an axis along which the frame does not mov
 
 def explore(
     mechanism: Mechanism,
-    frame: Point,
-    start: Array | None = None,
+    frame: Point,  # a link, or a point in it
+    start: Array | None = None,  # a closed configuration, (nq,); None: the assembled initial guess
     *,
-    samples: int = 1000,
-    rows: Sequence[str] = TWIST,
-    forces: bool = True,
-    seed: int = 0,
+    samples: int = 1000,  # number of configurations
+    rows: Sequence[str] = TWIST,  # of the frame's twist, that make the task
+    forces: bool = True,  # whether to compute what loads the motors can hold
+    seed: int = 0,  # of the random steps
 ) -> Workspace:
     """Find where a frame gets to from a configuration.
-
-    Args:
-        mechanism: Whose frame.
-        frame: A link, or a point in it.
-        start: A closed configuration, (nq,); None: the assembled initial guess.
-        samples: Number of configurations.
-        rows: Of the frame's twist, that make the task.
-        forces: Whether to compute what loads the motors can hold.
-        seed: Of the random steps.
 
     Raises:
         UnknownNameError: There is no such link.

@@ -17,48 +17,29 @@ from uk_dynamics.mechanism.resolution import Array
 
 @dataclass(frozen=True, eq=False)
 class Locus:
-    """Singular configurations of one kind.
+    """Singular configurations of one kind."""
 
-    Attributes:
-        kind: ``loops``, ``motors`` (parallel) or ``task`` (serial).
-        q: Configurations, (n, nq).
-        places: Of the frame there, (n, 3), in m.
-    """
-
-    kind: Kind
-    q: Array
-    places: Array
+    kind: Kind  # ``loops``, ``motors`` (parallel) or ``task`` (serial)
+    q: Array  # configurations, (n, nq)
+    places: Array  # of the frame there, (n, 3), in m
 
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Closed configurations that were reached, and what holds at each.
+    """Closed configurations that were reached, and what holds at each."""
 
-    Attributes:
-        mechanism: Name of the mechanism.
-        frame: Name of the frame.
-        positions: Names of the coordinates of q.
-        q: Configurations, (K, nq); the last ones are those furthest along each axis.
-        places: Of the frame, (K, 3), in m.
-        rotations: Of the frame, (K, 3, 3).
-        measures: Distance to singular configurations, (K,) each, by kind; 0 at one.
-        loci: Singular configurations that were found.
-        forces: Envelope of forces at each configuration; None where motors have no limits.
-        torques: Likewise of torques, of a frame that turns.
-        notes: Why something is missing, one line each.
-    """
-
-    mechanism: str
-    frame: str
-    positions: tuple[str, ...]
-    q: Array
-    places: Array
-    rotations: Array
-    measures: dict[Kind, Array]
-    loci: tuple[Locus, ...]
+    mechanism: str  # name of the mechanism
+    frame: str  # name of the frame
+    positions: tuple[str, ...]  # names of the coordinates of q
+    q: Array  # configurations, (K, nq); the last ones are those furthest along each axis
+    places: Array  # of the frame, (K, 3), in m
+    rotations: Array  # of the frame, (K, 3, 3)
+    measures: dict[Kind, Array]  # distance to singular configurations, (K,) each, by kind; 0 at one
+    loci: tuple[Locus, ...]  # singular configurations that were found
+    # envelope of forces at each configuration; None where motors have no limits
     forces: tuple[ForceEnvelope, ...] | None
-    torques: tuple[ForceEnvelope, ...] | None
-    notes: tuple[str, ...]
+    torques: tuple[ForceEnvelope, ...] | None  # likewise of torques, of a frame that turns
+    notes: tuple[str, ...]  # why something is missing, one line each
 
     @property
     def extent(self) -> Array:

@@ -17,7 +17,7 @@ from support.mechanism_builder import mechanism
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.build import cache, cache_policy, compiler
 from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import servo_part
+from uk_dynamics.compilation.build.library import part_of
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import TasksSpec
@@ -170,11 +170,11 @@ def test_gains_and_references_of_tasks_share_a_library():
 
     def part(value="0.0", frequency="5.0"):
         made = text.replace("VALUE", value).replace("FREQUENCY", frequency)
-        return servo_part(Tasks(TasksSpec.from_text(made), machine))
+        return part_of(Tasks(TasksSpec.from_text(made), machine))
 
     assert part() == part(value="0.3") == part(frequency="2.0")
     other = "schema: 1\ntasks: {turn: {type: expression, expression: 2*j1}}\n"
-    assert servo_part(Tasks(TasksSpec.from_text(other), machine)) != part()
+    assert part_of(Tasks(TasksSpec.from_text(other), machine)) != part()
 
 
 def test_a_cached_mechanism_is_there_at_once(entries):

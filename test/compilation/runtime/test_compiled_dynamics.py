@@ -175,6 +175,21 @@ def test_a_compiler_that_fails_is_quoted(work, problem, monkeypatch, tmp_path):
         shipped("five_bar").dynamics("compiled")
 
 
+def test_options_of_the_compiler_overrule_those_of_the_package(monkeypatch, tmp_path):
+    """They stand last, whatever starts the compiler, and make another library."""
+    found = compiler.find_compiler()
+    given, program = tmp_path / "given", tmp_path / "cc"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {given}\nexec {found.command[0]} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for level in ("-O1", "-O2"):
+        monkeypatch.setenv("CC", f"env {program} {level} -DNAME='a b'")
+        shipped("spiral_particle").dynamics("compiled")
+        (words,) = (line.split() for line in given.read_text().splitlines() if "-shared" in line)
+        assert [word for word in words if word.startswith("-O")][-1] == level
+        given.unlink()
+
+
 def test_the_key_sees_every_change():
     machine = shipped("five_bar")
     from uk_dynamics.compilation.build.cache import key_of

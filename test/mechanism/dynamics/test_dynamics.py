@@ -202,7 +202,7 @@ def test_without_stabilisation_a_violation_stays():
 def test_projection_goes_to_the_constraints_and_not_far(name, spread):
     """Also where rows are redundant: off the constraints they look independent, and mislead."""
     machine = shipped(name)
-    model, dynamics = machine.model, machine.dynamics()
+    model, dynamics = machine.model, machine.dynamics("interpreted")
     home = machine.assemble(t=1.5)
     rng = np.random.default_rng(3)
     for _ in range(10):

@@ -32,7 +32,7 @@ def _cart(more: str = _SLACK) -> Mechanism:
 @pytest.mark.parametrize("name", ["five_bar_maximal", "stewart_platform", "dual_panda"])
 def test_levels_give_the_motion_and_the_force_of_one_level(name):
     machine = shipped(name)
-    one = machine.dynamics()
+    one = machine.dynamics("interpreted")
     count = len(machine.constraints)
     for level, (state, inputs, rng) in enumerate(cases(machine, 6)):
         terms = machine.terms(state, inputs)
@@ -68,7 +68,7 @@ solver: {method: hierarchical}
 """,
     )
     assert machine.hierarchy.names == (("early",), ("late",), ("grip",))
-    factorization = machine.dynamics().prepare(machine.state()).factorization
+    factorization = machine.dynamics("interpreted").prepare(machine.state()).factorization
     assert isinstance(factorization, Hierarchical)
     assert [list(rows) for rows in factorization.levels] == [[1], [0], [2]]
 
@@ -132,7 +132,9 @@ def test_methods_that_know_no_compliance_say_so():
 
 def test_compliance_is_seen_by_the_motors_too():
     machine = _cart()
-    factorization = machine.dynamics().prepare(State(0.0, np.zeros(1), np.zeros(1))).factorization
+    factorization = (
+        machine.dynamics("interpreted").prepare(State(0.0, np.zeros(1), np.zeros(1))).factorization
+    )
     # N is the inverse of the inertia that a force at the cart feels.
     inertia = 2.0 + 1.0 / ((2.0 * np.pi * 5.0) ** 2 * 0.001)
     assert factorization.admissible(np.ones(1))[0] == pytest.approx(1.0 / inertia, abs=1e-14)

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import re
-from dataclasses import asdict
 from importlib import resources
 
 import jsonschema
@@ -374,7 +373,9 @@ def test_the_schema_is_valid_and_every_reference_leads_somewhere(kind):
 
 def test_the_schema_tells_the_gains_that_a_task_has_without_being_told():
     gains = load_schema("tasks")["definitions"]["stabilization"]["properties"]
-    assert {key: part["default"] for key, part in gains.items()} == asdict(StabilizationSpec())
+    assert {key: part["default"] for key, part in gains.items()} == dataclasses.asdict(
+        StabilizationSpec()
+    )
 
 
 @pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep"])

@@ -93,30 +93,27 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print("\n".join(f"written: {file}" for file in files))
         return 0
-    from uk_dynamics.compilation import derivative_batch_library_of, derivative_library_of
-    from uk_dynamics.compilation.build import (
-        batch_library_of,
-        library_of,
-        servo_library_of,
-        side_by_side,
-    )
+    from uk_dynamics.compilation import Library, library_of
+    from uk_dynamics.compilation.build import side_by_side
 
     libraries: dict[str, Callable[[], Path]] = {
         "one state at a time": lambda: library_of(mechanism),
-        "many states at a time": lambda: batch_library_of(mechanism),
+        "many states at a time": lambda: library_of(mechanism, Library.BATCH),
     }
     if arguments.tasks is not None:
         tasks = Tasks.from_file(arguments.tasks, mechanism)
-        libraries["servo law"] = lambda: servo_library_of(tasks)
+        libraries["servo law"] = lambda: library_of(tasks)
     if arguments.derivatives:
         fixed = differentiable(mechanism)
-        libraries["derivatives"] = lambda: derivative_library_of(fixed)
-        libraries["derivatives of many states"] = lambda: derivative_batch_library_of(fixed)
+        libraries["derivatives"] = lambda: library_of(fixed, Library.DERIVATIVES)
+        libraries["derivatives of many states"] = lambda: library_of(
+            fixed, Library.DERIVATIVE_BATCH
+        )
     if arguments.parameters:
         by = by_parameters(mechanism, arguments.parameters)
-        libraries["derivatives by parameters"] = lambda: derivative_library_of(by)
-        libraries["derivatives by parameters, many states"] = lambda: derivative_batch_library_of(
-            by
+        libraries["derivatives by parameters"] = lambda: library_of(by, Library.DERIVATIVES)
+        libraries["derivatives by parameters, many states"] = lambda: library_of(
+            by, Library.DERIVATIVE_BATCH
         )
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:

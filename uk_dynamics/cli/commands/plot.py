@@ -16,7 +16,8 @@ write a report of a recording, as a page and as a picture
 Write a report of a recording as a page (HTML) and as a picture (PNG): driven joints and tasks with
 their references, other joints, velocities, motor efforts and power, limits, errors, energy. What is
 constant or only rounding is a line of text. A recording is the output of simulate --out (.npz,
-.mcap), or the topics of running nodes (.mcap), even if it is truncated.
+.mcap, .csv), the topics of running nodes (.mcap), even if it is truncated, or a table of another
+program (.csv, .npz, .parquet) with the columns t, q.JOINT, v.JOINT, effort.MOTOR.
 
 examples:
   uk_dynamics simulate five_bar --tasks five_bar_sweep --out run.mcap && uk_dynamics plot run.mcap
@@ -27,7 +28,7 @@ examples:
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "plot", _HELP, run)
-    parser.add_argument("file", metavar="FILE", help="recording: .npz or .mcap")
+    parser.add_argument("file", metavar="FILE", help="recording: .mcap, .npz, .csv or .parquet")
     parser.add_argument(
         "--out",
         metavar="NAME",

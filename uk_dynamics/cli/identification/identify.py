@@ -19,7 +19,9 @@ _HELP = """\
 estimate masses, friction, springs and motor constants from recordings
 
 Estimate parameters of a machine from its recorded motion: positions of the measured joints and
-efforts of the motors, .mcap or .npz. Passive joints follow from the loops. The equations of motion
+efforts of the motors. A recording is an .mcap, the .npz of a simulation, or a table of any program
+(.csv, .npz, .parquet) with the columns t, q.JOINT and effort.MOTOR, of which --template writes one
+to fill in. Passive joints follow from the loops. The equations of motion
 along what the loops allow are linear in these parameters. They are solved by least squares with
 weights from the residuals, and bodies remain physically possible. What the recordings do not
 determine keeps the values of the files, and is listed.
@@ -33,6 +35,7 @@ examples:
   uk_dynamics identify my_robot.yaml monday.mcap --out identified
   uk_dynamics identify my_robot.yaml monday.mcap --held-out tuesday.mcap --out identified
   uk_dynamics identify my_robot.yaml load.mcap --payload tool --estimate 'joints.*.friction'
+  uk_dynamics identify my_robot.yaml --template run.csv                the columns of a recording
   uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml     a more informative motion
 
 files in --out: NAME.urdf, NAME.yaml, report.json
@@ -44,7 +47,9 @@ def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "identify", _HELP, run)
     common.add_file(parser)
-    parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=".mcap or .npz")
+    parser.add_argument(
+        "recordings", metavar="RECORDING", nargs="*", help=".mcap, .npz, .csv or .parquet"
+    )
     parser.add_argument(
         "--held-out",
         metavar="RECORDING",
@@ -86,6 +91,12 @@ def register(commands: common.Commands) -> None:
         "find an informative motion of this period, written as tasks",
     )
     parser.add_argument(
+        "--template",
+        metavar="CSV",
+        type=Path,
+        help="write a recording of this mechanism to fill in: its columns, and two samples",
+    )
+    parser.add_argument(
         "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"
     )
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
@@ -105,8 +116,10 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = tuple(arguments.estimate or (friction if arguments.payload else DEFAULT))
     if arguments.excite is not None:
         return _excite(arguments, mechanism, chosen)
+    if arguments.template is not None:
+        return _template(arguments, mechanism)
     if not arguments.recordings:
-        raise InputError("give at least one, or --excite", place="RECORDING")
+        raise InputError("give at least one, or --excite or --template", place="RECORDING")
     found = identify(
         mechanism,
         [Trajectory.load(path) for path in arguments.recordings],
@@ -119,6 +132,10 @@ def run(arguments: argparse.Namespace) -> int:
         delay=arguments.delay,
     )
     facts = report(found)
+    if arguments.json:
+        print(json_text(facts))
+    else:
+        print(f"{mechanism.name}\n{table(summary(found))}")
     if arguments.out is not None:
         texts = updated_files(
             mechanism,
@@ -132,13 +149,25 @@ def run(arguments: argparse.Namespace) -> int:
         write_files(
             {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
         )
-    if arguments.json:
-        print(json_text(facts))
-    else:
-        print(f"{mechanism.name}\n{table(summary(found))}")
-        if arguments.out is not None:
+        if not arguments.json:
             print(f"  {arguments.out}: {', '.join(texts)}")
     return 0 if found.held_out.relative <= found.held_out.relative_before else 1
+
+
+def _template(arguments: argparse.Namespace, mechanism: Mechanism) -> int:
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.exceptions import InputError
+    from uk_dynamics.simulation.recording import template
+
+    if arguments.recordings or arguments.template.suffix.lower() != ".csv":
+        raise InputError("give a new .csv, and no recording", place="--template")
+    joints = tuple(arguments.measured or mechanism.measured.names)
+    q, model = mechanism.assemble(), mechanism.model
+    positions = [float(q[model.position_index(joint)]) for joint in joints]
+    text = template(joints, mechanism.actuators.names, positions)
+    write_files({arguments.template: text}, force=arguments.force)
+    print(arguments.template)
+    return 0
 
 
 def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:

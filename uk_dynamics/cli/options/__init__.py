@@ -12,14 +12,3 @@ from uk_dynamics.cli.options.arguments import (
     count,
     positive,
 )
-
-__all__ = [
-    "VIEW_PORT",
-    "Commands",
-    "add_command",
-    "add_json",
-    "add_start_on_tasks",
-    "check_writable",
-    "count",
-    "positive",
-]

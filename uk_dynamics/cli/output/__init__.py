@@ -4,10 +4,3 @@
 
 from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 from uk_dynamics.cli.output.simulation_summary import summarize
-
-__all__ = [
-    "json_text",
-    "progress_bar",
-    "summarize",
-    "table",
-]

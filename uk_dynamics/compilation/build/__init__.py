@@ -9,10 +9,9 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.derivative_export import derivative_export
 from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.build.library import (
-    batch_library_of,
+    Library,
     is_cached,
     library_of,
-    servo_library_of,
     side_by_side,
 )
 from uk_dynamics.compilation.build.servo_export import (
@@ -24,8 +23,8 @@ from uk_dynamics.compilation.emit.layout import LoopTables
 
 __all__ = [
     "CompilationError",
+    "Library",
     "LoopTables",
-    "batch_library_of",
     "clear",
     "completion_export",
     "derivative_export",
@@ -35,7 +34,6 @@ __all__ = [
     "is_cached",
     "library_of",
     "servo_export",
-    "servo_library_of",
     "side_by_side",
     "write_c_files",
 ]

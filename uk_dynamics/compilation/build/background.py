@@ -95,13 +95,13 @@ def _end_with_parent() -> None:
 
 
 def _compile(job: Job) -> None:
-    from uk_dynamics.compilation.build.library import batch_library_of, library_of, servo_library_of
+    from uk_dynamics.compilation.build.library import Library, library_of
 
     mechanism = ResolvedMechanism(job.spec, read_description(job.spec, job.description))
     if job.parameters is not None:
         mechanism = mechanism.with_parameters(job.parameters)
     if job.tasks is not None:
-        servo_library_of(Tasks(job.tasks, mechanism))
+        library_of(Tasks(job.tasks, mechanism))
     else:
         library_of(mechanism)
-        batch_library_of(mechanism)
+        library_of(mechanism, Library.BATCH)

@@ -26,7 +26,7 @@ REMEDY = (
     "install a C compiler (Debian, Ubuntu: apt install gcc), or name one in the environment "
     'variable CC; or use backend="interpreted"'
 )
-_FLAGS = (
+FLAGS = (
     "-std=gnu11",
     "-march=native",
     "-fno-math-errno",
@@ -58,9 +58,10 @@ class CompilationError(InputError):
 class Compiler:
     """A C compiler."""
 
-    command: tuple[str, ...]  # program and its own options
+    command: tuple[str, ...]  # the program, maybe behind others that start it
     version: str  # what it says of itself, and the processor it compiles for
     optimization: str = "-O3"  # how hard it tries
+    options: tuple[str, ...] = ()  # those that CC adds; they overrule the others
 
     def build(self, source: Path, library: Path) -> None:
         """Compile a shared library, in several units where the source has many pieces."""
@@ -70,10 +71,10 @@ class Compiler:
         units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if apart else 1
         if straight:
             units = max(units, 2)
-        common = [*self.command, *_FLAGS, *_LIBRARY]
+        common = [*self.command, *FLAGS, *_LIBRARY]
         if units == 1:
             what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
-            self._run([*common, self.optimization, *what])
+            self._run([*common, self.optimization, *self.options], what)
         else:
             self._build_units(common, units, source, library, straight=straight)
         if not library.is_file():
@@ -92,7 +93,7 @@ class Compiler:
             what = [_WITHIN] if unit else [_EXPORT, *_python()]
             what += [f"-DUK_IN_UNIT(k)=({mine})", "-c", str(source), "-o", objects[unit]]
             how = _STRAIGHT if unit and straight else (self.optimization,)
-            self._run([*common, *how, *what])
+            self._run([*common, *how, *self.options], what)
 
         with ThreadPoolExecutor(units) as pool:
             try:
@@ -101,11 +102,12 @@ class Compiler:
             except KeyboardInterrupt:  # the others would be waited for
                 end_compilers()
                 raise
-        self._run([*common, "-shared", *objects, "-lm", "-o", str(library)])
+        what = ["-shared", *objects, "-lm", "-o", str(library)]
+        self._run([*common, *self.options], what)
 
-    def _run(self, command: list[str]) -> None:
-        output = Path(command[-1])
-        status, said_all = _run(command, output.parent)
+    def _run(self, how: list[str], what: list[str]) -> None:
+        output = Path(what[-1])
+        status, said_all = _run([*how, *what], output.parent)
         if status != 0:
             lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
@@ -166,9 +168,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 @functools.lru_cache(maxsize=4)
 def _known(text: str, path: str | None) -> Compiler | None:
     try:
-        command = tuple(shlex.split(text))
+        words = tuple(shlex.split(text))
     except ValueError:  # a quotation that does not end
         return None
+    # "ccache gcc -O1 -march=haswell": options begin with the first word that is one
+    first = next((k for k, word in enumerate(words) if word.startswith("-")), len(words))
+    command, options = words[:first], words[first:]
     if not command or shutil.which(command[0], path=path) is None:
         return None
     try:
@@ -177,7 +182,8 @@ def _known(text: str, path: str | None) -> Compiler | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return Compiler(command, "\n".join([said, *_FLAGS, *_python(), np.__version__, _processor()]))
+    facts = [said, *FLAGS, *options, *_python(), np.__version__, _processor()]
+    return Compiler(command, "\n".join(facts), options=options)
 
 
 def find_compiler() -> Compiler | None:

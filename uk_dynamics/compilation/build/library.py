@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The compiled libraries of a mechanism: for single states, for batches, for the law of tasks.
+"""The compiled libraries of a mechanism, as one table: for states, batches, laws, derivatives.
 
 What writes their source is imported when there is one to write: what is in the cache is there
 sooner without.
@@ -12,16 +12,19 @@ import ctypes
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from enum import Enum
+from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
 from uk_dynamics.compilation.build.compilable import check, obstacles
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
+    Compiler,
     end_compilers,
     find_compiler,
     no_compiler,
@@ -31,236 +34,126 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 T = TypeVar("T")
 
-_DERIVATIVES, _PROJECTION = ".derivatives", ".projection"
 _log = logging.getLogger(__name__)
 
 
-def library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for single states; it is made when it is not in the cache.
+class Library(Enum):
+    """What is compiled, each as a shared library; subjects are mechanisms, or tasks of the law."""
+
+    STATE = "one state"
+    MOTION = "motion of one state"
+    BATCH = "batches"
+    DERIVATIVES = "derivatives"
+    DERIVATIVE_BATCH = "batches of derivatives"
+    PROJECTION = "derivatives of the projection"
+    SERVO = "servo law"  # of tasks
+    EFFORTS = "derivatives of the servo law"  # of tasks
+    CLOSED_LOOPS = "batches of closed loops"  # of tasks, or of laws of any kind
+
+
+class Recipe(NamedTuple):
+    """How a library is made."""
+
+    part: str  # of its name in the cache; ``-`` at its end: and what tells the law from others
+    source: str  # the module of ``compilation/emit`` and the function that write it
+    optimization: str = "-O3"
+
+
+_STATE = Recipe("", "generate.source", "-O2")  # straight-line code, which -O3 makes no faster
+_CLUSTERS = Recipe("", "cluster_source.cluster_source")  # its loops gain a twelfth from -O3
+_DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
+_DERIVATIVE_BATCH = "derivative_batch_source.derivative_batch_source"
+# most of it is loops over a few motors: half the time of -O3, and not slower
+_SERVO = Recipe(".servo-", "servo_source.servo_source", "-O2")
+_CLOSED_LOOPS = Recipe(".crowd-", "crowd_source.crowd_source")
+
+#: The recipe of each library, and that for mechanisms in clusters where there is one.
+RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
+    Library.STATE: (_STATE, _CLUSTERS),
+    Library.MOTION: (_STATE, Recipe(".motion", "cluster_source.cluster_motion_source")),
+    Library.BATCH: (Recipe(".batch", "generate.batch_source"), _CLUSTERS),
+    Library.DERIVATIVES: (_DERIVATIVES, None),
+    Library.DERIVATIVE_BATCH: (Recipe(".derivatives.batch", _DERIVATIVE_BATCH), None),
+    Library.PROJECTION: (Recipe(".projection", "derivative_source.projection_source", "-O2"), None),
+    Library.SERVO: (_SERVO, Recipe(".servo-", "cluster_source.cluster_servo_source", "-O2")),
+    Library.EFFORTS: (Recipe(".efforts-", "servo_source.effort_source", "-O2"), None),
+    Library.CLOSED_LOOPS: (_CLOSED_LOOPS, None),
+}
+
+Subject = Tasks | ResolvedMechanism
+
+
+def library_of(subject: Subject, kind: Library | None = None) -> Path:
+    """The library of a mechanism, or of tasks; it is made when it is not in the cache.
+
+    Args:
+        subject: What it is of.
+        kind: Which one; None: of one state of a mechanism, of the law of tasks.
 
     Raises:
-        CompilationError: Some part cannot be compiled, there is no compiler, or no cache.
-    """
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import cluster_source, generate
-
-        if mechanism.local is not None:
-            return cluster_source.cluster_source(mechanism.local.constraints)
-        return generate.source(mechanism.as_filed())
-
-    # loops over clusters gain a twelfth from -O3, straight-line code nothing
-    return _library(mechanism, source, "", "-O2" if mechanism.local is None else "-O3")
-
-
-def motion_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library that moves one state; as above, and that of others than clusters has both.
-
-    Raises:
-        CompilationError: As above.
-    """
-    if mechanism.local is None:
-        return library_of(mechanism)
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import cluster_source
-
-        return cluster_source.cluster_motion_source(mechanism.as_filed())
-
-    return _library(mechanism, source, ".motion")
-
-
-def batch_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for many states at once; as above, and that of clusters has both.
-
-    Raises:
-        CompilationError: As above, or the compiler knows no vectors.
-    """
-    if mechanism.local is not None:
-        return library_of(mechanism)
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import generate
-
-        return generate.batch_source(mechanism.as_filed())
-
-    return _library(mechanism, source, ".batch")
-
-
-def derivative_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for derivatives of the motion; as above.
-
-    Raises:
-        CompilationError: As above.
-    """
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import derivative_source
-
-        return derivative_source.derivative_source(mechanism.as_filed())
-
-    return _library(mechanism, source, _DERIVATIVES)
-
-
-def derivative_batch_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for derivatives of the motion at many states; as above.
-
-    Raises:
-        CompilationError: As above, or the compiler knows no vectors.
-    """
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import derivative_batch_source
-
-        return derivative_batch_source.derivative_batch_source(mechanism.as_filed())
-
-    return _library(mechanism, source, f"{_DERIVATIVES}.batch")
-
-
-def projection_library_of(mechanism: ResolvedMechanism) -> Path:
-    """The library for derivatives of the projection, where q is a vector; as above.
-
-    Raises:
-        CompilationError: As above.
-    """
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import derivative_source
-
-        return derivative_source.projection_source(mechanism.as_filed())
-
-    return _library(mechanism, source, _PROJECTION, "-O2")
-
-
-def servo_library_of(tasks: Tasks) -> Path:
-    """The library for the servo law of tasks; as above.
-
-    Raises:
-        CompilationError: As above, or some task cannot be compiled.
-    """
-    check(tasks)
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import cluster_source, servo_source
-
-        filed = Tasks(tasks.spec, tasks.mechanism.as_filed())
-        if tasks.mechanism.local is not None:
-            return cluster_source.cluster_servo_source(filed)
-        return servo_source.servo_source(filed)
-
-    # half the time of -O3, and not slower: most of it is loops over a few motors
-    return _library(tasks.mechanism, source, servo_part(tasks), "-O2")
-
-
-def effort_library_of(tasks: Tasks) -> Path:
-    """The library for derivatives of the efforts of tasks, of a mechanism that varies nothing.
-
-    Raises:
-        CompilationError: As above.
-    """
-    check(tasks)
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import servo_source
-
-        return servo_source.effort_source(Tasks(tasks.spec, tasks.mechanism.as_filed()))
-
-    return _library(tasks.mechanism, source, effort_part(tasks), "-O2")
-
-
-def crowd_library_of(subject: Tasks | ResolvedMechanism) -> Path:
-    """The library for many closed loops at once; as above, or the compiler knows no vectors.
-
-    subject: Tasks, whose law is in lanes too; or what laws of any kind move.
-
-    Raises:
-        CompilationError: As above.
+        CompilationError: Some part cannot be compiled, there is no compiler, it knows no vectors
+            where batches are asked for, or there is no cache.
     """
     check(subject)
-    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-    if mechanism.local is not None:
-        raise CompilationError(f"{mechanism.model.nv} velocities move one after the other")
-
-    def source() -> str:
-        from uk_dynamics.compilation.emit import crowd_source
-
-        filed = mechanism.as_filed()
-        return crowd_source.crowd_source(
-            Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed
-        )
-
-    return _library(mechanism, source, crowd_part(subject))
-
-
-def servo_part(tasks: Tasks) -> str:
-    """What tells the law of these tasks from others of the same mechanism.
-
-    References and gains are inputs of the law.
-    """
-    rows = [
-        replace(task, reference=None, stabilization=type(task.stabilization)())
-        for task in tasks.spec.tasks
-    ]
-    law = (tasks.spec.distribution, rows)
-    digest = hashlib.sha256(repr(law).encode()).hexdigest()
-    return f".servo-{digest[:12]}"
-
-
-def effort_part(tasks: Tasks) -> str:
-    """The same for derivatives of the efforts."""
-    return servo_part(tasks).replace(".servo", ".efforts")
-
-
-def crowd_part(subject: Tasks | ResolvedMechanism) -> str:
-    """The same for many closed loops at once."""
-    return (
-        servo_part(subject).replace(".servo", ".crowd") if isinstance(subject, Tasks) else ".crowd"
-    )
-
-
-def is_cached(subject: ResolvedMechanism | Tasks, *, crowd: bool = False) -> bool:
-    """Whether a mechanism, or the law of tasks, is compiled; batches are when they are needed.
-
-    crowd: For many closed loops at once.
-    """
-    part = servo_part(subject) if isinstance(subject, Tasks) else ""
-    return _part_is_cached(subject, crowd_part(subject) if crowd else part)
-
-
-def derivatives_are_cached(mechanism: ResolvedMechanism) -> bool:
-    """Whether the library of :func:`derivative_library_of` is there."""
-    return _part_is_cached(mechanism, _DERIVATIVES)
-
-
-def projection_is_cached(mechanism: ResolvedMechanism) -> bool:
-    """Whether the library of :func:`projection_library_of` is there."""
-    return _part_is_cached(mechanism, _PROJECTION)
-
-
-def efforts_are_cached(tasks: Tasks) -> bool:
-    """Whether the library of :func:`effort_library_of` is there."""
-    return _part_is_cached(tasks, effort_part(tasks))
-
-
-def _part_is_cached(subject: ResolvedMechanism | Tasks, part: str) -> bool:
-    compiler = find_compiler()
-    if compiler is None or obstacles(subject):
-        return False
-    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-    try:
-        return find(mechanism, compiler, part).intact
-    except CompilationError:  # no home directory
-        return False
-
-
-def _library(
-    mechanism: ResolvedMechanism, source: Callable[[], str], part: str, optimization: str = "-O3"
-) -> Path:
-    check(mechanism)
     compiler = find_compiler()
     if compiler is None:
         raise no_compiler()
-    compiler = replace(compiler, optimization=optimization)
+    mechanism, recipe = _recipe(subject, kind)
+
+    def source() -> str:
+        module, _, name = recipe.source.partition(".")
+        write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
+        filed = mechanism.as_filed()
+        return str(write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed))
+
+    compiler = replace(compiler, optimization=recipe.optimization)
+    return _library(mechanism, source, compiler, part_of(subject, kind))
+
+
+def part_of(subject: Subject, kind: Library | None = None) -> str:
+    """What tells a library from others of the mechanism; references and gains of tasks do not."""
+    _, recipe = _recipe(subject, kind)
+    part = recipe.part
+    if not part.endswith("-"):
+        return part
+    if not isinstance(subject, Tasks):
+        return part[:-1]
+    rows = [
+        replace(task, reference=None, stabilization=type(task.stabilization)())
+        for task in subject.spec.tasks
+    ]
+    law = (subject.spec.distribution, rows)
+    return part + hashlib.sha256(repr(law).encode()).hexdigest()[:12]
+
+
+def is_cached(subject: Subject, kind: Library | None = None) -> bool:
+    """Whether a library is there."""
+    compiler = find_compiler()
+    if compiler is None or obstacles(subject):
+        return False
+    try:
+        mechanism, _ = _recipe(subject, kind)
+        return find(mechanism, compiler, part_of(subject, kind)).intact
+    except CompilationError:  # no home directory, or no such library
+        return False
+
+
+def _recipe(subject: Subject, kind: Library | None) -> tuple[ResolvedMechanism, Recipe]:
+    """The mechanism, and how the library is made of it."""
+    tasks = isinstance(subject, Tasks)
+    mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+    kind = kind or (Library.SERVO if tasks else Library.STATE)
+    dense, clusters = RECIPES[kind]
+    if mechanism.local is None:
+        return mechanism, dense
+    if clusters is None:
+        raise CompilationError(f"{mechanism.model.nv} velocities are too many for {kind.value}")
+    return mechanism, clusters
+
+
+def _library(
+    mechanism: ResolvedMechanism, source: Callable[[], str], compiler: Compiler, part: str
+) -> Path:
     try:
         library = library_for(mechanism, compiler, source, part)
         if _fault(library):  # whole, but made on a system with other libraries

@@ -67,7 +67,7 @@ def servo_export(
         completion_definitions,
     )
     from uk_dynamics.compilation.emit.generate import closing
-    from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS
+    from uk_dynamics.compilation.emit.layout import BEYOND_TIMES, REFERENCE_KINDS
     from uk_dynamics.compilation.emit.servo_source import (
         control_start,
         servo_declarations,
@@ -92,7 +92,7 @@ def servo_export(
         lists["measured"] = tuple(measured)
     declarations += [
         "/* What tables of references hold, as the source has it. */",
-        *defines(KINDS | BEYOND),
+        *defines(REFERENCE_KINDS | BEYOND_TIMES),
         "",
     ]
     text = header(
@@ -180,6 +180,7 @@ def completion_export(
         completion_declarations,
         completion_definitions,
     )
+    from uk_dynamics.compilation.emit.constants import config
     from uk_dynamics.compilation.emit.generate import ATTRIBUTES
     from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
     from uk_dynamics.compilation.trace.terms import trace
@@ -196,6 +197,7 @@ def completion_export(
     source = [
         f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
         ATTRIBUTES,
+        config(),
         SINE_AND_COSINE,
         completion_definitions(trace(mechanism), tables),
     ]

@@ -6,7 +6,6 @@
 #define UK_STAGES 12
 #define UK_ALL_STAGES 16 /* with those of the interpolant */
 #define UK_POWERS 7      /* of the interpolant */
-#define UK_SAME_TIME 1e-12 /* s */
 
 typedef struct {
   double t, q[UK_NQ], v[UK_NV];                   /* end of the last step */

@@ -3,22 +3,12 @@
  * their assembly branch, then velocities, as control/estimation and core/servo/loop_factors.py have
  * it. What is not there: directions that are singular here are a failure, not left where they are. */
 
-#define UK_MOST_STEPS 12
-#define UK_CONTRACTION 0.25         /* of successive steps; below it the solution is unique */
-#define UK_SMALL 1e-11              /* rad or m: the next step would be rounding */
-#define UK_STALLED 1e-8             /* rad or m: rounding near a singularity */
-#define UK_OPEN 1e-4                /* m or rad: loops that do not close */
-#define UK_LARGEST_CORRECTION 0.3   /* rad or m, after the tangent step */
-#define UK_LONGEST_STEP 0.1         /* rad or m, of a measured joint */
-#define UK_LONGEST_MOVE 1.0         /* rad or m, of any joint in one step */
-#define UK_CAUTIOUS_STEP 0.01       /* rad or m: to which steps are shortened near a singularity */
-#define UK_SHORTEST_STEP (1.0 / 1024.0)
-#define UK_NEAR 0.5                 /* singularities within this part of a scaled step */
 #define UK_TURN 6.28318530717958647692
 
-static double uk_largest(const double *x, int count) {
+/* Largest size; no number where one of them is none. */
+static double uk_largest_of(const double *x, int count) {
   double largest = 0.0;
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < count && !isnan(largest); ++i)
     if (!(fabs(x[i]) <= largest)) largest = fabs(x[i]);
   return largest;
 }
@@ -33,7 +23,7 @@ static void uk_reflect_column(const double *v, double beta, int row, double *x) 
 }
 
 /* Q^T x in place. */
-static void uk_turn_rows(const uk_loop_factors *f, double *x) {
+static void uk_reflect_rows(const uk_loop_factors *f, double *x) {
   for (int k = 0; k < UK_OTHERS; ++k) uk_reflect_column(f->columns[k], f->beta[k], k, x);
 }
 
@@ -130,7 +120,7 @@ static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
   for (int i = 0; i < UK_MEASURED; ++i) {
     double column[UK_HELD];
     for (int r = 0; r < UK_HELD; ++r) column[r] = f->A[r * UK_NV + uk_measured[i]];
-    uk_turn_rows(f, column);
+    uk_reflect_rows(f, column);
     for (int r = 0; r < UK_CONDITIONS; ++r) f->conditions[r][i] = column[UK_OTHERS + r];
   }
 #endif
@@ -145,7 +135,7 @@ static void uk_loop_move(const uk_loop_factors *f, const double *target, const d
 #if UK_REDUNDANT
   double missing[UK_REDUNDANT];
   memcpy(rest, target, sizeof rest);
-  uk_turn_rows(f, rest);
+  uk_reflect_rows(f, rest);
   for (int k = 0; k < f->count; ++k) {
     const int r = f->chosen[k];
     double y = rest[UK_OTHERS + r];
@@ -162,7 +152,7 @@ static void uk_loop_move(const uk_loop_factors *f, const double *target, const d
   }
   for (int i = 0; i < UK_MEASURED; ++i) d[uk_measured[i]] = part[i];
 #if UK_OTHERS
-  uk_turn_rows(f, rest);
+  uk_reflect_rows(f, rest);
   for (int k = UK_OTHERS - 1; k >= 0; --k) {
     double y = rest[k];
     for (int j = k + 1; j < UK_OTHERS; ++j) y -= f->columns[j][k] * rest[j];
@@ -177,29 +167,31 @@ static void uk_misfits(const double *q, const double *wanted, double *misfit) {
 }
 
 /* Whether a singularity may lie between two configurations. */
-static int uk_near(double tolerance, double regularity, double other, const double *before,
+static int uk_near_singularity(double tolerance, double regularity, double other, const double *before,
                    const double *after) {
   double way = 0.0;
   for (int k = 0; k < UK_OTHERS; ++k) {
-    const double part = fabs(after[uk_other[k]] - before[uk_other[k]]) / uk_other_scale[k];
+    const double lever = uk_other_scale[k] > UK_LEAST_LEVER ? uk_other_scale[k] : UK_LEAST_LEVER;
+    const double part = fabs(after[uk_other[k]] - before[uk_other[k]]) / lever;
     if (!(part <= way)) way = part;
   }
   const double nearest = regularity < other ? regularity : other;
-  return nearest < (tolerance > UK_NEAR * way ? tolerance : UK_NEAR * way);
+  const double within = UK_SINGULARITY_WITHIN * way;
+  return nearest < (tolerance > within ? tolerance : within);
 }
 
 /* Newton corrections of q, in place, and the factors there; 0, or 1: it does not converge. */
 static int uk_correct_joints(uk_completion *c, double t, double *q, const double *wanted) {
   double before = HUGE_VAL, target[UK_HELD], misfit[UK_MEASURED], d[UK_NV];
-  for (int count = 0; count < UK_MOST_STEPS; ++count) {
+  for (int count = 0; count < UK_MOST_CORRECTIONS; ++count) {
     uk_loop_factors *f = &c->factors;
     uk_loop_rows(t, q, c->zero, f->A, f->psi);
     uk_factor_loops(f, c->singular_tolerance);
     for (int r = 0; r < UK_HELD; ++r) target[r] = -f->psi[r];
     uk_misfits(q, wanted, misfit);
     uk_loop_move(f, target, misfit, d);
-    const double size = uk_largest(d, UK_NV);
-    if (f->singular || !(size <= UK_LARGEST_CORRECTION)) return 1;
+    const double size = uk_largest_of(d, UK_NV);
+    if (f->singular || !(size <= UK_LARGEST_LOOP_CORRECTION)) return 1;
     for (int i = 0; i < UK_NV; ++i) q[i] += d[i];
     ++c->iterations;
     c->residual = 0.0;
@@ -208,7 +200,7 @@ static int uk_correct_joints(uk_completion *c, double t, double *q, const double
       if (!(part <= c->residual)) c->residual = part;
     }
     const int stalled = count > 0 && size > UK_CONTRACTION * before;
-    if (size <= (stalled ? UK_STALLED : UK_SMALL)) return !(c->residual <= UK_OPEN);
+    if (size <= (stalled ? UK_STALLED_CORRECTION : UK_SMALL_CORRECTION)) return !(c->residual <= UK_OPEN_LOOP);
     if (stalled) return 1;
     before = size;
   }
@@ -265,7 +257,7 @@ UK_EXPORT int uk_complete(uk_completion *c, double t, const double *measured,
     c->factors = kept;
     return singular ? UK_SINGULAR : UK_LOST;
   }
-  c->near_singular = uk_near(c->singular_tolerance, before, c->factors.regularity, c->q, q);
+  c->near_singular = uk_near_singularity(c->singular_tolerance, before, c->factors.regularity, c->q, q);
   memcpy(c->q, q, sizeof q);
   uk_misfits(q, wanted, c->misfit);
   uk_complete_velocities(c, t, rates);
@@ -284,7 +276,7 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
   c->iterations = 0, c->near_singular = 0;
   const double way = uk_nearest_turn(c, measured, wanted);
   for (int i = 0; i < UK_MEASURED; ++i) begin[i] = c->q[uk_measured[i]];
-  double longest = UK_LONGEST_STEP / (way > UK_LONGEST_STEP ? way : UK_LONGEST_STEP);
+  double longest = UK_LONGEST_MEASURED_STEP / (way > UK_LONGEST_MEASURED_STEP ? way : UK_LONGEST_MEASURED_STEP);
   double done = 0.0, step = longest;
   for (int k = 0; k < steps; ++k) {
     const double ahead = done + step < 1.0 ? done + step : 1.0;
@@ -297,8 +289,8 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
     uk_misfits(c->q, target, misfit);
     uk_loop_move(f, residual, misfit, d);
     for (int i = 0; i < UK_NV; ++i) q[i] = c->q[i] + d[i];
-    if (uk_largest(d, UK_NV) <= UK_LONGEST_MOVE && !uk_correct_joints(c, t, q, target)) {
-      if (uk_near(c->singular_tolerance, here, c->factors.regularity, c->q, q)) {
+    if (uk_largest_of(d, UK_NV) <= UK_LONGEST_MOVE && !uk_correct_joints(c, t, q, target)) {
+      if (uk_near_singularity(c->singular_tolerance, here, c->factors.regularity, c->q, q)) {
         if ((ahead - done) * way > UK_CAUTIOUS_STEP) {
           step = 0.5 * (ahead - done);
           continue;

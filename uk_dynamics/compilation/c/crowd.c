@@ -77,10 +77,10 @@ static uk_mask uk_crowd_jumped(const uk_lanes_memory *m, const uk_lanes *q, cons
 
 /* Groups that move together, function by function: two where the memory of both is near, or where
  * code is long and that of one is. */
-#define UK_NEAR 49152 /* bytes */
+#define UK_NEAR_CACHE 49152 /* bytes */
 enum {
   UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
-  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR : UK_NEAR / 2) ? 2 : 1
+  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? 2 : 1
 };
 
 typedef struct {
@@ -217,7 +217,7 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
     }
     if (c->sample[at] != 0.0) ++sampled;
     if (at + 1 >= c->stops || !going) break;
-    const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - 1e-9);
+    const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - UK_PART_OF_A_STEP);
     const long long count = parts > 1.0 ? (long long)parts : 1;
     const double h = (end - begin) / count;
     for (long long k = 0; k < count; ++k)

@@ -73,7 +73,7 @@ static inline void uk_bracket(const double *x, const double *y, double *found) {
 static inline void uk_float_rate(const double *x, const double *v, double *rate) {
   const double s = x[3] * x[3] + x[4] * x[4] + x[5] * x[5], angle = sqrt(s);
   double two, four, power[4][6];
-  if (angle < 0.3) { /* to rounding */
+  if (angle < UK_CHART_SERIES_BELOW) { /* to rounding */
     two = 1.0 / 12.0 - s * s * (1.0 / 30240.0 + s * (1.0 / 604800.0 + s / 15966720.0));
     four = -1.0 / 720.0 - s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0));
   } else {

@@ -89,7 +89,7 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
   for (int j = 0; j < UK_NU; ++j) sum += efforts[j] = (u[j] += preferred[j]) / root[j];
   if (!isfinite(sum)) return 2;
   if (flags != NULL) {
-    const double size = uk_most(desired) + uk_most(m->qdd) + 1e-3;
+    const double size = uk_most(desired) + uk_most(m->qdd) + UK_NEGLIGIBLE_ACCELERATION;
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < UK_NU; ++j) parts[0][rank + i] -= map[i][j] * u[j];

@@ -6,6 +6,8 @@
 
 #if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -21,6 +23,10 @@
 typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
 typedef long long uk_mask __attribute__((vector_size(8 * UK_WIDTH))); /* all bits, or none */
 
+/* All bits of a number but its sign. An integer: compilers that need not tell zeros by their signs
+ * (-fno-signed-zeros) may make 0.0 of the mask that -0.0 is. */
+#define UK_BUT_SIGN 0x7fffffffffffffffLL
+
 static inline uk_lanes uk_all(double x) {
   uk_lanes y = {0.0};
   for (int l = 0; l < UK_WIDTH; ++l) y[l] = x;
@@ -34,6 +40,9 @@ static inline uk_lanes uk_pick(uk_mask mask, uk_lanes yes, uk_lanes no) {
                                         (__m512d)yes);
 #elif UK_WIDTH == 4
   return (uk_lanes)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)mask);
+#elif defined(__SSE2__) /* GCC 12 fails on the same in terms of masks where there is no SSE4 */
+  const __m128d all = (__m128d)mask;
+  return (uk_lanes)_mm_or_pd(_mm_and_pd(all, (__m128d)yes), _mm_andnot_pd(all, (__m128d)no));
 #else
   return (uk_lanes)((mask & (uk_mask)yes) | (~mask & (uk_mask)no));
 #endif
@@ -68,7 +77,7 @@ static inline uk_lanes uk_lanes_sqrt(uk_lanes x) {
 }
 
 static inline uk_lanes uk_lanes_fabs(uk_lanes x) {
-  return (uk_lanes)(((uk_mask)x & (uk_mask)uk_all(-0.0)) ^ (uk_mask)x);
+  return (uk_lanes)((uk_mask)x & UK_BUT_SIGN);
 }
 
 static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
@@ -156,7 +165,7 @@ static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine)
   const uk_lanes left = (uk_lanes)_mm256_fnmadd_pd(n, _mm256_set1_pd(low), near);
 #endif
   const uk_lanes r = uk_pick(uk_lanes_fabs(x) < 1e12, left, uk_all(NAN));
-  /* the last bits of n + 1.5 2^52 count the quarters */
+  /* the last bits of n + 1.5 2^52 count the quarters; one sum, which no compiler can rearrange */
   const uk_mask turns = (uk_mask)((uk_lanes)n + 6755399441055744.0);
   const uk_lanes z = r * r;
   const uk_lanes s =
@@ -182,7 +191,7 @@ static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine)
  * diagonal, the polynomial of fdlibm. Not for infinite numbers. */
 static inline uk_lanes uk_lanes_atan2(uk_lanes y, uk_lanes x) {
   const uk_lanes zero = uk_all(0.0), high = uk_lanes_fabs(y), wide = uk_lanes_fabs(x);
-  const uk_mask steep = high > wide, sign = (uk_mask)uk_all(-0.0);
+  const uk_mask steep = high > wide;
   const uk_lanes less = uk_pick(steep, wide, high), more = uk_pick(steep, high, wide);
   const uk_mask diagonal = less > 0.41421356237309503 * more, origin = more == zero;
   const uk_lanes over = uk_pick(diagonal, less - more, less);
@@ -198,8 +207,8 @@ static inline uk_lanes uk_lanes_atan2(uk_lanes y, uk_lanes x) {
       + w * -3.65315727442169155270e-02)));
   uk_lanes angle = uk_pick(diagonal, uk_all(0.78539816339744831), zero) + (r - r * z * (even + z * odd));
   angle = uk_pick(steep, 1.5707963267948966 - angle, angle);
-  angle = uk_pick(((uk_mask)x & sign) != 0, 3.1415926535897931 - angle, angle);
-  return (uk_lanes)((uk_mask)angle ^ ((uk_mask)y & sign));
+  angle = uk_pick(x < 0.0, 3.1415926535897931 - angle, angle);
+  return uk_pick(y < 0.0, -angle, angle);
 }
 
 static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }

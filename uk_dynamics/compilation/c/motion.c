@@ -126,7 +126,7 @@ static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const 
 
 /* From one instant to the next. */
 static int uk_go(uk_memory *m, uk_motion *c, double end) {
-  const double begin = m->t, parts = ceil((end - begin) / c->step - 1e-9);
+  const double begin = m->t, parts = ceil((end - begin) / c->step - UK_PART_OF_A_STEP);
   const long long count = parts > 1.0 ? (long long)parts : 1;
   const double h = (end - begin) / count;
   double q[UK_NQ], v[UK_NV];

@@ -3,7 +3,6 @@
  * writes: how many entries, then each with its kind, number of rows, first row, length, and data. A
  * table belongs to one caller: expressions keep their values in it. */
 
-#define UK_REFERENCE_HEAD 4
 
 /* Value, rate and acceleration of polynomials, behind one another, each where its time has come. */
 static void uk_polynomials(const double *data, double t, int rows, double *value, double *rate,

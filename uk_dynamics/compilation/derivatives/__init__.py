@@ -12,12 +12,3 @@ from uk_dynamics.compilation.derivatives.patterns import (
     projection_pattern,
 )
 from uk_dynamics.compilation.derivatives.task_derivatives import TaskValues
-
-__all__ = [
-    "EquationValues",
-    "TaskValues",
-    "effort_pattern",
-    "equation_derivatives",
-    "motion_patterns",
-    "projection_pattern",
-]

@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.generate import (
     ATTRIBUTES,
-    OF_THE_PROJECTION,
-    STATUSES,
     configuration,
     declarations,
     following,
@@ -35,7 +34,6 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace_tasks
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import projection
-from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, rank_rule
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -50,9 +48,11 @@ static inline void uk_row_of(int type, const double *Rp, const double *op, const
 """
 
 
-def cluster_source(constraints: ConstraintSet) -> str:
-    """The whole source for mechanisms with rows of these types."""
-    return "\n".join([*_kernel(constraints), part("python_arrays.c"), part("cluster_python.c")])
+def cluster_source(mechanism: ResolvedMechanism) -> str:
+    """The whole source for mechanisms with rows of the same types."""
+    assert mechanism.local is not None
+    kernel = _kernel(mechanism.local.constraints)
+    return "\n".join([*kernel, part("python_arrays.c"), part("cluster_python.c")])
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
@@ -107,13 +107,11 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
 
 
 def _kernel(constraints: ConstraintSet) -> list[str]:
-    constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
-    small = {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA}
     return [
         "#include <math.h>\n#include <string.h>\n",
         ATTRIBUTES,
-        *defines(rank_rule.constants() | constants | small),
-        *defines(dict(STATUSES)),
+        config(),
+        *defines({"REACHED": projection.REACHED}),
         part("cluster_tree.h"),
         SINE_AND_COSINE,
         _rows(constraints),

@@ -21,7 +21,6 @@ from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
-from uk_dynamics.core.servo import CONTROL_CONSTANTS, MET
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -83,7 +82,6 @@ def _law(tasks: Tasks) -> list[str]:
     errors = places(residual=rows.residual, rate=rows.rate)
     return [
         f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-        *defines({"MET": MET} | CONTROL_CONSTANTS),
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
         table("double", "uk_task_position", constraints.position_rows),
         table("double", "uk_task_motion", constraints.motion_rows),

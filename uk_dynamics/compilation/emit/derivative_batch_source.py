@@ -26,7 +26,6 @@ from uk_dynamics.compilation.emit.mechanism_functions import (
 from uk_dynamics.compilation.emit.pieces import Targets
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
-from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 
@@ -101,6 +100,6 @@ def _tables(
         yield from defines({f"{sizes[name]}_SLOPES": max(1, count)})
         yield from lists(f"uk_{name}_columns", columns)
     yield from lists("uk_corrections", motions.corrections)
-    yield from defines({"DEPENDENT_ROWS": len(dependent), "FOLLOWS_WITHIN": FOLLOWS_WITHIN})
+    yield from defines({"DEPENDENT_ROWS": len(dependent)})
     if dependent:
         yield table("int", "uk_dependent_rows", dependent)

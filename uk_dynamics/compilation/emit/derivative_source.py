@@ -28,7 +28,6 @@ from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbols import WIDTH
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
-from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _COST = {"row": WIDTH - 1, "lane": 2}  # a vector made from numbers, and the other way
@@ -88,7 +87,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         part("force_slopes.c"),
     ]
     if parameters(mechanism):
-        parts += [*defines({"FOLLOWS_WITHIN": FOLLOWS_WITHIN}), part("exist.c")]
+        parts += [part("exist.c")]
     elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
@@ -120,7 +119,7 @@ def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
     scale = mechanism.constraints.reference_scale
     return [
         *closing(mechanism),
-        *defines({"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}),
+        *defines({"FOLLOWS": int(mechanism.follows_references)}),
         *([table("double", "uk_unit", scale)] if len(scale) else ()),
         part("row_inverse.c"),
         part("projection_slopes.c"),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import DOP853
 
-from uk_dynamics.compilation.emit import reference_codes
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
 from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.emit.motor_source import joint_space, motors
@@ -19,15 +19,9 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
-from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.core.servo import SAME_EFFECT
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
-
-OF_THE_PROJECTION = ("ROUNDING", "REACHED", "DIVERGING", "NEWTON_STEPS")
-
-STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
 
 ATTRIBUTES = """
 #ifndef UK_EXPORT
@@ -94,7 +88,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         *motors(mechanism),
         *(closing(mechanism) if mechanism.local is None else ()),
         table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *defines(jump_constants(mechanism) | ADAPTIVE_CONSTANTS | {"SAME_EFFECT": SAME_EFFECT}),
+        *defines(jump_constants(mechanism)),
         *_coefficients(),
         *map(part, ("motion.h", "motion.c", "adaptive.h", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
@@ -153,7 +147,6 @@ def closing(mechanism: ResolvedMechanism) -> list[str]:
 def following(mechanism: ResolvedMechanism) -> list[str]:
     """What rows follow over time."""
     return [
-        *defines(reference_codes.KINDS | reference_codes.BEYOND | reference_codes.OPERATIONS),
         f"#define UK_FOLLOWS {int(mechanism.follows_references)}",
         part("references.c"),
     ]
@@ -192,8 +185,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
 
 
 def _projection(mechanism: ResolvedMechanism) -> list[str]:
-    constants = {name: getattr(projection, name) for name in OF_THE_PROJECTION}
-    constants["REACHED"] = max(projection.REACHED, mechanism.closure_tolerance)
+    constants = {"REACHED": max(projection.REACHED, mechanism.closure_tolerance)}
     constraints = mechanism.constraints
     if not len(constraints):
         return defines(constants)
@@ -233,9 +225,9 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     support = [_support(row, parents) for row in terms.A]
     parts = [
         ATTRIBUTES,
+        config(),
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
-        *defines(rank_rule.constants()),
         table("int", "uk_parent", parents),
     ]
     if len(constraints):

@@ -7,12 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import number
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_text import part, table
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import trace_resistance
-from uk_dynamics.core.linalg import SEARCH_CONSTANTS, tie_handicap
-from uk_dynamics.core.servo import CONTROL_CONSTANTS, INTERNAL_CONSTANTS, MET, NOTICEABLE
+from uk_dynamics.core.linalg import tie_handicap
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _RESIST = """
@@ -44,7 +43,6 @@ def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
         most = max(most, mechanism.model.nv, len(mechanism.constraints))
     return [
         f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-        *defines({"MET": MET} | SEARCH_CONSTANTS),
         table("double", "uk_task_handicap", tie_handicap(most)),
         *map(part, ("row_basis.c", "nonnegative.c", "bounded_search.c", "allocate.c")),
     ]
@@ -53,7 +51,6 @@ def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
 def limits(mechanism: ResolvedMechanism) -> list[str]:
     """Limits of the motors, resistance of the joints, and efforts that cause internal forces."""
     return [
-        *defines(CONTROL_CONSTANTS | INTERNAL_CONSTANTS),
         f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
         part("limits.c"),
         *([] if mechanism.local is not None else _resistance(mechanism)),
@@ -79,7 +76,7 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
     if not len(mechanism.actuators):
         return []
     if mechanism.local is not None:  # transfers alone: there are too many motions to hold
-        return [*limits(mechanism), *defines({"NOTICEABLE": NOTICEABLE}), part("transfer.c")]
+        return [*limits(mechanism), part("transfer.c")]
     return [
         "/* optimized further, it would take most of the compiler's time */",
         "#if defined(__GNUC__) && !defined(__clang__)",
@@ -89,7 +86,6 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         "#define UK_MT UK_NV /* most motions that the structure admits */",
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),
-        *defines({"NOTICEABLE": NOTICEABLE}),
         *map(part, ("joint_space.c", "transfer.c")),
         "#if defined(__GNUC__) && !defined(__clang__)",
         "#pragma GCC pop_options",

@@ -19,9 +19,7 @@ from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
-from uk_dynamics.core.servo import EFFORT_SLOPE_CONSTANTS
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN
 from uk_dynamics.mechanism.resolution import Array
 
 
@@ -110,8 +108,8 @@ def effort_definitions(tasks: Tasks) -> str:
     targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
     slopes = targets("rows", traced.rows) + targets("force", traced.force)
-    constants = {"FOLLOWS": int(mechanism.follows_references), "FOLLOWS_WITHIN": FOLLOWS_WITHIN}
-    constants |= EFFORT_SLOPE_CONSTANTS | {"EFFORT_STRIDE": layout.effort_stride}
+    constants = {"FOLLOWS": int(mechanism.follows_references)}
+    constants |= {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.compilation.build.library import crowd_library_of, servo_library_of
+from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
@@ -75,11 +75,11 @@ class CompiledCrowd:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._library = ctypes.CDLL(str(crowd_library_of(subject)))
+        self._library = ctypes.CDLL(str(library_of(subject, Library.CLOSED_LOOPS)))
         mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
         self._allocate = None
         if isinstance(subject, Tasks):
-            servo = ctypes.CDLL(str(servo_library_of(subject)))
+            servo = ctypes.CDLL(str(library_of(subject)))
             self._allocate = ctypes.cast(servo.uk_allocate, ctypes.c_void_p).value
         self._move = self._library.uk_move_crowd
         self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int

@@ -12,10 +12,9 @@ import numpy as np
 
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import (
+    Library,
     announce,
-    batch_library_of,
     library_of,
-    motion_library_of,
 )
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
@@ -87,9 +86,7 @@ class CompiledDynamics(Fallback):
         self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
         given = inputs or _NOTHING
         if given.nonideal is not None or given.references or self._followed:
@@ -191,7 +188,7 @@ class CompiledDynamics(Fallback):
     def _moving(self) -> Path | None:
         """The library that moves one state; of clusters, it is compiled when it is first needed."""
         try:
-            return motion_library_of(self._mechanism)
+            return library_of(self._mechanism, Library.MOTION)
         except CompilationError as error:
             announce(f"motions are not compiled: {error}")
             return None
@@ -202,9 +199,9 @@ class CompiledDynamics(Fallback):
         many = rolls(self._mechanism)
         try:
             if self._clusters is not None:
-                path = batch_library_of(self._mechanism)
+                path = library_of(self._mechanism, Library.BATCH)
                 return ClusterBatch(path, self._clusters, self.rows, rolls=many)
-            return CompiledBatch(batch_library_of(self._mechanism), self.rows, rolls=many)
+            return CompiledBatch(library_of(self._mechanism, Library.BATCH), self.rows, rolls=many)
         except CompilationError as error:
             announce(f"batches and projections are not compiled: {error}")
             return None

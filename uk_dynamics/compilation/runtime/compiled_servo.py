@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.build.library import servo_library_of
+from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
@@ -136,7 +136,7 @@ class CompiledServo:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = servo_library_of(tasks)
+        library = library_of(tasks)
         layout = ServoLayout(tasks)
         self._tasks = tasks
         self._otherwise = otherwise

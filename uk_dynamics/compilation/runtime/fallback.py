@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Prepared, Samples
+from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Samples
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
-    DynamicsTerms,
     Energy,
-    Hierarchy,
     Inputs,
     Plan,
     Residual,
@@ -21,19 +19,12 @@ from uk_dynamics.mechanism.resolution import (
     States,
 )
 
-_NOTHING = Inputs()
-
 
 class Fallback(Batches):
     """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:
         self.fallback = fallback
-
-    @property
-    def hierarchy(self) -> Hierarchy:
-        """Levels of the rows, and which of them can be switched."""
-        return self.fallback.hierarchy
 
     @property
     def rows(self) -> int:
@@ -45,11 +36,9 @@ class Fallback(Batches):
         """The space of configurations."""
         return self.fallback.space
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """See :meth:`Dynamics.evaluate`."""
-        return self.fallback.evaluate(state, inputs, out)
+        return self.fallback.evaluate(state, inputs)
 
     def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
         """See :meth:`Dynamics.acceleration`."""
@@ -77,18 +66,6 @@ class Fallback(Batches):
     def samples(self, given: States, inputs: Inputs) -> Samples:
         """See :meth:`Dynamics.samples`."""
         return self.fallback.samples(given, inputs)
-
-    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
-        """See :meth:`Dynamics.terms`."""
-        return self.fallback.terms(state, inputs)
-
-    def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
-        """See :meth:`Dynamics.prepare`."""
-        return self.fallback.prepare(state, inputs)
-
-    def solve(self, prepared: Prepared, state: State, inputs: Inputs = _NOTHING) -> Solution:
-        """See :meth:`Dynamics.solve`."""
-        return self.fallback.solve(prepared, state, inputs)
 
     def energy(self, state: State) -> Energy:
         """See :meth:`Dynamics.energy`."""

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.compilation.emit.reference_codes import BEYOND, KINDS, NAMES, OPERATIONS
+from uk_dynamics.compilation.emit.layout import (
+    BEYOND_TIMES,
+    EXPRESSION_OPERATIONS,
+    OPERATION_NAMES,
+    REFERENCE_HEAD,
+    REFERENCE_KINDS,
+)
 from uk_dynamics.constraints.references import (
     Constant,
     ExpressionReference,
@@ -25,8 +31,6 @@ from uk_dynamics.constraints.references import (
     Trajectory,
 )
 from uk_dynamics.mechanism.resolution import Array
-
-_HEAD = 4  # numbers before the data of an entry
 
 
 class ForeignReferenceError(TypeError):
@@ -75,12 +79,14 @@ def reference_table(
 def sample_table(sample: ReferenceSample) -> Array:
     """One sample of all rows."""
     data = _flat(*sample)
-    return np.concatenate(([1.0, KINDS["SAMPLE"], len(sample.value), 0.0, _HEAD + len(data)], data))
+    return np.concatenate(
+        ([1.0, REFERENCE_KINDS["SAMPLE"], len(sample.value), 0.0, REFERENCE_HEAD + len(data)], data)
+    )
 
 
 def _entry(name: str, followed: Followed, rows: int, first: int) -> Array:
     kind, data = _kind(name, followed, rows)
-    return np.concatenate(([KINDS[kind], rows, first, _HEAD + len(data)], data))
+    return np.concatenate(([REFERENCE_KINDS[kind], rows, first, REFERENCE_HEAD + len(data)], data))
 
 
 def _kind(name: str, followed: Followed, rows: int) -> tuple[str, Array]:
@@ -126,7 +132,7 @@ def _polynomials(
     """Coefficients lowest power first: (pieces, terms, rows), or (terms, rows) of a single one."""
     found = np.asarray(coefficients, dtype=float)
     pieces, terms = (1, len(found)) if found.ndim == 2 else found.shape[:2]
-    return _flat([BEYOND[beyond], pieces, terms], knots, first, last, found)
+    return _flat([BEYOND_TIMES[beyond], pieces, terms], knots, first, last, found)
 
 
 def _expressions(reference: ExpressionReference, rows: int) -> Array:
@@ -148,7 +154,10 @@ def _expressions(reference: ExpressionReference, rows: int) -> Array:
         return places[x if isinstance(x, Symbol) else float(x)]
 
     code = [
-        [OPERATIONS[NAMES[node.operation]], *map(place, node.operands), 0, 0][:4] for node in nodes
+        [EXPRESSION_OPERATIONS[OPERATION_NAMES[node.operation]], *map(place, node.operands), 0, 0][
+            :4
+        ]
+        for node in nodes
     ]
     values = [0.0, *constants, *np.zeros(len(nodes))]
     return _flat([len(constants), len(nodes)], list(map(place, wanted)), code, values)

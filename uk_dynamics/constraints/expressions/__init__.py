@@ -17,15 +17,3 @@ from uk_dynamics.constraints.expressions.indexing import (
     passes,
 )
 from uk_dynamics.constraints.expressions.scope import Scope
-
-__all__ = [
-    "FAMILY_KEYS",
-    "FUNCTIONS",
-    "CompiledExpressions",
-    "Indexing",
-    "Scope",
-    "compile_expressions",
-    "index_scope",
-    "label_of",
-    "passes",
-]

@@ -8,13 +8,3 @@ A file declares everything that is particular to its kind; see :class:`~.kind.Ki
 from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.constraints.kinds.kind import Kind, Setting
 from uk_dynamics.constraints.kinds.registry import definitions, kind_called, kind_named, words_of
-
-__all__ = [
-    "Kind",
-    "Setting",
-    "definitions",
-    "kind_called",
-    "kind_named",
-    "registry",
-    "words_of",
-]

@@ -23,17 +23,11 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Setting:
-    """The robot on which a constraint is.
+    """The robot on which a constraint is."""
 
-    Attributes:
-        model: The robot.
-        frames: Frame index of ``parent`` and ``child``, as far as there are.
-        links: Links that carry them.
-    """
-
-    model: RobotModel
-    frames: Mapping[str, int]
-    links: Mapping[str, str]
+    model: RobotModel  # the robot
+    frames: Mapping[str, int]  # frame index of ``parent`` and ``child``, as far as there are
+    links: Mapping[str, str]  # links that carry them
 
 
 class SampleRobot(NamedTuple):
@@ -65,37 +59,26 @@ class Kind(ABC):
     """A kind of constraint; its instances are what a file says about one such constraint.
 
     Sub-classes are frozen dataclasses of their keys. What they declare:
-
-    Attributes:
-        name: What files call it: ``type: name``.
-        removes: How many rows it has, or of what there is one row each.
-        per: Field with one entry per row, where ``removes`` is no number.
-        order: Level at which its rows are declared, in words.
-        summary: What stays free, or is held, in one line.
-        example: An entry of a file, in YAML.
-        frames: Which of ``parent`` and ``child`` it needs.
-        optional_frames: Which of them it may have.
-        keys: Its own keys with their JSON Schema; ``x-unit`` says the unit.
-        required: Those of them that have to be there.
-        conditions: Further JSON Schema of an entry, such as ``oneOf``.
-        friction: How joint friction acts; None: the key ``friction`` is not known.
-        called: What others call it, by format or library, such as ``SDF`` or ``Drake``.
-        cuts: Keys with which ``init`` tries it where a loop is cut, by what it calls the choice.
     """
 
-    name: ClassVar[str]
-    removes: ClassVar[int | str]
-    per: ClassVar[str] = ""
-    order: ClassVar[str] = "position"
-    summary: ClassVar[str]
-    example: ClassVar[str]
+    name: ClassVar[str]  # what files call it: ``type: name``
+    removes: ClassVar[int | str]  # how many rows it has, or of what there is one row each
+    per: ClassVar[str] = ""  # field with one entry per row, where ``removes`` is no number
+    order: ClassVar[str] = "position"  # level at which its rows are declared, in words
+    summary: ClassVar[str]  # what stays free, or is held, in one line
+    example: ClassVar[str]  # an entry of a file, in YAML
+    # which of ``parent`` and ``child`` it needs
     frames: ClassVar[tuple[str, ...]] = ("parent", "child")
-    optional_frames: ClassVar[tuple[str, ...]] = ()
+    optional_frames: ClassVar[tuple[str, ...]] = ()  # which of them it may have
+    # its own keys with their JSON Schema; ``x-unit`` says the unit
     keys: ClassVar[Mapping[str, Data]] = {}
-    required: ClassVar[tuple[str, ...]] = ()
-    conditions: ClassVar[Data] = {}
+    required: ClassVar[tuple[str, ...]] = ()  # those of them that have to be there
+    conditions: ClassVar[Data] = {}  # further JSON Schema of an entry, such as ``oneOf``
+    # how joint friction acts; None: the key ``friction`` is not known
     friction: ClassVar[Friction | None] = None
+    # what others call it, by format or library, such as ``SDF`` or ``Drake``
     called: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # keys with which ``init`` tries it where a loop is cut, by what it calls the choice
     cuts: ClassVar[Mapping[str, Data]] = {}
 
     @classmethod

@@ -16,20 +16,3 @@ from uk_dynamics.constraints.references.references import (
 )
 from uk_dynamics.constraints.references.spline_reference import Spline
 from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
-
-__all__ = [
-    "Constant",
-    "ExpressionReference",
-    "Followed",
-    "Live",
-    "Pace",
-    "Polynomial",
-    "Reference",
-    "ReferenceSample",
-    "ReferenceSet",
-    "Sinusoid",
-    "Spline",
-    "Trajectory",
-    "Waypoints",
-    "approach",
-]

@@ -25,17 +25,11 @@ _SPEED, _ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast some components may move together.
+    """How fast some components may move together."""
 
-    Attributes:
-        rows: Which components, (m,).
-        speed: Largest length of their rate, in m/s or rad/s, positive.
-        acceleration: Largest length of their acceleration, in m/s² or rad/s², positive.
-    """
-
-    rows: NDArray[np.bool_]
-    speed: float
-    acceleration: float
+    rows: NDArray[np.bool_]  # which components, (m,)
+    speed: float  # largest length of their rate, in m/s or rad/s, positive
+    acceleration: float  # largest length of their acceleration, in m/s² or rad/s², positive
 
 
 def approach(

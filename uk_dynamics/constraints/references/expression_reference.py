@@ -25,11 +25,7 @@ _EMPTY: Array = np.zeros(0)
 
 
 class ExpressionReference:
-    """Value, rate and acceleration of expressions of t, by symbolic differentiation.
-
-    Attributes:
-        function: t → values, rates and accelerations of all rows, (3 rows,).
-    """
+    """Value, rate and acceleration of expressions of t, by symbolic differentiation."""
 
     def __init__(self, texts: Sequence[str], parameters: Mapping[str, float], owner: str) -> None:
         """Read and derive the expressions, one per row; errors call the reference ``owner``."""
@@ -38,6 +34,7 @@ class ExpressionReference:
         rates = [Differentiator().along(value, {TIME: ONE}) for value in values]
         accelerations = [Differentiator().along(rate, {TIME: ONE}) for rate in rates]
         sources = [Source(owner, text) for text in texts]
+        # t → values, rates and accelerations of all rows, (3 rows,)
         self.function = CompiledExpressions(
             [*values, *rates, *accelerations], sources * 3, _NO_JOINTS
         )

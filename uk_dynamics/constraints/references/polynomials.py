@@ -57,13 +57,9 @@ def sample(coefficients: Array, s: float) -> ReferenceSample:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """c₀ + c₁ t + c₂ t² + … for each row, at all times.
+    """c₀ + c₁ t + c₂ t² + … for each row, at all times."""
 
-    Attributes:
-        coefficients: Lowest power first, one column per row, (n, m).
-    """
-
-    coefficients: Array
+    coefficients: Array  # lowest power first, one column per row, (n, m)
 
     @classmethod
     def of(cls, coefficients: Sequence[Sequence[float]]) -> Polynomial:

@@ -15,17 +15,11 @@ from uk_dynamics.exceptions import StateError, UnknownNameError
 
 @dataclass(frozen=True)
 class ReferenceSet:
-    """References by name of their constraint; a constraint without one is to be zero.
+    """References by name of their constraint; a constraint without one is to be zero."""
 
-    Attributes:
-        role: What errors call a constraint: ``constraint`` or ``task``.
-        rows: Number of rows of each constraint, in declared order.
-        references: What some of the constraints follow.
-    """
-
-    role: str
-    rows: Mapping[str, int]
-    references: Mapping[str, Reference]
+    role: str  # what errors call a constraint: ``constraint`` or ``task``
+    rows: Mapping[str, int]  # number of rows of each constraint, in declared order
+    references: Mapping[str, Reference]  # what some of the constraints follow
 
     def sample(
         self, t: float, live: Mapping[str, Followed] | None = None

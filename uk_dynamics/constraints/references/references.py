@@ -45,13 +45,9 @@ Followed = ReferenceSample | Reference
 
 @dataclass(frozen=True)
 class Constant:
-    """The same value at all times.
+    """The same value at all times."""
 
-    Attributes:
-        value: (m,), in m or rad.
-    """
-
-    value: Array
+    value: Array  # (m,), in m or rad
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, zero rate, zero acceleration."""
@@ -60,19 +56,12 @@ class Constant:
 
 @dataclass(frozen=True)
 class Sinusoid:
-    """offset + amplitude · sin(2π · frequency · t + phase).
+    """offset + amplitude · sin(2π · frequency · t + phase)."""
 
-    Attributes:
-        offset: (m,), in m or rad.
-        amplitude: (m,), in m or rad.
-        frequency: (m,), in Hz.
-        phase: (m,), in rad.
-    """
-
-    offset: Array
-    amplitude: Array
-    frequency: Array
-    phase: Array
+    offset: Array  # (m,), in m or rad
+    amplitude: Array  # (m,), in m or rad
+    frequency: Array  # (m,), in Hz
+    phase: Array  # (m,), in rad
 
     def sample(self, t: float) -> ReferenceSample:
         """Value, rate and acceleration at time t in s."""
@@ -85,13 +74,9 @@ class Sinusoid:
 
 @dataclass(frozen=True)
 class Live:
-    """A slot: samples arrive through the inputs of an evaluation; until then the initial value.
+    """A slot: samples arrive through the inputs of an evaluation; until then the initial value."""
 
-    Attributes:
-        value: Wanted value before the first sample, (m,), in m or rad.
-    """
-
-    value: Array
+    value: Array  # wanted value before the first sample, (m,), in m or rad
 
     def sample(self, t: float) -> ReferenceSample:
         """The initial value at rest."""

@@ -28,41 +28,28 @@ class Spline:
 
     A periodic one repeats instead. Holding means the value of the end waypoint and no motion: a
     clamped spline arrives there at rest, a natural one stops with a jump of its rate.
-
-    Attributes:
-        start: Time of the first waypoint, in s.
-        end: Time of the last one, in s.
-        periodic: Whether it repeats.
-        value: Value over time, m components, in m or rad.
-        rate: Its derivative.
-        acceleration: Its second derivative.
     """
 
-    start: float
-    end: float
-    periodic: bool
-    value: BSpline
-    rate: BSpline
-    acceleration: BSpline
+    start: float  # time of the first waypoint, in s
+    end: float  # time of the last one, in s
+    periodic: bool  # whether it repeats
+    value: BSpline  # value over time, m components, in m or rad
+    rate: BSpline  # its derivative
+    acceleration: BSpline  # its second derivative
 
     @classmethod
     def through(
         cls,
-        times: ArrayLike,
-        values: ArrayLike,
+        times: ArrayLike,  # (k,), increasing, in s
+        values: ArrayLike,  # (k, m), in m or rad
         *,
-        degree: int = 3,
+        degree: int = 3,  # 3 or 5
+        # ``clamped``: rates (degree 5: accelerations too) vanish at both ends. ``natural``: the
+        # derivatives from half the degree upwards vanish there. ``periodic``: the first and last
+        # value are the same, and all derivatives are
         boundary: Boundary = "clamped",
     ) -> Spline:
         """Interpolate waypoints.
-
-        Args:
-            times: (k,), increasing, in s.
-            values: (k, m), in m or rad.
-            degree: 3 or 5.
-            boundary: ``clamped``: rates (degree 5: accelerations too) vanish at both ends.
-                ``natural``: the derivatives from half the degree upwards vanish there.
-                ``periodic``: the first and last value are the same, and all derivatives are.
 
         Raises:
             InputError: Times that do not increase, sizes that do not fit, a periodic spline that

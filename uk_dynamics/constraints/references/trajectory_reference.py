@@ -20,19 +20,12 @@ _AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajector
 
 @dataclass(frozen=True)
 class Waypoints:
-    """Desired positions over time; all numbers finite, times increasing.
+    """Desired positions over time; all numbers finite, times increasing."""
 
-    Attributes:
-        times: (k,), in s, at least one.
-        positions: (k, m), in m or rad.
-        velocities: (k, m), zero at the end; None: not given.
-        accelerations: (k, m); None: not given. Only with velocities.
-    """
-
-    times: Array
-    positions: Array
-    velocities: Array | None = None
-    accelerations: Array | None = None
+    times: Array  # (k,), in s, at least one
+    positions: Array  # (k, m), in m or rad
+    velocities: Array | None = None  # (k, m), zero at the end; None: not given
+    accelerations: Array | None = None  # (k, m); None: not given. Only with velocities
 
     def __post_init__(self) -> None:
         """Check."""
@@ -69,17 +62,12 @@ class Waypoints:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Polynomials from waypoint to waypoint; it holds the first before, and the last one after.
+    """Polynomials from waypoint to waypoint; it holds the first before, and the last one after."""
 
-    Attributes:
-        knots: Times between the polynomials, in s.
-        pieces: Coefficients of each, (degree + 1, m), lowest power first; one less than knots.
-        end: Where it ends, (m,), in m or rad.
-    """
-
-    knots: Sequence[float]
+    knots: Sequence[float]  # times between the polynomials, in s
+    # coefficients of each, (degree + 1, m), lowest power first; one less than knots
     pieces: Sequence[Array]
-    end: Array
+    end: Array  # where it ends, (m,), in m or rad
 
     @classmethod
     def through(

@@ -16,25 +16,3 @@ from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.rows.row import Constraint, FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
 from uk_dynamics.constraints.rows.vectors import apply, dot, skew
-
-__all__ = [
-    "AncestorMask",
-    "Constraint",
-    "ConstraintSet",
-    "ConstraintTerms",
-    "FrameKinematics",
-    "FramePairs",
-    "FrameRow",
-    "FrameRows",
-    "JointTerm",
-    "RelativeTwist",
-    "RotationVectorRows",
-    "RowFrames",
-    "SparseConstraintSet",
-    "apply",
-    "dot",
-    "joint_terms",
-    "relative_twist",
-    "skew",
-    "weighted_joints",
-]

@@ -48,19 +48,12 @@ class ConstraintSet:
 
     def __init__(
         self,
-        constraints: tuple[Constraint, ...],
-        ancestor_mask: AncestorMask,
-        nq: int,
-        length: float = 1.0,
+        constraints: tuple[Constraint, ...],  # in declared order
+        ancestor_mask: AncestorMask,  # 1 where a velocity coordinate moves a frame, (frames, nv)
+        nq: int,  # size of q
+        length: float = 1.0,  # declared length that scales angular rows, in m
     ) -> None:
-        """Lay out the rows.
-
-        Args:
-            constraints: In declared order.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
-            nq: Size of q.
-            length: Declared length that scales angular rows, in m.
-        """
+        """Lay out the rows."""
         self.constraints = constraints
         self.names = tuple(c.name for c in constraints)
         self.row_names = tuple(name for c in constraints for name in c.row_names)
@@ -105,19 +98,12 @@ class ConstraintSet:
 
     def position(
         self,
-        kinematics: FrameKinematics,
-        t: float,
-        q: Array,
-        reference: ReferenceSample | None = None,
+        kinematics: FrameKinematics,  # arrays of the model at q; velocities are not used
+        t: float,  # time, in s
+        q: Array,  # configuration, (nq,)
+        reference: ReferenceSample | None = None,  # values to subtract, per row, None for zero
     ) -> tuple[Array, Array]:
-        """A (m, nv) and residual (m,) of the robot at rest at a configuration.
-
-        Args:
-            kinematics: Arrays of the model at q; velocities are not used.
-            t: Time, in s.
-            q: Configuration, (nq,).
-            reference: Values to subtract, per row, None for zero.
-        """
+        """A (m, nv) and residual (m,) of the robot at rest at a configuration."""
         layout = self.layout
         wrench, frame_residual = self._wrenches(kinematics, self._followed.rotation(reference))
         parts = [(self._frame_jacobian(wrench, kinematics), frame_residual)]
@@ -131,23 +117,15 @@ class ConstraintSet:
 
     def evaluate(
         self,
-        kinematics: FrameKinematics,
-        t: float,
-        q: Array,
-        v: Array,
+        kinematics: FrameKinematics,  # arrays of the model at (q, v)
+        t: float,  # time, in s
+        q: Array,  # configuration, (nq,)
+        v: Array,  # velocity, (nv,)
+        # value, rate and acceleration to follow, per row, None for zero. Of a row of order velocity
+        # the value is the desired rate, of order acceleration it is an acceleration
         reference: ReferenceSample | None = None,
     ) -> ConstraintTerms:
-        """All rows at a state.
-
-        Args:
-            kinematics: Arrays of the model at (q, v).
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            reference: Value, rate and acceleration to follow, per row, None for zero. Of a row of
-                order velocity the value is the desired rate, of order acceleration it
-                is an acceleration.
-        """
+        """All rows at a state."""
         rotation = self._followed.rotation(reference)
         rows = self._evaluate(kinematics, t, q, v, rotation)
         if reference is not None:

@@ -17,20 +17,15 @@ class ConstraintTerms(NamedTuple):
     which has neither residual nor rate. A family leaves the residual of a row of order velocity
     zero; the set of constraints shows ψ there too, so that every violation can be seen in one
     place (it has no stiffness, so b does not change).
-
-    Attributes:
-        A: (m, nv).
-        bias: What is left of ψ̈ (of order velocity: ψ̇) at zero joint acceleration, (m,), the
-            reference's share included.
-        residual: ψ, (m,), in m (angular rows: rad times the declared length), of order velocity
-            per s.
-        rate: ψ̇, of order velocity ψ, (m,).
     """
 
-    A: Array
+    A: Array  # (m, nv)
+    # what is left of ψ̈ (of order velocity: ψ̇) at zero joint acceleration, (m,), the reference's
+    # share included
     bias: Array
+    # ψ, (m,), in m (angular rows: rad times the declared length), of order velocity per s
     residual: Array
-    rate: Array
+    rate: Array  # ψ̇, of order velocity ψ, (m,)
 
     def right_hand_side(self, damping: Array, stiffness: Array) -> Array:
         """Give b = −bias − 2ζω·rate − ω²·residual (review (18), de Falco (32)).

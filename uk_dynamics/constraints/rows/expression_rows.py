@@ -44,12 +44,7 @@ class ExpressionRow(RobotRow):
 
 
 class ExpressionRows:
-    """ψ(q, q̇, q̈, t) = 0 with A, bias and rate from symbolic derivatives; see :class:`RowFamily`.
-
-    Attributes:
-        time_dependent: Whether t occurs.
-        linear_in_rates: Whether no velocity-level row is nonlinear in the rates.
-    """
+    """ψ(q, q̇, q̈, t) = 0 with A, bias and rate from symbolic derivatives; see :class:`RowFamily`."""
 
     def __init__(self, rows: Sequence[ExpressionRow], owners: Sequence[str], nv: int) -> None:
         derived = [row.derivatives for row in rows]
@@ -81,9 +76,11 @@ class ExpressionRows:
             ],
             places,
         )
+        # whether t occurs
         self.time_dependent = any(
             TIME in variables([*d.gradient.values(), d.bias, d.rate, d.residual]) for d in derived
         )
+        # whether no velocity-level row is nonlinear in the rates
         self.linear_in_rates = not any(d.order == "velocity" and _has_rates(d) for d in derived)
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
@@ -122,20 +119,14 @@ def _has_rates(derivatives: RowDerivatives) -> bool:
 
 
 class _Matrix:
-    """A: constant entries filled in once, the others at every evaluation.
-
-    Attributes:
-        constant: A with zeros where entries vary, (m, nv).
-        varying: The entries that vary.
-        row_of_varying: Row of each of them.
-    """
+    """A: constant entries filled in once, the others at every evaluation."""
 
     def __init__(
         self, derived: Sequence[RowDerivatives], rows: Sequence[ExpressionRow], nv: int
     ) -> None:
-        self.constant: Array = np.zeros((len(rows), nv))
-        self.varying: list[Expression] = []
-        self.row_of_varying: list[int] = []
+        self.constant: Array = np.zeros((len(rows), nv))  # a with zeros where entries vary, (m, nv)
+        self.varying: list[Expression] = []  # the entries that vary
+        self.row_of_varying: list[int] = []  # row of each of them
         columns: list[int] = []
         for index, (row, derivatives) in enumerate(zip(rows, derived, strict=True)):
             for joint, entry in derivatives.gradient.items():

@@ -18,16 +18,12 @@ Flags = NDArray[np.bool_]
 
 
 class FollowedReferences:
-    """The references of a set of rows, each in the place that the order of its row gives it.
-
-    Attributes:
-        of_angles: Where the references of angular rows stand among the rotations.
-        of_vectors: Where those of rotation vectors stand.
-    """
+    """The references of a set of rows, each in the place that the order of its row gives it."""
 
     def __init__(self, layout: RowLayout, position_rows: Flags, motion_rows: Flags) -> None:
+        # where the references of angular rows stand among the rotations
         self.of_angles = slice(0, layout.angular_count)
-        self.of_vectors = slice(layout.angular_count, None)
+        self.of_vectors = slice(layout.angular_count, None)  # where those of rotation vectors stand
         self._layout = layout
         self._position, self._motion = position_rows, motion_rows
         self._periodic = np.flatnonzero(np.isfinite(layout.period))

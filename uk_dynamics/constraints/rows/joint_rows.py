@@ -19,17 +19,11 @@ from uk_dynamics.model import RobotModel
 
 @dataclass(frozen=True)
 class JointTerm:
-    """One joint of a weighted sum.
+    """One joint of a weighted sum."""
 
-    Attributes:
-        position: Index into q.
-        velocity: Index into v.
-        coefficient: Weight of the joint in the sum.
-    """
-
-    position: int
-    velocity: int
-    coefficient: float
+    position: int  # index into q
+    velocity: int  # index into v
+    coefficient: float  # weight of the joint in the sum
 
 
 def joint_terms(joints: Iterable[tuple[str, float]], model: RobotModel) -> tuple[JointTerm, ...]:

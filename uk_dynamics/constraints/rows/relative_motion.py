@@ -54,12 +54,7 @@ class AncestorMask(Protocol):
 
 
 class FramePairs:
-    """K pairs of frames.
-
-    Attributes:
-        parent: Frame indices, (K,).
-        child: Frame indices, (K,).
-    """
+    """K pairs of frames."""
 
     def __init__(self, parent: Index, child: Index, ancestor_mask: AncestorMask) -> None:
         """Pair frames.
@@ -69,8 +64,8 @@ class FramePairs:
             child: Frame indices, (K,).
             ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
-        self.parent = parent
-        self.child = child
+        self.parent = parent  # frame indices, (K,)
+        self.child = child  # frame indices, (K,)
         self._ancestor_mask = ancestor_mask
 
     @cached_property

@@ -23,17 +23,11 @@ Direction = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Row(ABC):
-    """One row of a constraint.
+    """One row of a constraint."""
 
-    Attributes:
-        label: Its name within the constraint; empty where the constraint has no other row.
-        rotation: Whether its reference is a component of a rotation vector.
-        exact_rate: Whether its rate is the derivative of its residual.
-    """
-
-    label: str
-    rotation: ClassVar[bool] = False
-    exact_rate: ClassVar[bool] = True
+    label: str  # its name within the constraint; empty where the constraint has no other row
+    rotation: ClassVar[bool] = False  # whether its reference is a component of a rotation vector
+    exact_rate: ClassVar[bool] = True  # whether its rate is the derivative of its residual
 
     @property
     def order(self) -> Order:
@@ -84,15 +78,10 @@ class RowFrames:
 
 
 class FrameRows(ABC):
-    """Rows of one type, evaluated together; m of them.
+    """Rows of one type, evaluated together; m of them."""
 
-    Attributes:
-        frames: Frames of the rows.
-        turning: Whether there is an :meth:`extra_bias`.
-    """
-
-    frames: RowFrames
-    turning: ClassVar[bool] = False
+    frames: RowFrames  # frames of the rows
+    turning: ClassVar[bool] = False  # whether there is an :meth:`extra_bias`
 
     @abstractmethod
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
@@ -105,29 +94,17 @@ class FrameRows(ABC):
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint of a given robot.
+    """A constraint of a given robot."""
 
-    Attributes:
-        name: Unique name.
-        kind: Kind as written in the file.
-        rows: Rows it removes.
-        parent: Index of the parent frame, None for rows without one.
-        child: Index of the child frame, None for rows without one.
-        frequency: Stabilisation frequency, in Hz.
-        damping_ratio: Damping ratio of the stabilisation.
-        level: Level in the hierarchy.
-        compliance: In m/N; 0 is rigid.
-    """
-
-    name: str
-    kind: str
-    rows: tuple[Row, ...]
-    parent: int | None = None
-    child: int | None = None
-    frequency: float = 0.0
-    damping_ratio: float = 1.0
-    level: int = 1
-    compliance: float = 0.0
+    name: str  # unique name
+    kind: str  # kind as written in the file
+    rows: tuple[Row, ...]  # rows it removes
+    parent: int | None = None  # index of the parent frame, None for rows without one
+    child: int | None = None  # index of the child frame, None for rows without one
+    frequency: float = 0.0  # stabilisation frequency, in Hz
+    damping_ratio: float = 1.0  # damping ratio of the stabilisation
+    level: int = 1  # level in the hierarchy
+    compliance: float = 0.0  # in m/N; 0 is rigid
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -45,11 +45,7 @@ class TreeKinematics(FrameKinematics, Protocol):
 
 
 class SparseConstraintSet(ConstraintSet):
-    """A constraint set that gives A as a ``csr_array``; rows of frame pairs only.
-
-    Attributes:
-        supports: Velocities that can move each row, by frame pair.
-    """
+    """A constraint set that gives A as a ``csr_array``; rows of frame pairs only."""
 
     def __init__(
         self,
@@ -64,6 +60,7 @@ class SparseConstraintSet(ConstraintSet):
         between = [
             ancestry.between(int(p), int(c)) for p, c in zip(pairs.parent, pairs.child, strict=True)
         ]
+        # velocities that can move each row, by frame pair
         self.supports: Sequence[Sequence[int]] = [moving for moving, _ in between]
         of_row = self.layout.pair_of_row
         counts = np.array([len(self.supports[pair]) for pair in of_row], dtype=np.intp)

@@ -4,20 +4,14 @@
 
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
-from uk_dynamics.control.estimation.state_completion import StateCompletion
+from uk_dynamics.control.estimation.state_completion import (
+    JUMP,
+    LARGEST_MISFIT,
+    SINGULAR_TOLERANCE,
+    StateCompletion,
+)
 from uk_dynamics.control.estimation.wrench_observer import (
     WRENCH_AXES,
     ExternalForces,
     WrenchObserver,
 )
-
-__all__ = [
-    "WRENCH_AXES",
-    "EstimationStatus",
-    "ExternalForces",
-    "IndependentJoints",
-    "JointStateEstimate",
-    "StateCompletion",
-    "WrenchObserver",
-    "allowed_motions",
-]

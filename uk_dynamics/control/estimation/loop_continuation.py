@@ -11,22 +11,10 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import LoopFactors, Split
+from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
-
-_MOST_STEPS = 12
-_SMALL = 1e-11  # rad or m: the next Newton step would be rounding
-_STALLED = 1e-8  # rad or m: rounding near a singularity
-_OPEN = 1e-4  # m or rad: loop-closure error that noise beyond a dead centre may cause
-_CONTRACTION = 0.25  # of successive steps; below it the solution is locally unique (Deuflhard)
-_LARGEST_CORRECTION = 0.3  # rad or m, after the tangent step
-_LONGEST_STEP = 0.1  # rad or m, of a measured joint
-_LONGEST_MOVE = 1.0  # rad or m, of any joint in one step
-_CAUTIOUS_STEP = 0.01  # rad or m: length to which steps are shortened near a singularity
-_SHORTEST_STEP = 1.0 / 1024.0
-MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measurements
-_NEAR = 1.0  # regularity is about the distance to a singularity in rad, or in lever lengths of 1 m
 
 
 class LoopRows:
@@ -129,19 +117,19 @@ class LoopContinuation:
     def correct(self, q: Array, t: float, wanted: Array) -> Array | None:
         """Newton corrections onto the loops and the measurements; see :meth:`step`."""
         before = np.inf
-        for count in range(_MOST_STEPS):
+        for count in range(rule.MOST_CORRECTIONS):
             A, psi = self._rows.linearize(q, t)
             factors = self.factors = self.factor(A)
             move = factors.move(-psi, wanted - q[self._places])
             size = _largest(move)
-            if not size <= _LARGEST_CORRECTION:
+            if not size <= rule.LARGEST_LOOP_CORRECTION:
                 return None
             q = self._model.integrate(q, move)
             self.iterations += 1
             self.residual = _largest(psi / self._rows.scale)
-            stalled = count > 0 and size > _CONTRACTION * before
-            if size <= (_STALLED if stalled else _SMALL):
-                if self.residual > _OPEN:  # in a direction that is singular here
+            stalled = count > 0 and size > rule.CONTRACTION * before
+            if size <= (rule.STALLED_CORRECTION if stalled else rule.SMALL_CORRECTION):
+                if self.residual > rule.OPEN_LOOP:  # in a direction that is singular here
                     return None
                 if not factors.singular:
                     self._last_regular = factors
@@ -164,12 +152,16 @@ class LoopContinuation:
         return tangent + self.factors.move(-drift - A @ tangent, missing)
 
     def follow(
-        self, q: Array, times: tuple[float, float], wanted: Array, steps: int = MOST_STEPS
+        self,
+        q: Array,
+        times: tuple[float, float],
+        wanted: Array,
+        steps: int = rule.MOST_STEPS,
     ) -> Array | None:
         """Continuation with adaptive steps along a straight line in the measured positions."""
         start = q[self._places]
         way = wanted - start
-        longest = _LONGEST_STEP / max(_largest(way), _LONGEST_STEP)
+        longest = rule.LONGEST_MEASURED_STEP / max(_largest(way), rule.LONGEST_MEASURED_STEP)
         done, step = 0.0, longest
         for _ in range(steps):
             ahead = min(1.0, done + step)
@@ -179,11 +171,11 @@ class LoopContinuation:
             here = self.factor(A)
             move = here.move(-psi, target - q[self._places])
             reached = None
-            if _largest(move) <= _LONGEST_MOVE:
+            if _largest(move) <= rule.LONGEST_MOVE:
                 reached = self.correct(self._model.integrate(q, move), t, target)
             if reached is not None:
                 if self._near(here.regularity, q, reached):
-                    if (ahead - done) * _largest(way) > _CAUTIOUS_STEP:
+                    if (ahead - done) * _largest(way) > rule.CAUTIOUS_STEP:
                         step = 0.5 * (ahead - done)
                         continue
                     self.passed_singularity = True
@@ -191,7 +183,7 @@ class LoopContinuation:
                 if done >= 1.0:
                     return q
                 step = min(longest, 2.0 * step)
-            elif step < _SHORTEST_STEP:
+            elif step < rule.SHORTEST_STEP:
                 return None
             else:
                 step *= 0.5
@@ -201,11 +193,10 @@ class LoopContinuation:
     def _near(self, regularity: float, before: Array, after: Array) -> bool:
         """Whether a singularity may lie between two configurations."""
         others = self._split.others
-        # levers longer than 1 m turn no faster than the joint: directions of rows change with that
-        units = np.maximum(self._split.scale, 1.0)
+        units = np.maximum(self._split.scale, rule.LEAST_LEVER)
         way = self._model.difference(before, after)[others] / units
         nearest = min(regularity, self.factors.regularity)
-        return nearest < max(self._tolerance, _NEAR * _largest(way))
+        return nearest < max(self._tolerance, rule.SINGULARITY_WITHIN * _largest(way))
 
 
 def _largest(values: Array) -> float:

@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
-from uk_dynamics.control.estimation.loop_continuation import (
-    FEW_STEPS,
-    MOST_STEPS,
-    LoopContinuation,
-    LoopRows,
-)
+from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
 from uk_dynamics.core.servo import Split, free_motions, undetermined
+from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 from uk_dynamics.mechanism_class import Mechanism
 
+JUMP = 0.5  # m or rad, of a measured joint between two measurements
+LARGEST_MISFIT = 1e-2  # m or rad, of redundant measurements
+SINGULAR_TOLERANCE = 1e-3  # of regularity
 _RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
 _TRIALS = 4  # configurations that are tried in case the initial guess is singular
 _TRIAL_STEP = 0.05  # rad or m
@@ -50,9 +49,9 @@ class StateCompletion:
         mechanism: Mechanism,
         measured: Sequence[str] | None = None,
         *,
-        jump: float = 0.5,
-        largest_misfit: float = 1e-2,
-        singular_tolerance: float = 1e-3,
+        jump: float = JUMP,
+        largest_misfit: float = LARGEST_MISFIT,
+        singular_tolerance: float = SINGULAR_TOLERANCE,
         active: ActiveConstraints | None = None,
     ) -> None:
         """Check that the measured joints determine all others.
@@ -149,7 +148,7 @@ class StateCompletion:
         if q is None or continuation.passed_singularity:
             continuation.passed_singularity = False  # shorter steps may show that there is none
             # after an unreachable measurement the next one is probably unreachable too
-            steps = FEW_STEPS if self._is_lost else MOST_STEPS
+            steps = rule.FEW_STEPS if self._is_lost else rule.MOST_STEPS
             q = continuation.follow(self._q, (before, t), wanted, steps)
         if q is None and first:
             q = self._assembled(wanted, t)

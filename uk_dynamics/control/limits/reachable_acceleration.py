@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
 
 def reachable_acceleration(
     mechanism: Mechanism,
-    dynamics: Dynamics,
+    dynamics: InterpretedDynamics,
     state: State,
     efforts: Array,
     inputs: Inputs | None = None,

@@ -15,18 +15,3 @@ from uk_dynamics.control.servo.servo_modes import (
 )
 from uk_dynamics.control.servo.setpoint_generator import Setpoint, SetpointGenerator
 from uk_dynamics.control.servo.task_gains import Gains
-
-__all__ = [
-    "GRAVITY_COMPENSATION",
-    "HOLD",
-    "MODES",
-    "TASKS",
-    "Gains",
-    "PeriodsInC",
-    "ServoController",
-    "ServoModes",
-    "Setpoint",
-    "SetpointGenerator",
-    "largest_frequency",
-    "servo_controllability",
-]

@@ -4,5 +4,3 @@
 
 from uk_dynamics.conversion.controller_package.package import controller_package
 from uk_dynamics.conversion.controller_package.transmission import transmission_package
-
-__all__ = ["controller_package", "transmission_package"]

@@ -9,7 +9,27 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from uk_dynamics.compilation.build import LoopTables
-from uk_dynamics.control.estimation import StateCompletion
+from uk_dynamics.control.estimation import (
+    JUMP,
+    LARGEST_MISFIT,
+    SINGULAR_TOLERANCE,
+    StateCompletion,
+)
+from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT, continuation_rule
+
+# Defaults of the packages, and numbers that their C++ shares with Python.
+_NUMBERS = {
+    "blend_time": 0.5,  # s
+    "ramp_time": 0.2,  # s
+    "state_timeout": 0.01,  # s
+    "speed_factor": 1.5,
+    "jump": JUMP,
+    "misfit": LARGEST_MISFIT,
+    "singular_tolerance": SINGULAR_TOLERANCE,
+    "same_effect": SAME_EFFECT,
+    "negligible": NEGLIGIBLE_DELAY,
+    "most_steps": continuation_rule.MOST_STEPS,
+}
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 
@@ -23,6 +43,7 @@ def loop_tables(completion: StateCompletion) -> LoopTables:
 
 
 def filled(template: str, words: Mapping[str, str]) -> str:
-    """A template with ``@word@`` replaced."""
+    """A template with ``@word@`` replaced; numbers that all packages share are known."""
+    known = {key: repr(value) for key, value in _NUMBERS.items()} | dict(words)
     text = (_TEMPLATES / f"{template}.in").read_text(encoding="utf-8")
-    return re.sub(r"@(\w+)@", lambda found: words[found[1]], text)
+    return re.sub(r"@(\w+)@", lambda found: known[found[1]], text)

@@ -26,26 +26,3 @@ from uk_dynamics.core.equation.stabilization import (
     row_gains,
 )
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
-
-__all__ = [
-    "DAMPING_RATIO",
-    "FREQUENCY",
-    "WHITENING",
-    "WITH_PSEUDOINVERSE",
-    "Factorization",
-    "LoadForces",
-    "Method",
-    "PfaffianSystem",
-    "ProjectionFailedError",
-    "Solution",
-    "Status",
-    "UdwadiaKalaba",
-    "from_alpha_beta",
-    "integrability",
-    "position_gains",
-    "project_position",
-    "project_velocity",
-    "projection",
-    "row_gains",
-    "solve_nonideal",
-]

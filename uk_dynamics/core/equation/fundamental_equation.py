@@ -30,20 +30,14 @@ class Factorization(ABC):
     """M and the rows of A, ready for several right-hand sides.
 
     A is not copied: it must stay as it is while :meth:`solve` is in use.
-
-    Attributes:
-        method: Name of the form.
-        basis: Which rows are independent, and what they span.
-        mass: The mass factor.
-        A: Constraint matrix, (m, nv).
     """
 
-    method: ClassVar[Method]
+    method: ClassVar[Method]  # name of the form
 
     def __init__(self, basis: RowSpace, mass: Mass, A: Array) -> None:
-        self.basis = basis
-        self.mass = mass
-        self.A = A
+        self.basis = basis  # which rows are independent, and what they span
+        self.mass = mass  # the mass factor
+        self.A = A  # constraint matrix, (m, nv)
 
     @property
     def rank(self) -> int:
@@ -81,20 +75,15 @@ class Factorization(ABC):
 
     def solve(
         self,
-        F: Array,
-        b: Array,
+        F: Array,  # generalized force without constraints, (nv,), N m or N
+        b: Array,  # right-hand side of A q̈ = b, (m,)
         *,
-        nonideal: Array | None = None,
+        nonideal: Array | None = None,  # non-ideal constraint force c, (nv,), N m or N
+        # a dependent row holds when |A q̈ − b| is at most this part of |b| + |A| (|q̈| + |free
+        # acceleration|)
         consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
     ) -> Solution:
         """Acceleration under the constraints: review (36), servo paper (13).
-
-        Args:
-            F: Generalized force without constraints, (nv,), N m or N.
-            b: Right-hand side of A q̈ = b, (m,).
-            nonideal: Non-ideal constraint force c, (nv,), N m or N.
-            consistency_tolerance: A dependent row holds when |A q̈ − b| is at most this part of
-                |b| + |A| (|q̈| + |free acceleration|).
 
         Returns:
             The solution; independent rows hold within rounding, dependent rows were checked.

@@ -47,52 +47,40 @@ _DEEPEST = 4
 
 @dataclass(frozen=True)
 class PfaffianSystem(Generic[Point]):
-    """Forms on a manifold with a frame of n velocity directions E_a.
+    """Forms on a manifold with a frame of n velocity directions E_a."""
 
-    Attributes:
-        forms: Point → rows, (m, n).
-        move: Point and tangent vector (n,) → point reached along it.
-        bracket: Lie bracket of two constant combinations of the E_a, (n,) each; zero where they
-            belong to coordinates.
-    """
-
-    forms: Callable[[Point], Array]
-    move: Callable[[Point, Array], Point]
+    forms: Callable[[Point], Array]  # point → rows, (m, n)
+    move: Callable[[Point, Array], Point]  # point and tangent vector (n,) → point reached along it
+    # Lie bracket of two constant combinations of the E_a, (n,) each; zero where they belong to
+    # coordinates
     bracket: Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
 class Integrability:
-    """What the rows are at one point.
+    """What the rows are at one point."""
 
-    Attributes:
-        rank: Independent rows.
-        curvature: Largest |ω_k([z_i, z_j])| of each row over unit z in the kernel, |ω_k| being one,
-            (m,): Lemma 1 asks that it vanish.
-        holonomic: Whether each row can be integrated in company of the others, (m,).
-        integrable_combinations: How many independent combinations of rows can be: as many
-            coordinates are bound for good, the other rows bind velocities only.
-        complete: Whether brackets were nested until no new direction appeared; if not, those
-            that are nested deeper could make rows nonholonomic that are called holonomic here.
-    """
-
-    rank: int
+    rank: int  # independent rows
+    # largest |ω_k([z_i, z_j])| of each row over unit z in the kernel, |ω_k| being one, (m,): Lemma
+    # 1 asks that it vanish
     curvature: Array
+    # whether each row can be integrated in company of the others, (m,)
     holonomic: NDArray[np.bool_]
+    # how many independent combinations of rows can be: as many coordinates are bound for good, the
+    # other rows bind velocities only
     integrable_combinations: int
+    # whether brackets were nested until no new direction appeared; if not, those that are nested
+    # deeper could make rows nonholonomic that are called holonomic here
     complete: bool
 
 
 def integrability(
-    system: PfaffianSystem[Point], point: Point, rank_tolerance: float = DEFAULT_RANK_TOLERANCE
+    system: PfaffianSystem[Point],  # the forms
+    point: Point,  # where; on the constraints, if dependent rows depend only there
+    # part of its own norm below which a row is dependent
+    rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
 ) -> Integrability:
-    """Test the forms at a point in whose neighbourhood their rank does not change.
-
-    Args:
-        system: The forms.
-        point: Where; on the constraints, if dependent rows depend only there.
-        rank_tolerance: Part of its own norm below which a row is dependent.
-    """
+    """Test the forms at a point in whose neighbourhood their rank does not change."""
     forms = system.forms(point)
     unit = forms / np.maximum(np.linalg.norm(forms, axis=1, keepdims=True), 1e-300)
     basis = RowBasis(np.asfortranarray(unit.T), None, rank_tolerance)

@@ -44,16 +44,12 @@ _GIVEN_STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class LoadForces:
-    """Forces in proportion to loads, at one state.
+    """Forces in proportion to loads, at one state."""
 
-    Attributes:
-        direction: d_j as columns: generalized force per unit load, (nv, k), without unit for
-            sliding joints, m for turning ones.
-        load_map: W_j: from the multipliers of all rows to the load of joint j, (k, 3, m).
-    """
-
+    # d_j as columns: generalized force per unit load, (nv, k), without unit for sliding joints, m
+    # for turning ones
     direction: Array
-    load_map: Array
+    load_map: Array  # W_j: from the multipliers of all rows to the load of joint j, (k, 3, m)
 
     @property
     def rows(self) -> NDArray[np.bool_]:
@@ -63,26 +59,19 @@ class LoadForces:
 
 
 def solve_nonideal(
-    factorization: Factorization,
-    F: Array,
-    b: Array,
+    factorization: Factorization,  # of M and A
+    F: Array,  # generalized force without constraints, (nv,), N m or N
+    b: Array,  # right-hand side of A q̈ = b, (m,)
     *,
-    given: Array | None = None,
-    loads: LoadForces | None = None,
+    given: Array | None = None,  # part of c that is known, (nv,), N m or N
+    loads: LoadForces | None = None,  # part of c that depends on the load of the rows
+    # part of c that depends on the solution in any way, (nv,); iterated until it agrees with the
+    # solution it leads to
     function: Callable[[Solution], Array] | None = None,
+    # as for :meth:`Factorization.solve`
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> Solution:
     """Acceleration with non-ideal constraint forces, servo paper (13).
-
-    Args:
-        factorization: Of M and A.
-        F: Generalized force without constraints, (nv,), N m or N.
-        b: Right-hand side of A q̈ = b, (m,).
-        given: Part of c that is known, (nv,), N m or N.
-        loads: Part of c that depends on the load of the rows.
-        function: Part of c that depends on the solution in any way, (nv,); iterated until it
-            agrees with the solution it leads to.
-        consistency_tolerance: As for :meth:`Factorization.solve`.
 
     Returns:
         The solution. The rows hold whatever its status. NOT_CONVERGED: there is no load that fits

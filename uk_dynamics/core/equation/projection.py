@@ -19,6 +19,8 @@ REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
 
+CONSTANTS = {"ROUNDING": ROUNDING, "DIVERGING": DIVERGING, "NEWTON_STEPS": NEWTON_STEPS}
+
 
 class ProjectionFailedError(ArithmeticError):
     """Newton's steps do not lead to the constraints.
@@ -34,22 +36,17 @@ class ProjectionFailedError(ArithmeticError):
 
 
 def project_position(
-    q: Array,
+    q: Array,  # where to start, (nq,)
+    # configuration → factorisation of M and A there, and residual ψ (m,)
     linearize: Callable[[Array], tuple[Factorization, Array]],
-    integrate: Callable[[Array, Array], Array],
+    integrate: Callable[[Array, Array], Array],  # configuration and tangent step → configuration
     *,
+    # largest residual that counts as reached, in m or rad. Rows that are dependent but for a small
+    # residual norm, near a rank change, cannot be moved and keep theirs
     tolerance: float = REACHED,
-    max_iterations: int = NEWTON_STEPS,
+    max_iterations: int = NEWTON_STEPS,  # steps after which it is given up
 ) -> tuple[Array, Factorization]:
     """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
-
-    Args:
-        q: Where to start, (nq,).
-        linearize: Configuration → factorisation of M and A there, and residual ψ (m,).
-        integrate: Configuration and tangent step → configuration.
-        tolerance: Largest residual that counts as reached, in m or rad. Rows that are dependent
-            but for a small residual norm, near a rank change, cannot be moved and keep theirs.
-        max_iterations: Steps after which it is given up.
 
     Returns:
         The configuration, (nq,), with the smallest residual found, and the factorisation there.

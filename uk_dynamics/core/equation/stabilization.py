@@ -46,15 +46,12 @@ def velocity_gain(frequency: Value) -> Value:
 
 
 def row_gains(
-    frequency: Value, damping_ratio: Value, position_rows: Flags, motion_rows: Flags
+    frequency: Value,  # hz; one number or one per row
+    damping_ratio: Value,  # ζ; likewise
+    position_rows: Flags,  # whether each row is of order position, (m,)
+    motion_rows: Flags,  # whether each row is of order position or velocity, (m,)
 ) -> tuple[Array, Array]:
     """Gains of ψ̇ and ψ for rows of every order; zero for rows of order acceleration.
-
-    Args:
-        frequency: Hz; one number or one per row.
-        damping_ratio: ζ; likewise.
-        position_rows: Whether each row is of order position, (m,).
-        motion_rows: Whether each row is of order position or velocity, (m,).
 
     Returns:
         Damping, (m,), 1/s, and stiffness, (m,), 1/s².

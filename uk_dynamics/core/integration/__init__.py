@@ -5,25 +5,15 @@
 from uk_dynamics.core.integration.adaptive import (
     ADAPTIVE_CONSTANTS,
     ADAPTIVE_METHODS,
+    SAME_TIME,
     AdaptiveMethod,
     AdaptiveStepper,
     Tolerances,
 )
 from uk_dynamics.core.integration.fixed_step import (
+    PART_OF_A_STEP,
     ConfigurationSpace,
     rk4_step,
     semi_implicit_euler_step,
 )
 from uk_dynamics.core.integration.jacobian import motion_jacobian
-
-__all__ = [
-    "ADAPTIVE_CONSTANTS",
-    "ADAPTIVE_METHODS",
-    "AdaptiveMethod",
-    "AdaptiveStepper",
-    "ConfigurationSpace",
-    "Tolerances",
-    "motion_jacobian",
-    "rk4_step",
-    "semi_implicit_euler_step",
-]

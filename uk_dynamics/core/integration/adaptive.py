@@ -35,24 +35,22 @@ _FORGIVING = ("DOP853", "RK45", "RK23")
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
 
-#: The generated C has this from here, and the coefficients of ``DOP853``.
-ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT}
+SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
+
+#: The generated C has these from here, and the coefficients of ``DOP853``.
+ADAPTIVE_CONSTANTS = {"SOUND": _SOUND_INTERPOLANT, "SAME_TIME": SAME_TIME}
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Error control of an adaptive method.
+    """Error control of an adaptive method."""
 
-    Attributes:
-        rtol: Relative to velocities and to the increments of the positions within a step.
-        atol: Absolute, in m, rad and their rates. Increments are small, so this is what bounds
-            the error of the positions.
-        max_step: In s.
-    """
-
+    # relative to velocities and to the increments of the positions within a step
     rtol: float = 1e-9
+    # absolute, in m, rad and their rates. Increments are small, so this is what bounds the error of
+    # the positions
     atol: float = 3e-10
-    max_step: float = np.inf
+    max_step: float = np.inf  # in s
 
 
 class AdaptiveStepper:
@@ -71,35 +69,22 @@ class AdaptiveStepper:
 
     def __init__(
         self,
-        space: ConfigurationSpace,
-        acceleration: Acceleration,
-        t: float,
-        q: Array,
-        v: Array,
-        t_end: float,
+        space: ConfigurationSpace,  # where q lives
+        acceleration: Acceleration,  # (t, q, v) → v̇, (nv,)
+        t: float,  # start, in s
+        q: Array,  # configuration there, (nq,)
+        v: Array,  # velocity there, (nv,)
+        t_end: float,  # end, in s, after the start
         *,
-        method: AdaptiveMethod = "DOP853",
-        tolerances: Tolerances | None = None,
-        project: Projection | None = None,
-        first_step: float | None = None,
+        method: AdaptiveMethod = "DOP853",  # one of SciPy's one-step methods
+        tolerances: Tolerances | None = None,  # error control
+        project: Projection | None = None,  # (t, q, v) → (q, v) on the constraints
+        first_step: float | None = None,  # in s; None lets SciPy choose
+        # the same at many states, for derivatives; None: one after the other
         accelerations: Accelerations | None = None,
-        names: Sequence[str] = (),
+        names: Sequence[str] = (),  # of the velocities, for errors, (nv,)
     ) -> None:
         """Start at a state.
-
-        Args:
-            space: Where q lives.
-            acceleration: (t, q, v) → v̇, (nv,).
-            t: Start, in s.
-            q: Configuration there, (nq,).
-            v: Velocity there, (nv,).
-            t_end: End, in s, after the start.
-            method: One of SciPy's one-step methods.
-            tolerances: Error control.
-            project: (t, q, v) → (q, v) on the constraints.
-            first_step: In s; None lets SciPy choose.
-            accelerations: The same at many states, for derivatives; None: one after the other.
-            names: Of the velocities, for errors, (nv,).
 
         Raises:
             SimulationError: The acceleration at the start is not finite.

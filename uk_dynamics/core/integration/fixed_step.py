@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
 
+PART_OF_A_STEP = 1e-9  # a remainder of an interval below this part of a step is rounding
+
 
 class ConfigurationSpace(Protocol):
     """Where configurations live."""
@@ -33,18 +35,14 @@ class ConfigurationSpace(Protocol):
 
 
 def semi_implicit_euler_step(
-    space: ConfigurationSpace, acceleration: Acceleration, t: float, q: Array, v: Array, h: float
+    space: ConfigurationSpace,  # where q lives
+    acceleration: Acceleration,  # (t, q, v) → v̇, (nv,)
+    t: float,  # start, in s
+    q: Array,  # configuration, (nq,)
+    v: Array,  # velocity, (nv,)
+    h: float,  # step, in s
 ) -> tuple[Array, Array]:
-    """One step of first order: new velocity first, then positions with it.
-
-    Args:
-        space: Where q lives.
-        acceleration: (t, q, v) → v̇, (nv,).
-        t: Start, in s.
-        q: Configuration, (nq,).
-        v: Velocity, (nv,).
-        h: Step, in s.
-    """
+    """One step of first order: new velocity first, then positions with it."""
     v_next = v + h * acceleration(t, q, v)
     return space.integrate(q, h * v_next), v_next
 

@@ -21,7 +21,12 @@ _PART = float(np.sqrt(np.finfo(float).eps))
 
 
 def motion_jacobian(
-    space: ConfigurationSpace, accelerations: Accelerations, t: float, q: Array, xi: Array, v: Array
+    space: ConfigurationSpace,  # where q lives
+    accelerations: Accelerations,  # at many states
+    t: float,  # in s
+    q: Array,  # where the chart begins, (nq,)
+    xi: Array,  # coordinates in the chart, (nv,)
+    v: Array,  # velocity, (nv,)
 ) -> Array:
     """Derivative of (ξ̇, v̇) with respect to (ξ, v), where the configuration is q ⊕ ξ, (2 nv, 2 nv).
 
@@ -29,14 +34,6 @@ def motion_jacobian(
     coordinate that nothing depends on, such as the angle of a wheel, gets the same as the others.
     Where a step leads to where there is no acceleration, the one to the other side is taken.
     (An evaluator that knows derivatives has its place here.)
-
-    Args:
-        space: Where q lives.
-        accelerations: At many states.
-        t: In s.
-        q: Where the chart begins, (nq,).
-        xi: Coordinates in the chart, (nv,).
-        v: Velocity, (nv,).
 
     Returns:
         The derivative; columns are NaN where there is no acceleration to either side.

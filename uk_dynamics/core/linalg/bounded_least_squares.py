@@ -44,41 +44,26 @@ SEARCH_CONSTANTS = {
 
 @dataclass(frozen=True, eq=False)
 class BoundedSolution:
-    """A least-squares solution within bounds.
+    """A least-squares solution within bounds."""
 
-    Attributes:
-        x: (n,).
-        motions: Orthonormal basis of the motions along which it stays the least, (n, g).
-        finished: Whether it is the least; else the search was cut short.
-    """
-
-    x: Array
-    motions: Array
-    finished: bool
+    x: Array  # (n,)
+    motions: Array  # orthonormal basis of the motions along which it stays the least, (n, g)
+    finished: bool  # whether it is the least; else the search was cut short
 
 
 def bounded_least_squares(
-    C: Array,
-    d: Array,
-    motions: Array,
-    start: Array,
-    lower: Array,
-    upper: Array,
+    C: Array,  # (m, n)
+    d: Array,  # (m,)
+    motions: Array,  # N, orthonormal, (n, f)
+    start: Array,  # x₀, within the bounds, (n,)
+    lower: Array,  # (n,), possibly infinite
+    upper: Array,  # (n,), possibly infinite
     *,
+    # a row of C N is dependent when at most this part of it is left by the others; what a motion
+    # changes by less, relative to its size, it does not change
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> BoundedSolution:
-    """The x = x₀ + N z within bounds of least |C x − d|.
-
-    Args:
-        C: (m, n).
-        d: (m,).
-        motions: N, orthonormal, (n, f).
-        start: x₀, within the bounds, (n,).
-        lower: (n,), possibly infinite.
-        upper: (n,), possibly infinite.
-        rank_tolerance: A row of C N is dependent when at most this part of it is left by the
-            others; what a motion changes by less, relative to its size, it does not change.
-    """
+    """The x = x₀ + N z within bounds of least |C x − d|."""
     x = start.copy()
     motions = _without_still(motions, rank_tolerance)
     rows = C @ motions

@@ -93,12 +93,7 @@ class DenseMass:
 
 
 class SingularMass:
-    """A mass matrix that is only positive semi-definite: it has no factor to divide by.
-
-    Attributes:
-        matrix: M, (nv, nv).
-        size: Number of velocity coordinates nv.
-    """
+    """A mass matrix that is only positive semi-definite: it has no factor to divide by."""
 
     __slots__ = ("matrix", "size")
 
@@ -111,8 +106,8 @@ class SingularMass:
         Raises:
             InputError: M has entries that are not finite, or a clearly negative eigenvalue.
         """
-        self.matrix = np.array(matrix, dtype=float)
-        self.size = len(self.matrix)
+        self.matrix = np.array(matrix, dtype=float)  # M, (nv, nv)
+        self.size = len(self.matrix)  # number of velocity coordinates nv
         _check_semidefinite(self.matrix)
 
     def dense(self) -> Array:

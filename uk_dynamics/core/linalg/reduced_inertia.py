@@ -21,13 +21,10 @@ _NOT_INVOLVED = 1e-6
 
 
 class UndeterminedCoordinatesError(UndeterminedMotionError):
-    """[M; A] lacks full column rank; the coordinates are given by index.
-
-    Attributes:
-        coordinates: Velocity coordinates that take part in the undetermined motion.
-    """
+    """[M; A] lacks full column rank; the coordinates are given by index."""
 
     def __init__(self, coordinates: Sequence[int]) -> None:
+        # velocity coordinates that take part in the undetermined motion
         self.coordinates = tuple(coordinates)
         super().__init__(f"coordinate {index}" for index in self.coordinates)
 

@@ -20,12 +20,7 @@ Indices = NDArray[np.intp]
 
 
 class RowBasis:
-    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂.
-
-    Attributes:
-        rank: Number of independent rows, r.
-        order: Independent rows in the order in which they were found, then the others, (m,).
-    """
+    """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂."""
 
     def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
         """Factor.
@@ -49,7 +44,8 @@ class RowBasis:
         rank = count
         while rank and abs(factors[rank - 1, rank - 1]) <= tolerance:  # |R_kk| falls with k
             rank -= 1
-        self.rank = rank
+        self.rank = rank  # number of independent rows, r
+        # independent rows in the order in which they were found, then the others, (m,)
         self.order: Indices = pivots - 1
         self._inverse_scale = inverse
         self._factors = factors

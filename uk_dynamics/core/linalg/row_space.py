@@ -66,16 +66,13 @@ class PseudoinverseRows:
 
     A pseudoinverse prefers no row: where rows contradict each other all of them share the error.
     Only when asked which rows are redundant, it consults a row basis.
-
-    Attributes:
-        rank: Rank that the pseudoinverse decided on.
     """
 
     def __init__(
         self, rows: Array, scaling: Array, inverse: Array, rank: int, rank_tolerance: float
     ) -> None:
         """Hold what is known."""
-        self.rank = rank
+        self.rank = rank  # rank that the pseudoinverse decided on
         self._rows = rows
         self._scaling = scaling
         self._inverse = inverse

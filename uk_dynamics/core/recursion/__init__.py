@@ -13,12 +13,3 @@ from uk_dynamics.core.recursion.kernel import (
     restrict_projector,
 )
 from uk_dynamics.core.recursion.recursion import Recursion
-
-__all__ = [
-    "Hierarchical",
-    "Recursion",
-    "covariance_update",
-    "extend_orthonormal_rows",
-    "restrict_complement",
-    "restrict_projector",
-]

@@ -20,15 +20,11 @@ class Block:
 
     P = Z W Wᵀ Zᵀ restricted to the block is the projector P_r of (4.15); with clearances it is the
     covariance of (4.18).
-
-    Attributes:
-        coordinates: Their indices, (n,).
-        Z: Orthonormal basis of the kernel of the rigid rows, (n, k).
-        W: What clearances leave of each direction, (k, k); None stands for the identity.
     """
 
-    coordinates: Indices
-    Z: Array
+    coordinates: Indices  # their indices, (n,)
+    Z: Array  # orthonormal basis of the kernel of the rigid rows, (n, k)
+    # what clearances leave of each direction, (k, k); None stands for the identity
     W: Array | None = None
 
     @property
@@ -38,15 +34,10 @@ class Block:
 
 
 class Group(NamedTuple):
-    """Blocks that the rows of one level tie together.
+    """Blocks that the rows of one level tie together."""
 
-    Attributes:
-        blocks: Indices of the blocks, ascending.
-        rows: Indices of the rows within the level, ascending.
-    """
-
-    blocks: tuple[int, ...]
-    rows: Indices
+    blocks: tuple[int, ...]  # indices of the blocks, ascending
+    rows: Indices  # indices of the rows within the level, ascending
 
 
 def group(touched: NDArray[np.bool_]) -> tuple[Group, ...]:

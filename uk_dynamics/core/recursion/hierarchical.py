@@ -26,12 +26,7 @@ Indices = NDArray[np.intp]
 
 
 class Hierarchical(Factorization):
-    """Factorisation by recursion over levels of rows.
-
-    Attributes:
-        levels: Rows of each level, the first enforced first.
-        recursions: The recursion after each level; the last one is the whole machine.
-    """
+    """Factorisation by recursion over levels of rows."""
 
     method = "hierarchical"
     mass: MassFactor
@@ -48,6 +43,7 @@ class Hierarchical(Factorization):
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         self.mass = mass
         self.A = A
+        # rows of each level, the first enforced first
         self.levels = tuple(levels) if levels is not None else (np.arange(len(A)),)
         self._natural_scale = natural_scale
         self._tolerance = rank_tolerance
@@ -61,6 +57,7 @@ class Hierarchical(Factorization):
             soft = None if clearance is None else clearance[rows]
             recursion = recursion.enforce(rows, self._H[rows], inverse[rows], rank_tolerance, soft)
             recursions.append(recursion)
+        # the recursion after each level; the last one is the whole machine
         self.recursions = tuple(recursions)
         self._whole = recursion
 

@@ -24,16 +24,12 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Recursion:
-    """Constraint levels enforced so far, in coordinates whitened by a mass factor.
+    """Constraint levels enforced so far, in coordinates whitened by a mass factor."""
 
-    Attributes:
-        blocks: Groups of coordinates that share constraints, each with what is left of its motion.
-        owner: Block of each coordinate, (nv,).
-        updates: What was enforced, in this order; several per level where blocks are decoupled.
-    """
-
+    # groups of coordinates that share constraints, each with what is left of its motion
     blocks: tuple[Block, ...]
-    owner: Indices
+    owner: Indices  # block of each coordinate, (nv,)
+    # what was enforced, in this order; several per level where blocks are decoupled
     updates: tuple[Update, ...] = ()
 
     @classmethod
@@ -54,21 +50,14 @@ class Recursion:
 
     def enforce(
         self,
-        rows: Indices,
-        H: Array,
-        inverse_scale: Array,
-        tolerance: float,
+        rows: Indices,  # where its rows stand among all rows, (m,)
+        H: Array,  # the rows Ã L⁻ᵀ, (m, nv). Exact zeros are what decouples modules
+        inverse_scale: Array,  # one over the scale of each row, (m,)
+        tolerance: float,  # rank is the number of singular values of the scaled H̃Z above it
+        # diagonal of R of (4.17), (m,), 0 for rows that hold exactly; None is 0
         clearance: Array | None = None,
     ) -> Recursion:
-        """Add a level.
-
-        Args:
-            rows: Where its rows stand among all rows, (m,).
-            H: The rows Ã L⁻ᵀ, (m, nv). Exact zeros are what decouples modules.
-            inverse_scale: One over the scale of each row, (m,).
-            tolerance: Rank is the number of singular values of the scaled H̃Z above it.
-            clearance: Diagonal of R of (4.17), (m,), 0 for rows that hold exactly; None is 0.
-        """
+        """Add a level."""
         membership = np.zeros((len(self.owner), len(self.blocks)))
         membership[np.arange(len(self.owner)), self.owner] = 1.0
         touched = (H != 0.0) @ membership > 0.0

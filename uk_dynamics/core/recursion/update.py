@@ -31,28 +31,18 @@ class Update(NamedTuple):
 
     The gain is K = V T⁻ᵀ D with a triangle T that is solved with, never inverted: each step then
     leaves a residual of rounding only, and errors of the levels do not multiply.
-
-    Attributes:
-        rows: Indices of the independent rows, or of all rows with clearances, (r,).
-        coordinates: Indices of the coordinates of the block, (n,).
-        H: These whitened rows there, (r, n).
-        inverse_scale: D, the diagonal, (r,).
-        triangle: T, upper triangular, (r, r).
-        response: V, (n, r).
-        rigid: Whether the rows hold exactly.
-        dependent: Rows that depend on those or on earlier levels, (m − r,).
-        residual_norm: Of what earlier levels and the independent rows before it leave of each
-            scaled row, first of the independent rows, then of the dependent ones, (m,).
     """
 
-    rows: Indices
-    coordinates: Indices
-    H: Array
-    inverse_scale: Array
-    triangle: Array
-    response: Array
-    rigid: bool
-    dependent: Indices = _NO_ROWS
+    rows: Indices  # indices of the independent rows, or of all rows with clearances, (r,)
+    coordinates: Indices  # indices of the coordinates of the block, (n,)
+    H: Array  # these whitened rows there, (r, n)
+    inverse_scale: Array  # D, the diagonal, (r,)
+    triangle: Array  # T, upper triangular, (r, r)
+    response: Array  # V, (n, r)
+    rigid: bool  # whether the rows hold exactly
+    dependent: Indices = _NO_ROWS  # rows that depend on those or on earlier levels, (m − r,)
+    # of what earlier levels and the independent rows before it leave of each scaled row, first of
+    # the independent rows, then of the dependent ones, (m,)
     residual_norm: Array = _NOTHING
 
     @property

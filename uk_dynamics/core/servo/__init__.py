@@ -2,6 +2,8 @@
 
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
+from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
@@ -11,6 +13,7 @@ from uk_dynamics.core.servo.control_constants import (
     INDEPENDENT,
     INTERNAL_CONSTANTS,
     INTERNAL_REACHED,
+    NEGLIGIBLE_DELAY,
     NOTICEABLE,
     SAME_EFFECT,
     SERVED,
@@ -23,32 +26,3 @@ from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
-
-__all__ = [
-    "AT_LIMIT",
-    "CONTROL_CONSTANTS",
-    "EFFORT_SLOPE_CONSTANTS",
-    "HELD_BY",
-    "HELD_WITHIN",
-    "INDEPENDENT",
-    "INTERNAL_CONSTANTS",
-    "INTERNAL_REACHED",
-    "MET",
-    "NOTICEABLE",
-    "SAME_EFFECT",
-    "SERVED",
-    "SLOWEST",
-    "TOO_LONG",
-    "TOO_SHORT",
-    "LimitedAllocation",
-    "LoopFactors",
-    "ServoSolution",
-    "Split",
-    "actuation",
-    "free_motions",
-    "motion_efforts",
-    "servo_efforts",
-    "servo_lemmas",
-    "solutions",
-    "undetermined",
-]

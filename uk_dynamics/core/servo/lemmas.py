@@ -38,22 +38,15 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LinearSolutions:
-    """All solutions of K x = r.
+    """All solutions of K x = r."""
 
-    Attributes:
-        least: K⁺ r, the one of least norm, (n,); where there is none, a least-squares solution
-            with rows of unit norm.
-        null_basis: Orthonormal basis of what may be added, (n, n − rank).
-        rank: Rank of K.
-        residual: r − K x, whatever is added, (m,).
-        contradicting: Rows that take part in a contradiction, (m,).
-    """
-
+    # K⁺ r, the one of least norm, (n,); where there is none, a least-squares solution with rows of
+    # unit norm
     least: Array
-    null_basis: Array
-    rank: int
-    residual: Array
-    contradicting: Flags
+    null_basis: Array  # orthonormal basis of what may be added, (n, n − rank)
+    rank: int  # rank of K
+    residual: Array  # r − K x, whatever is added, (m,)
+    contradicting: Flags  # rows that take part in a contradiction, (m,)
 
     @property
     def consistent(self) -> bool:
@@ -73,17 +66,12 @@ class LinearSolutions:
 
 @dataclass(frozen=True, eq=False)
 class ServoLemmas:
-    """The lemmas applied to tasks at one state of a structure with motors.
+    """The lemmas applied to tasks at one state of a structure with motors."""
 
-    Attributes:
-        tasks: Solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29).
-        efforts: Solutions of (C B̄) u = b̄, in the units of S: (33), (35).
-        held: Rows that the structure holds by itself, (mt,): no motor moves them.
-    """
-
+    # solutions of C ẍ = b̄, in the motions that the structure leaves: (27), (28), (29)
     tasks: LinearSolutions
-    efforts: LinearSolutions
-    held: Flags
+    efforts: LinearSolutions  # solutions of (C B̄) u = b̄, in the units of S: (33), (35)
+    held: Flags  # rows that the structure holds by itself, (mt,): no motor moves them
 
     @property
     def rank(self) -> int:
@@ -107,25 +95,19 @@ class ServoLemmas:
 
 
 def solutions(
-    K: Array,
-    r: Array,
+    K: Array,  # any matrix, (m, n)
+    r: Array,  # right-hand side, (m,)
     *,
+    # how large each row is elsewhere, (m,): a row that is next to nothing of it counts as zero.
+    # Default: as large as now; see :func:`inverse_row_scale`
     natural_scale: Array | None = None,
-    size: Array | None = None,
+    size: Array | None = None,  # how large the terms were whose difference r is, (m,); default |r|
+    # smallest singular value that counts, of rows of unit norm
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
+    # a row contradicts others when its residual is above this part of ``size`` and |K||x|
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> LinearSolutions:
     """Solve K x = r; what is left arbitrary is in the result.
-
-    Args:
-        K: Any matrix, (m, n).
-        r: Right-hand side, (m,).
-        natural_scale: How large each row is elsewhere, (m,): a row that is next to nothing of it
-            counts as zero. Default: as large as now; see :func:`inverse_row_scale`.
-        size: How large the terms were whose difference r is, (m,); default |r|.
-        rank_tolerance: Smallest singular value that counts, of rows of unit norm.
-        consistency_tolerance: A row contradicts others when its residual is above this part of
-            ``size`` and |K||x|.
 
     Returns:
         The solutions.
@@ -153,26 +135,19 @@ def solutions(
 
 
 def servo_lemmas(
-    factorization: Factorization,
-    qdd_free: Array,
+    factorization: Factorization,  # of M and the structural constraints
+    qdd_free: Array,  # constrained acceleration a_s at zero effort, (nv,)
+    # generalized forces per unit effort, (nv, nu); per part of its limit where motors are of
+    # different kind
     S: Array,
-    A_t: Array,
-    b_t: Array,
+    A_t: Array,  # task matrix, (mt, nv)
+    b_t: Array,  # right-hand side of A_t q̈ = b_t, (mt,)
     *,
+    # as for :func:`uk_dynamics.core.servo.servo_law.servo_efforts`
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
-    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
+    consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,  # as for :func:`solutions`
 ) -> ServoLemmas:
     """Apply the lemmas to tasks A_t q̈ = b_t on a structure.
-
-    Args:
-        factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
-        S: Generalized forces per unit effort, (nv, nu); per part of its limit where motors are of
-            different kind.
-        A_t: Task matrix, (mt, nv).
-        b_t: Right-hand side of A_t q̈ = b_t, (mt,).
-        rank_tolerance: As for :func:`uk_dynamics.core.servo.servo_law.servo_efforts`.
-        consistency_tolerance: As for :func:`solutions`.
 
     Returns:
         Consistency, ranks, and all solutions.

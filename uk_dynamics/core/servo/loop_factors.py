@@ -25,22 +25,15 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Split:
-    """Which coordinates are measured, and how they are weighed.
+    """Which coordinates are measured, and how they are weighed."""
 
-    Attributes:
-        measured: Places of the measured coordinates, (d,).
-        others: Places of the others, (u,).
-        scale: How far each other coordinate moves for a unit of row, (u,): it makes metres and
-            radians comparable.
-        deviation: Standard deviation of each measurement, (d,), in m or rad.
-        conditions: How many conditions the rows put on the measured coordinates alone.
-    """
-
-    measured: Indices
-    others: Indices
+    measured: Indices  # places of the measured coordinates, (d,)
+    others: Indices  # places of the others, (u,)
+    # how far each other coordinate moves for a unit of row, (u,): it makes metres and radians
+    # comparable
     scale: Array
-    deviation: Array
-    conditions: int
+    deviation: Array  # standard deviation of each measurement, (d,), in m or rad
+    conditions: int  # how many conditions the rows put on the measured coordinates alone
 
 
 def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) -> Indices:

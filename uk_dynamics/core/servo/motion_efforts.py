@@ -25,28 +25,20 @@ Array = NDArray[np.float64]
 
 
 def motion_efforts(
-    factorization: Factorization,
-    M: Array,
-    qdd_free: Array,
-    S: Array,
+    factorization: Factorization,  # of M and the structural constraints
+    M: Array,  # mass matrix, (nv, nv)
+    qdd_free: Array,  # constrained acceleration a_s at zero effort, (nv,)
+    S: Array,  # generalized forces per unit effort, (nv, nu)
+    # wanted acceleration, (nv,); what the structure does not allow of it does not count
     qdd: Array,
     *,
-    weights: Array | None = None,
+    weights: Array | None = None,  # diagonal of W, positive, (nu,); default ones
+    # s, the efforts to come close to where the motion leaves freedom, (nu,)
     preload: Array | None = None,
+    # a motion is out of reach when motors have at most this part of their largest effect on it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that accelerate the structure as given.
-
-    Args:
-        factorization: Of M and the structural constraints.
-        M: Mass matrix, (nv, nv).
-        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
-        S: Generalized forces per unit effort, (nv, nu).
-        qdd: Wanted acceleration, (nv,); what the structure does not allow of it does not count.
-        weights: Diagonal of W, positive, (nu,); default ones.
-        preload: s, the efforts to come close to where the motion leaves freedom, (nu,).
-        rank_tolerance: A motion is out of reach when motors have at most this part of their
-            largest effect on it.
 
     Returns:
         The efforts of least (u − s)ᵀ W (u − s), with one row per admissible motion, in coordinates

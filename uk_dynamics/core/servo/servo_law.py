@@ -81,30 +81,20 @@ MET = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ServoSolution:
-    """Motor efforts and how far they serve the tasks.
+    """Motor efforts and how far they serve the tasks."""
 
-    Attributes:
-        efforts: u, (nu,), N m or N; where the tasks contradict each other or the motors cannot
-            serve them, the residual's Euclidean norm is least.
-        residual: What is missing, b_t − A_t q̈ with these efforts, (mt,).
-        rank: Rank of A_t N S: what the motors move.
-        task_rank: Rank of A_t within the admissible motions: what would have to be moved.
-        controllable: Whether the motors can serve each row whatever (attainable) b_t asks, (mt,).
-        reachable: Whether they serve each row now: controllable, and no residual, (mt,).
-        size: What is large for each row: a residual is one above a millionth of it, (mt,).
-        map: C = A_t N S, task acceleration per unit effort, (mt, nu).
-        wanted: b_t − A_t a_s, what the motors have to add, (mt,).
-    """
-
+    # u, (nu,), N m or N; where the tasks contradict each other or the motors cannot serve them, the
+    # residual's Euclidean norm is least
     efforts: Array
-    residual: Array
-    rank: int
-    task_rank: int
+    residual: Array  # what is missing, b_t − A_t q̈ with these efforts, (mt,)
+    rank: int  # rank of A_t N S: what the motors move
+    task_rank: int  # rank of A_t within the admissible motions: what would have to be moved
+    # whether the motors can serve each row whatever (attainable) b_t asks, (mt,)
     controllable: Flags
-    reachable: Flags
-    size: Array
-    map: Array
-    wanted: Array
+    reachable: Flags  # whether they serve each row now: controllable, and no residual, (mt,)
+    size: Array  # what is large for each row: a residual is one above a millionth of it, (mt,)
+    map: Array  # C = A_t N S, task acceleration per unit effort, (mt, nu)
+    wanted: Array  # b_t − A_t a_s, what the motors have to add, (mt,)
 
     @property
     def actuation(self) -> str:
@@ -129,34 +119,26 @@ class ServoSolution:
 
 
 def servo_efforts(
-    factorization: Factorization,
-    qdd_free: Array,
-    S: Array,
-    A_t: Array,
-    b_t: Array,
+    factorization: Factorization,  # of M and the structural constraints
+    qdd_free: Array,  # constrained acceleration a_s at zero effort, (nv,)
+    S: Array,  # generalized forces per unit effort, (nv, nu)
+    A_t: Array,  # task matrix, (mt, nv)
+    b_t: Array,  # right-hand side of A_t q̈ = b_t, (mt,)
     *,
-    weights: Array | None = None,
+    weights: Array | None = None,  # diagonal of W, positive, (nu,); default ones
+    # s, the efforts to come close to where the tasks leave freedom, (nu,)
     preload: Array | None = None,
+    # what is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the deviation from the free
+    # motion in the metric of M, as the Udwadia–Kalaba force has it
     distribution: Distribution = "effort",
+    # part of b_t that is served by the acceleration of least Euclidean norm instead, (mt,), review
+    # (72)
     feedback: Array | None = None,
+    # of the rows of A_t N S by ``rank_rule``; the natural scale of a row is what perfectly placed
+    # motors would give it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
     """Efforts that make the structure follow the tasks.
-
-    Args:
-        factorization: Of M and the structural constraints.
-        qdd_free: Constrained acceleration a_s at zero effort, (nv,).
-        S: Generalized forces per unit effort, (nv, nu).
-        A_t: Task matrix, (mt, nv).
-        b_t: Right-hand side of A_t q̈ = b_t, (mt,).
-        weights: Diagonal of W, positive, (nu,); default ones.
-        preload: s, the efforts to come close to where the tasks leave freedom, (nu,).
-        distribution: What is least where efforts are free: ``effort`` uᵀ W u; ``gauss`` the
-            deviation from the free motion in the metric of M, as the Udwadia–Kalaba force has it.
-        feedback: Part of b_t that is served by the acceleration of least Euclidean norm instead,
-            (mt,), review (72).
-        rank_tolerance: Of the rows of A_t N S by ``rank_rule``; the natural
-            scale of a row is what perfectly placed motors would give it.
 
     Returns:
         The efforts, with ranks and reachability.

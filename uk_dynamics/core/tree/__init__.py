@@ -6,10 +6,3 @@ from uk_dynamics.core.tree.articulated_bodies import factor_inertia
 from uk_dynamics.core.tree.clusters import Clusters
 from uk_dynamics.core.tree.tree import Tree
 from uk_dynamics.core.tree.tree_inertia import TreeInertia
-
-__all__ = [
-    "Clusters",
-    "Tree",
-    "TreeInertia",
-    "factor_inertia",
-]

@@ -37,12 +37,7 @@ _NOTHING: Array = np.zeros((0, 0))
 
 
 class Articulated:
-    """The eliminated clusters.
-
-    Attributes:
-        clusters: The partition of the joints.
-        bases: Z of each group of clusters, (g, n, f); columns of zeros fill up what a group needs.
-    """
+    """The eliminated clusters."""
 
     def __init__(self, mass: TreeInertia, bases: Sequence[Array]) -> None:
         """Eliminate.
@@ -51,7 +46,8 @@ class Articulated:
         """
         clusters = mass.clusters
         count = len(clusters)
-        self.clusters: Clusters = clusters
+        self.clusters: Clusters = clusters  # the partition of the joints
+        # Z of each group of clusters, (g, n, f); columns of zeros fill up what a group needs
         self.bases = bases
         points = mass.origin[[joints[0] for joints in clusters.members]].reshape(-1, 3)
         inertia = mass.about(points[clusters.cluster])
@@ -226,17 +222,12 @@ def _flat(x: Array) -> Array:
 
 
 class ArticulatedMass:
-    """L⁻¹ is the way inward and L⁻ᵀ the way outward; each costs time linear in nv.
-
-    Attributes:
-        inertia: The tree.
-        size: Number of velocity coordinates nv.
-    """
+    """L⁻¹ is the way inward and L⁻ᵀ the way outward; each costs time linear in nv."""
 
     def __init__(self, inertia: TreeInertia) -> None:
         """Hold a tree; it is eliminated when first needed."""
-        self.inertia = inertia
-        self.size = len(inertia)
+        self.inertia = inertia  # the tree
+        self.size = len(inertia)  # number of velocity coordinates nv
 
     @cached_property
     def _tree(self) -> Articulated:

@@ -30,12 +30,7 @@ _HALF = 0.5  # between the zeros and ones that directions left over have in a pr
 
 
 class ClusterRows:
-    """Which rows are independent, and what motions they leave; a row space of all rows.
-
-    Attributes:
-        rank: Number of independent rows.
-        bases: Z of each group of clusters, columns of zeros filled up, (g, n, f).
-    """
+    """Which rows are independent, and what motions they leave; a row space of all rows."""
 
     def __init__(
         self,
@@ -66,7 +61,8 @@ class ClusterRows:
         place = np.empty(m, dtype=np.intp)
         place[by_cluster] = np.arange(m) - first[cluster[by_cluster] + 1]
         counts = counts[1:]
-        self.rank = 0
+        self.rank = 0  # number of independent rows
+        # Z of each group of clusters, columns of zeros filled up, (g, n, f)
         self.bases: list[Array] = []
         self._groups = []
         independent: list[Indices] = []

@@ -23,32 +23,15 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class ClusterGroup:
-    """Clusters of one size, so that arrays can hold all of them.
+    """Clusters of one size, so that arrays can hold all of them."""
 
-    Attributes:
-        clusters: Their numbers, (g,).
-        joints: Of each, ascending, (g, n).
-        moves: 1 where joint j moves body i of the cluster, (g, n, n) as [:, i, j].
-    """
-
-    clusters: Indices
-    joints: Indices
-    moves: Array
+    clusters: Indices  # their numbers, (g,)
+    joints: Indices  # of each, ascending, (g, n)
+    moves: Array  # 1 where joint j moves body i of the cluster, (g, n, n) as [:, i, j]
 
 
 class Clusters:
-    """A partition of the joints of a tree.
-
-    Attributes:
-        tree: The tree.
-        members: Joints of each cluster, ascending; parents come before the clusters they carry.
-        base: The body that each cluster stands on, −1 for the world, (K,).
-        parent: The cluster of that body, −1 for the world, (K,).
-        cluster: Cluster of each joint, (n,).
-        place: Place of each joint in its cluster, (n,).
-        groups: Clusters by size.
-        largest: Joints of the largest cluster.
-    """
+    """A partition of the joints of a tree."""
 
     def __init__(self, tree: Tree, supports: Iterable[Sequence[int]]) -> None:
         """Bind joints together.
@@ -57,7 +40,7 @@ class Clusters:
             tree: The tree.
             supports: Joints of each row: both paths from its frames to their last common body.
         """
-        self.tree = tree
+        self.tree = tree  # the tree
         n = len(tree)
         leader = list(range(n))
 
@@ -74,15 +57,20 @@ class Clusters:
         found: dict[int, list[int]] = {}
         for joint in range(n):
             found.setdefault(find(joint), []).append(joint)
+        # joints of each cluster, ascending; parents come before the clusters they carry
         self.members = tuple(np.array(joints, dtype=np.intp) for joints in found.values())
-        self.cluster: Indices = np.empty(n, dtype=np.intp)
-        self.place: Indices = np.empty(n, dtype=np.intp)
+        self.cluster: Indices = np.empty(n, dtype=np.intp)  # cluster of each joint, (n,)
+        self.place: Indices = np.empty(n, dtype=np.intp)  # place of each joint in its cluster, (n,)
         for number, joints in enumerate(self.members):
             self.cluster[joints] = number
             self.place[joints] = np.arange(len(joints))
+        # the body that each cluster stands on, −1 for the world, (K,)
         self.base: Indices = np.array([tree.parents[j[0]] for j in self.members], dtype=np.intp)
+        # the cluster of that body, −1 for the world, (K,)
         self.parent: Indices = np.where(self.base >= 0, self.cluster[self.base], -1)
+        # joints of the largest cluster
         self.largest = max((len(joints) for joints in self.members), default=0)
+        # clusters by size
         self.groups = tuple(self._group(size) for size in sorted({len(j) for j in self.members}))
 
     def __len__(self) -> int:

@@ -16,12 +16,7 @@ Indices = NDArray[np.intp]
 
 
 class Tree:
-    """Bodies in depth-first order, so that the subtree of a body is a range behind it.
-
-    Attributes:
-        parents: Of each body, smaller than itself, −1 at the root, (n,).
-        ends: Behind the last body of each subtree, (n,).
-    """
+    """Bodies in depth-first order, so that the subtree of a body is a range behind it."""
 
     def __init__(self, parents: Sequence[int] | Indices) -> None:
         """Number the subtrees.
@@ -29,6 +24,7 @@ class Tree:
         Raises:
             InputError: The bodies are not in depth-first order.
         """
+        # of each body, smaller than itself, −1 at the root, (n,)
         self.parents: Indices = np.array(parents, dtype=np.intp)
         n = len(self.parents)
         ends, sizes = np.arange(1, n + 1), np.ones(n, dtype=np.intp)
@@ -41,7 +37,7 @@ class Tree:
                 sizes[parent] += sizes[body]
         if not np.array_equal(ends - np.arange(n), sizes):
             raise InputError("the bodies of the tree are not numbered depth first")
-        self.ends: Indices = ends
+        self.ends: Indices = ends  # behind the last body of each subtree, (n,)
         # A path sum is a running sum that takes back each body where its subtree ends.
         inside = np.flatnonzero(ends < n)
         rows = np.concatenate((np.arange(n), ends[inside]))

@@ -17,26 +17,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TreeInertia:
-    """M of bodies behind one joint each, in world axes; nothing here grows faster than n.
+    """M of bodies behind one joint each, in world axes; nothing here grows faster than n."""
 
-    Attributes:
-        motion: Spatial velocity of each joint's motion per velocity at the world's origin, linear
-            part first, (n, 6).
-        origin: Of each joint in the world, (n, 3), in m.
-        mass: Of each body, (n,), in kg.
-        center: Centres of mass in the world, (n, 3), in m.
-        inertia: About the centres of mass, (n, 3, 3), in kg m².
-        armature: Of each joint, (n,).
-        clusters: Which joints loops bind together.
-    """
-
+    # spatial velocity of each joint's motion per velocity at the world's origin, linear part first,
+    # (n, 6)
     motion: Array
-    origin: Array
-    mass: Array
-    center: Array
-    inertia: Array
-    armature: Array
-    clusters: Clusters
+    origin: Array  # of each joint in the world, (n, 3), in m
+    mass: Array  # of each body, (n,), in kg
+    center: Array  # centres of mass in the world, (n, 3), in m
+    inertia: Array  # about the centres of mass, (n, 3, 3), in kg m²
+    armature: Array  # of each joint, (n,)
+    clusters: Clusters  # which joints loops bind together
 
     def __len__(self) -> int:
         """Number of velocities, as of a matrix."""

@@ -8,14 +8,3 @@ from uk_dynamics.mechanism.analysis.linear_system import LinearSystem, Mode
 from uk_dynamics.mechanism.analysis.report import MechanismReport, report
 from uk_dynamics.mechanism.analysis.task_report import TaskReport
 from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
-
-__all__ = [
-    "Equilibrium",
-    "LinearSystem",
-    "MechanismReport",
-    "Mode",
-    "TaskReport",
-    "examine_integrability",
-    "report",
-    "vanishing_rows",
-]

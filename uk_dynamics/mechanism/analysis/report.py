@@ -27,70 +27,45 @@ from uk_dynamics.mechanism.tasks import Tasks
 
 @dataclass(frozen=True)
 class MechanismReport:
-    """Facts about a mechanism at one assembled configuration.
+    """Facts about a mechanism at one assembled configuration."""
 
-    Attributes:
-        name: Name of the mechanism.
-        links: Link names.
-        joints: One-dof joint names.
-        velocities: Size of v.
-        constraints: Kind of each constraint by name.
-        levels: Constraints of each level of the hierarchy, lowest first.
-        switchable: Whether each switchable constraint is on at the start, by name; what is off
-            does not count below.
-        rows: Number of constraint rows.
-        rank: Independent rows.
-        redundant_rows: Names of the rows that depend on others.
-        vanishing_rows: Names of the rows that are zero in this state only, such as rows quadratic
-            in velocities at rest: here they constrain nothing.
-        mobility: Velocities minus rank.
-        motors: Motor names.
-        actuated_freedoms: Rank of the motors within the motions the structure leaves.
-        actuation: "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
-            both of the middle ones.
-        configuration: The assembled positions by name, in m or rad.
-        units: Unit of each position by name; empty for parts of quaternions.
-        largest_residual: In m or rad.
-        method: Form of the equation in use: what the file asks for, or what auto chose;
-            empty where the motion is not determined.
-        requested_method: What the file asks for.
-        pseudoinverse: Algorithm of a form with an explicit pseudoinverse; None for others.
-        limit_violations: Joints outside their limits.
-        forces: Type of each declared force by name.
-        friction: Loop joints with friction.
-        warnings: What is legal but doubtful.
-        identified: Estimates with their standard deviations by parameter, and where they are from.
-        tasks: What the motors can do for given tasks.
-        integrability: Which constraints are holonomic, where that was asked for.
-    """
-
-    name: str
-    links: tuple[str, ...]
-    joints: tuple[str, ...]
-    velocities: int
-    constraints: dict[str, str]
-    levels: tuple[tuple[str, ...], ...]
+    name: str  # name of the mechanism
+    links: tuple[str, ...]  # link names
+    joints: tuple[str, ...]  # one-dof joint names
+    velocities: int  # size of v
+    constraints: dict[str, str]  # kind of each constraint by name
+    levels: tuple[tuple[str, ...], ...]  # constraints of each level of the hierarchy, lowest first
+    # whether each switchable constraint is on at the start, by name; what is off does not count
+    # below
     switchable: dict[str, bool]
-    rows: int
-    rank: int
-    redundant_rows: tuple[str, ...]
+    rows: int  # number of constraint rows
+    rank: int  # independent rows
+    redundant_rows: tuple[str, ...]  # names of the rows that depend on others
+    # names of the rows that are zero in this state only, such as rows quadratic in velocities at
+    # rest: here they constrain nothing
     vanishing_rows: tuple[str, ...]
-    mobility: int
-    motors: tuple[str, ...]
-    actuated_freedoms: int
+    mobility: int  # velocities minus rank
+    motors: tuple[str, ...]  # motor names
+    actuated_freedoms: int  # rank of the motors within the motions the structure leaves
+    # "fully actuated", "underactuated", "redundantly actuated", "not actuated", or both of the
+    # middle ones
     actuation: str
-    configuration: dict[str, float]
-    units: dict[str, str]
-    largest_residual: float
+    configuration: dict[str, float]  # the assembled positions by name, in m or rad
+    units: dict[str, str]  # unit of each position by name; empty for parts of quaternions
+    largest_residual: float  # in m or rad
+    # form of the equation in use: what the file asks for, or what auto chose; empty where the
+    # motion is not determined
     method: str
-    requested_method: str
-    pseudoinverse: str | None
-    limit_violations: tuple[str, ...]
-    forces: dict[str, str]
-    friction: tuple[str, ...]
-    warnings: tuple[str, ...]
-    tasks: TaskReport | None = None
+    requested_method: str  # what the file asks for
+    pseudoinverse: str | None  # algorithm of a form with an explicit pseudoinverse; None for others
+    limit_violations: tuple[str, ...]  # joints outside their limits
+    forces: dict[str, str]  # type of each declared force by name
+    friction: tuple[str, ...]  # loop joints with friction
+    warnings: tuple[str, ...]  # what is legal but doubtful
+    tasks: TaskReport | None = None  # what the motors can do for given tasks
+    # which constraints are holonomic, where that was asked for
     integrability: IntegrabilityReport | None = None
+    # estimates with their standard deviations by parameter, and where they are from
     identified: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,29 +23,19 @@ _NOTICEABLE = 1e-6  # of the accelerations per rad or m: what is below is roundi
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What the motors can do for the tasks at one configuration.
+    """What the motors can do for the tasks at one configuration."""
 
-    Attributes:
-        names: Task names.
-        rows: Number of task rows.
-        independent_rows: Rank of the rows within the motions the structure leaves.
-        reachable_rows: Rank of A_t N S (servo paper (34)): what the motors move.
-        unreachable: Names of the rows that the motors cannot serve whatever is asked.
-        reason: Why they cannot; empty where they can.
-        actuation: Full, under- or redundant actuation of the tasks.
-        missing: What each task that the motors cannot serve does not get of what its file asks at
-            t = 0, by name: norm of b_t − A_t q̈ in m/s², limits aside.
-        errors: How far each row is from its reference at t = 0, value − reference, in m or rad.
-    """
-
-    names: tuple[str, ...]
-    rows: int
-    independent_rows: int
-    reachable_rows: int
-    unreachable: tuple[str, ...]
-    reason: str = ""
-    actuation: str = ""
+    names: tuple[str, ...]  # task names
+    rows: int  # number of task rows
+    independent_rows: int  # rank of the rows within the motions the structure leaves
+    reachable_rows: int  # rank of A_t N S (servo paper (34)): what the motors move
+    unreachable: tuple[str, ...]  # names of the rows that the motors cannot serve whatever is asked
+    reason: str = ""  # why they cannot; empty where they can
+    actuation: str = ""  # full, under- or redundant actuation of the tasks
+    # what each task that the motors cannot serve does not get of what its file asks at t = 0, by
+    # name: norm of b_t − A_t q̈ in m/s², limits aside
     missing: dict[str, float] = field(default_factory=dict)
+    # how far each row is from its reference at t = 0, value − reference, in m or rad
     errors: dict[str, float] = field(default_factory=dict)
 
 

@@ -9,11 +9,3 @@ from uk_dynamics.mechanism.assembly.assembly import (
 )
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly
 from uk_dynamics.mechanism.assembly.start import start
-
-__all__ = [
-    "Assembly",
-    "assemble",
-    "assemble_on_tasks",
-    "closed_configuration",
-    "start",
-]

@@ -23,9 +23,9 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
     column_groups,
     effort_columns,
 )
-from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics, Prepared
+from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,
     ControlInC,
@@ -44,13 +44,18 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import jump_constants, project_step
+from uk_dynamics.mechanism.dynamics.step_projection import (
+    STEP_CONSTANTS,
+    jump_constants,
+    project_step,
+)
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
     "FOLLOWS_WITHIN",
     "METHODS",
+    "STEP_CONSTANTS",
     "Backend",
     "Batches",
     "CompiledController",

@@ -88,22 +88,14 @@ def without_forces(inputs: Inputs) -> Inputs:
 
 
 def states(
-    nq: int,
-    nv: int,
-    t: ArrayLike,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None,
+    nq: int,  # positions
+    nv: int,  # velocities
+    t: ArrayLike,  # one time, or (K,), in s
+    q: ArrayLike,  # (K, nq)
+    v: ArrayLike,  # (K, nv)
+    tau: ArrayLike | None,  # (K, nv), (nv,) for all states, or None
 ) -> States:
     """Arrays of one batch as whole C-ordered floats.
-
-    Args:
-        nq: Positions.
-        nv: Velocities.
-        t: One time, or (K,), in s.
-        q: (K, nq).
-        v: (K, nv).
-        tau: (K, nv), (nv,) for all states, or None.
 
     Raises:
         StateError: Wrong shapes.

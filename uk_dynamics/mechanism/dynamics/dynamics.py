@@ -4,21 +4,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from numpy.typing import ArrayLike
 
-from uk_dynamics.constraints.rows import ConstraintTerms
-from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.samples import Samples
-from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.state import (
     Array,
     BatchSolution,
-    DynamicsTerms,
     Energy,
     Inputs,
     Plan,
@@ -28,35 +24,14 @@ from uk_dynamics.mechanism.resolution.state import (
     State,
     States,
 )
-from uk_dynamics.model.kinematics import Workspace
 
 #: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
 Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 
-class Prepared(NamedTuple):
-    """Terms of a state with their factorisation, for callers that need more than q̈.
-
-    Attributes:
-        terms: M, F, A, b; M is a live view of the workspace.
-        rows: The structural rows behind A and b.
-        factorization: Of M and A.
-        workspace: Kinematics at the state, valid until the next evaluation.
-    """
-
-    terms: DynamicsTerms
-    rows: ConstraintTerms
-    factorization: Factorization
-    workspace: Workspace
-
-
 class Dynamics(Protocol):
     """Evaluates constrained accelerations of one mechanism; not to be shared between threads."""
-
-    @property
-    def hierarchy(self) -> Hierarchy:
-        """Levels of the rows, and which of them can be switched."""
 
     @property
     def rows(self) -> int:
@@ -66,15 +41,12 @@ class Dynamics(Protocol):
     def space(self) -> ConfigurationSpace:
         """The space of configurations, with its integration of velocities."""
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and constraint forces at a state (review (36)).
 
         Args:
             state: Where the mechanism is.
             inputs: What acts on it; None for nothing.
-            out: A solution that an evaluator may overwrite and return; None for a fresh one.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
@@ -179,19 +151,6 @@ class Dynamics(Protocol):
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-
-    def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
-        """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
-
-    def prepare(self, state: State, inputs: Inputs = ...) -> Prepared:
-        """Terms and factorisation at a state.
-
-        Raises:
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-        """
-
-    def solve(self, prepared: Prepared, state: State, inputs: Inputs = ...) -> Solution:
-        """Acceleration and forces from terms prepared at the same state with the same inputs."""
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy, springs included."""

@@ -15,16 +15,13 @@ class StructuralRows:
     """Rows as the inputs of an evaluation leave them.
 
     A constraint that is off has rows of zeros: 0 q̈ = 0 holds, and other rows keep their numbers.
-
-    Attributes:
-        constraints: All structural constraints; their A is sparse where loops are local.
-        hierarchy: Which of them can be switched.
     """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         local = mechanism.local
+        # all structural constraints; their A is sparse where loops are local
         self.constraints = mechanism.constraints if local is None else local.constraints
-        self.hierarchy = mechanism.hierarchy
+        self.hierarchy = mechanism.hierarchy  # which of them can be switched
         self._references = mechanism.references
 
     def reference(self, t: float, inputs: Inputs) -> ReferenceSample | None:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
-from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
+from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
 from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
-from uk_dynamics.mechanism.dynamics.dynamics import Prepared
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
@@ -32,17 +33,22 @@ from uk_dynamics.mechanism.resolution.state import (
     States,
 )
 from uk_dynamics.model import RobotModel
+from uk_dynamics.model.kinematics import Workspace
 
 _NOTHING = Inputs()
 
 
-class InterpretedDynamics(Batches):
-    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads.
+class Prepared(NamedTuple):
+    """Terms of a state with their factorisation, for callers that need more than q̈."""
 
-    Attributes:
-        hierarchy: Levels of the rows, and which of them can be switched.
-        rows: Number of constraint rows, m.
-    """
+    terms: DynamicsTerms  # M, F, A, b; M is a live view of the workspace
+    rows: ConstraintTerms  # the structural rows behind A and b
+    factorization: Factorization  # of M and A
+    workspace: Workspace  # kinematics at the state, valid until the next evaluation
+
+
+class InterpretedDynamics(Batches):
+    """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace.
@@ -56,8 +62,7 @@ class InterpretedDynamics(Batches):
         if mechanism.local is not None:
             new_workspace = functools.partial(mechanism.local.workspace, self._model)
         self._workspace = new_workspace()
-        self.hierarchy = mechanism.hierarchy
-        self.rows = len(mechanism.constraints)
+        self.rows = len(mechanism.constraints)  # number of constraint rows, m
         self._rows = StructuralRows(mechanism)
         self._constraints: ConstraintSet = self._rows.constraints
         self._terms = EquationTerms(mechanism, self._workspace, self._rows)
@@ -86,9 +91,7 @@ class InterpretedDynamics(Batches):
         """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
         return self._terms.evaluate(state.t, state.q, state.v, inputs or _NOTHING)[0]
 
-    def evaluate(
-        self, state: State, inputs: Inputs | None = None, out: Solution | None = None
-    ) -> Solution:
+    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces (review (36)), fresh; see :class:`Dynamics`."""
         given = inputs or _NOTHING
         return self.solve(self.prepare(state, given), state, given)

@@ -15,53 +15,32 @@ from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 @dataclass(frozen=True)
 class Law:
-    """A law of control as C calls it.
+    """A law of control as C calls it."""
 
-    Attributes:
-        function: Address of a function such as ``uk_control``.
-        controller: Address of its first argument.
-        flags: What the flags mean that it raises, in the words of a warning.
-        keeps: What must live as long as the addresses are used.
-    """
-
-    function: int
-    controller: int
-    flags: tuple[str, ...]
-    keeps: object
+    function: int  # address of a function such as ``uk_control``
+    controller: int  # address of its first argument
+    flags: tuple[str, ...]  # what the flags mean that it raises, in the words of a warning
+    keeps: object  # what must live as long as the addresses are used
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """What became of a motion between two instants.
+    """What became of a motion between two instants."""
 
-    Attributes:
-        reached: Number of the last instant that was reached.
-        phase: ``done``; ``control``, where the law has no efforts at that instant; ``motion``,
-            where the way from there to the next one failed; ``paused``, where the next call goes
-            on from there.
-        state: At the instant reached.
-        efforts: Of the motors since then, (motors,), in N or N·m.
-        q: Samples, (K, nq).
-        v: (K, nv).
-        sampled_efforts: (K, motors).
-        steps: Integration steps.
-        evaluations: Of the acceleration.
-        next_step: What error control would try next, in s.
-        rejected: Steps that it refused.
-        largest_projection: Largest correction of the end of a step, in m, rad or their rates.
-    """
-
-    reached: int
+    reached: int  # number of the last instant that was reached
+    # ``done``; ``control``, where the law has no efforts at that instant; ``motion``, where the way
+    # from there to the next one failed; ``paused``, where the next call goes on from there
     phase: str
-    state: State
-    efforts: Array
-    q: Array
-    v: Array
-    sampled_efforts: Array
-    steps: int
-    evaluations: int
-    next_step: float = 0.0
-    rejected: int = 0
+    state: State  # at the instant reached
+    efforts: Array  # of the motors since then, (motors,), in N or N·m
+    q: Array  # samples, (K, nq)
+    v: Array  # (K, nv)
+    sampled_efforts: Array  # (K, motors)
+    steps: int  # integration steps
+    evaluations: int  # of the acceleration
+    next_step: float = 0.0  # what error control would try next, in s
+    rejected: int = 0  # steps that it refused
+    # largest correction of the end of a step, in m, rad or their rates
     largest_projection: float = 0.0
 
 
@@ -91,16 +70,12 @@ class CompiledController(Protocol):
 
 
 class EffortQueue:
-    """Motor efforts with the instants at which they take effect, in order; C works on it too.
-
-    Attributes:
-        rows: Instant in s, then efforts in N or N·m, (places, 1 + motors).
-        count: How many rows count, (1,).
-    """
+    """Motor efforts with the instants at which they take effect, in order; C works on it too."""
 
     def __init__(self, motors: int, places: int = 8) -> None:
+        # instant in s, then efforts in N or N·m, (places, 1 + motors)
         self.rows = np.zeros((places, 1 + motors))
-        self.count = np.zeros(1, dtype=np.int64)
+        self.count = np.zeros(1, dtype=np.int64)  # how many rows count, (1,)
 
     def __len__(self) -> int:
         return int(self.count[0])
@@ -140,16 +115,12 @@ class EffortQueue:
 
 
 class Motion(Protocol):
-    """Moves one state in steps, each projected onto the constraints; not for threads.
+    """Moves one state in steps, each projected onto the constraints; not for threads."""
 
-    Attributes:
-        raised: 1 for motors at their effort limits, (motors,), then for flags of the law that are
-            up, since efforts were last computed.
-        seen: When each of these was first up at a control instant, in s; infinite: never.
-    """
-
+    # 1 for motors at their effort limits, (motors,), then for flags of the law that are up, since
+    # efforts were last computed
     raised: Array
-    seen: Array
+    seen: Array  # when each of these was first up at a control instant, in s; infinite: never
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """Let a law drive the motors from now on; None: their efforts stay what they are."""
@@ -174,52 +145,35 @@ class Motion(Protocol):
 
     def move(
         self,
-        state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
+        state: State,  # at the first one
+        when: Array,  # instants, (n,), in s
+        control: Array,  # whether the law acts at each, (n,), as numbers
+        sample: Array,  # whether the state at each is kept, (n,), as numbers
         *,
-        step: float,
-        euler: bool,
+        step: float,  # longest step, in s
+        euler: bool,  # whether steps are semi-implicit Euler's, not Runge and Kutta's
     ) -> Stretch:
-        """Move from the first of some instants to the last.
-
-        Args:
-            state: At the first one.
-            when: Instants, (n,), in s.
-            control: Whether the law acts at each, (n,), as numbers.
-            sample: Whether the state at each is kept, (n,), as numbers.
-            step: Longest step, in s.
-            euler: Whether steps are semi-implicit Euler's, not Runge and Kutta's.
-        """
+        """Move from the first of some instants to the last."""
 
     def adapt(
         self,
-        state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
+        state: State,  # at the first instant
+        when: Array,  # instants, (n,), in s
+        control: Array,  # whether the law acts at each, (n,), as numbers
+        sample: Array,  # whether the state at each is kept, (n,), as numbers
+        # whether steps end at each, (n,), as numbers, since forces jump there; at the others, but
+        # the last, the state is interpolated, then projected
         breaks: Array,
         *,
-        tolerances: Tolerances,
-        first_step: float,
+        tolerances: Tolerances,  # of a step
+        first_step: float,  # in s; 0: it is estimated
+        # whether the last call paused at the first instant, to which all that happens there has
+        # happened
         resume: bool,
     ) -> Stretch:
         """Move likewise with error control, by Dormand and Prince's method of order 8.
 
         A call ends early after many samples or evaluations.
-
-        Args:
-            state: At the first instant.
-            when: Instants, (n,), in s.
-            control: Whether the law acts at each, (n,), as numbers.
-            sample: Whether the state at each is kept, (n,), as numbers.
-            breaks: Whether steps end at each, (n,), as numbers, since forces jump there; at the
-                others, but the last, the state is interpolated, then projected.
-            tolerances: Of a step.
-            first_step: In s; 0: it is estimated.
-            resume: Whether the last call paused at the first instant, to which all that happens
-                there has happened.
         """
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:

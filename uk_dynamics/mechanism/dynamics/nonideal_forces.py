@@ -26,15 +26,13 @@ class NonidealForces:
 
     Functions written in Python are called at every evaluation. They cannot be compiled: a mechanism
     that has one is evaluated by the interpreted backend.
-
-    Attributes:
-        active: Whether the mechanism has any by itself.
     """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._friction = mechanism.friction
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy
+        # whether the mechanism has any by itself
         self.active = self._friction.active or self._function is not None
         self._tolerance = mechanism.spec.solver.consistency_tolerance
 

@@ -15,22 +15,13 @@ from uk_dynamics.mechanism.resolution.state import Array
 
 
 class Samples(NamedTuple):
-    """Answers at K states; a row for each.
+    """Answers at K states; a row for each."""
 
-    Attributes:
-        qdd: Accelerations, (K, nv).
-        rank: Of the constraints, (K,).
-        multipliers: What the joints transmit, (K, m), of rows that count in the declared length.
-        residual: Constraint residuals, (K, m), in m or rad.
-        residual_rate: Their rates, (K, m).
-        status: Of each solution.
-        solution: The solution of state number k.
-    """
-
-    qdd: Array
-    rank: NDArray[np.intp]
+    qdd: Array  # accelerations, (K, nv)
+    rank: NDArray[np.intp]  # of the constraints, (K,)
+    # what the joints transmit, (K, m), of rows that count in the declared length
     multipliers: Array
-    residual: Array
-    residual_rate: Array
-    status: list[Status]
-    solution: Callable[[int], Solution]
+    residual: Array  # constraint residuals, (K, m), in m or rad
+    residual_rate: Array  # their rates, (K, m)
+    status: list[Status]  # of each solution
+    solution: Callable[[int], Solution]  # the solution of state number k

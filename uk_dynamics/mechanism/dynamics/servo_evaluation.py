@@ -16,33 +16,21 @@ References = Mapping[str, Followed]
 
 
 class TrackingErrors(NamedTuple):
-    """How far tasks are from being done.
+    """How far tasks are from being done."""
 
-    Attributes:
-        residual: Of each row, (mt,), in m (angular rows: rad times the declared length).
-        rate: Its rate, (mt,).
-    """
-
-    residual: Array
-    rate: Array
+    residual: Array  # of each row, (mt,), in m (angular rows: rad times the declared length)
+    rate: Array  # its rate, (mt,)
 
 
 class Demand(NamedTuple):
-    """What is asked for at a state, besides the motion of the references.
+    """What is asked for at a state, besides the motion of the references."""
 
-    Attributes:
-        feedback: −2ζω·rate − ω²·residual of each row, (mt,).
-        approach: Acceleration of the path along which a first error decays, (mt,); None: zero.
-        weights: Diagonal of W, (motors,).
-        preload: s, (motors,), in N or N·m; None: zero.
-        inputs: What the structure follows, and which of its constraints act; no forces.
-    """
-
-    feedback: Array
+    feedback: Array  # −2ζω·rate − ω²·residual of each row, (mt,)
+    # acceleration of the path along which a first error decays, (mt,); None: zero
     approach: Array | None
-    weights: Array
-    preload: Array | None
-    inputs: Inputs
+    weights: Array  # diagonal of W, (motors,)
+    preload: Array | None  # s, (motors,), in N or N·m; None: zero
+    inputs: Inputs  # what the structure follows, and which of its constraints act; no forces
 
     @property
     def desired(self) -> Array:
@@ -51,19 +39,12 @@ class Demand(NamedTuple):
 
 
 class ServoOutcome(NamedTuple):
-    """What the law says at a state.
+    """What the law says at a state."""
 
-    Attributes:
-        servo: Efforts without limits, and how far they serve the tasks.
-        free: Solution of the structure with motors at rest.
-        qdd: Acceleration with motors at rest and the friction that acts while they work, (nv,).
-        response: Acceleration that efforts, (motors,), add to it, (nv,).
-    """
-
-    servo: ServoSolution
-    free: Solution
-    qdd: Array
-    response: Callable[[Array], Array]
+    servo: ServoSolution  # efforts without limits, and how far they serve the tasks
+    free: Solution  # solution of the structure with motors at rest
+    qdd: Array  # acceleration with motors at rest and the friction that acts while they work, (nv,)
+    response: Callable[[Array], Array]  # acceleration that efforts, (motors,), add to it, (nv,)
 
 
 class ServoEvaluator(Protocol):

@@ -22,15 +22,11 @@ from uk_dynamics.mechanism.resolution.state import Array
 
 
 class Solver:
-    """Factors M and A with the method, tolerances and levels of a mechanism.
-
-    Attributes:
-        rank_tolerance: Of the mechanism file.
-    """
+    """Factors M and A with the method, tolerances and levels of a mechanism."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         spec = mechanism.spec.solver
-        self.rank_tolerance = spec.rank_tolerance
+        self.rank_tolerance = spec.rank_tolerance  # of the mechanism file
         self._natural_scale = mechanism.natural_scale
         self._file = mechanism.spec.file
         self._velocity_names = mechanism.model.velocity_names
@@ -67,18 +63,12 @@ class Solver:
 
     def factorize_part(
         self,
-        mass: Array,
-        A: Array,
-        rank_tolerance: float,
-        chosen: NDArray[np.intp] | None = None,
+        mass: Array,  # M, (nv, nv)
+        A: Array,  # the chosen rows, (k, nv)
+        rank_tolerance: float,  # instead of that of the file
+        chosen: NDArray[np.intp] | None = None,  # which rows these are, (k,); None: all
     ) -> Factorization:
         """For projections: rows that hold exactly, all on one level.
-
-        Args:
-            mass: M, (nv, nv).
-            A: The chosen rows, (k, nv).
-            rank_tolerance: Instead of that of the file.
-            chosen: Which rows these are, (k,); None: all.
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.

@@ -16,21 +16,26 @@ _LARGEST = 0.5  # m or rad: errors of the coarsest steps are smaller
 # m or rad: where the rank changes, projections move the shortest steps by rounding
 _ROUNDING = 1e-7
 
+#: The generated C has these from here.
+STEP_CONSTANTS = {"SUDDEN": _SUDDEN, "LARGEST_CORRECTION": _LARGEST}
+
 
 def jump_constants(mechanism: ResolvedMechanism) -> dict[str, float]:
-    """What tells a jump from an error of integration; the generated C has it from here.
+    """What a mechanism adds to tell a jump from an error of integration; C has it from here.
 
     Where loops close to more than rounding, they move by as much when other rows hold than before.
     """
     return {
-        "SUDDEN": _SUDDEN,
-        "LARGEST_CORRECTION": _LARGEST,
         "CORRECTION_ROUNDING": max(_ROUNDING, mechanism.closure_tolerance),
     }
 
 
 def project_step(
-    mechanism: ResolvedMechanism, dynamics: Dynamics, start: State, end: State, inputs: Inputs
+    mechanism: ResolvedMechanism,
+    dynamics: Dynamics,  # its evaluator
+    start: State,  # state before the step, on the constraints
+    end: State,  # state after it, as integrated
+    inputs: Inputs,  # of the dynamics at the end
 ) -> State:
     """Project the end of a step onto the constraints, unless they jumped within the step.
 
@@ -38,13 +43,6 @@ def project_step(
     errors: a reference or an expression has jumped, and the step knows nothing of the motion
     between. The same holds for velocities. References that arrive as samples go in steps by nature;
     of them only steps of ``_LARGEST`` are refused.
-
-    Args:
-        mechanism: What moves.
-        dynamics: Its evaluator.
-        start: State before the step, on the constraints.
-        end: State after it, as integrated.
-        inputs: Of the dynamics at the end.
 
     Raises:
         SimulationError: The positions cannot be projected, or constraints jump; it names the row.

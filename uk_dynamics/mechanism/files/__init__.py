@@ -11,19 +11,3 @@ from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.files.wording import place_text
 from uk_dynamics.mechanism.files.yaml_file import read_yaml, yaml_text
-
-__all__ = [
-    "ConstraintSpec",
-    "EstimatesSpec",
-    "ForceSpec",
-    "MechanismSpec",
-    "SolverSpec",
-    "StabilizationSpec",
-    "TasksSpec",
-    "check_schema",
-    "find_file",
-    "load_schema",
-    "place_text",
-    "read_yaml",
-    "yaml_text",
-]

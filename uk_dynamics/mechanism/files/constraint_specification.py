@@ -86,15 +86,10 @@ class FrictionSpec:
 
 @dataclass(frozen=True)
 class StabilizationSpec:
-    """How a violation decays: b −= 2ζω ψ̇ + ω²ψ with ω = 2π · frequency.
+    """How a violation decays: b −= 2ζω ψ̇ + ω²ψ with ω = 2π · frequency."""
 
-    Attributes:
-        frequency: In Hz; 0 is no stabilisation.
-        damping_ratio: ζ, without unit; 1 is critical.
-    """
-
-    frequency: float = FREQUENCY
-    damping_ratio: float = DAMPING_RATIO
+    frequency: float = FREQUENCY  # in Hz; 0 is no stabilisation
+    damping_ratio: float = DAMPING_RATIO  # ζ, without unit; 1 is critical
 
     @classmethod
     def from_data(
@@ -110,36 +105,23 @@ class StabilizationSpec:
 
 @dataclass(frozen=True)
 class ConstraintSpec:
-    """A constraint between two frames, or between joints: structural, or a task.
+    """A constraint between two frames, or between joints: structural, or a task."""
 
-    Attributes:
-        name: Its key in the file.
-        kind: What holds: its kind, with the keys of that kind.
-        parent: Frame that axes refer to; None where the kind has none or it is the world.
-        child: Frame that is held; None where the kind has none.
-        level: Place in the hierarchy, 1 first.
-        priority: Of tasks: 1 is served first where motors cannot serve all.
-        stabilization: How a violation decays.
-        reference: Wanted value of each row over time; None is zero.
-        friction: Of the joint; None: there is none.
-        feedback: Of tasks: whether the stabilisation is distributed like the rest of what the task
-            asks (baumgarte), or by the acceleration of least norm (generalized_inverse).
-        compliance: In m/N; 0 is rigid.
-        switching: How it is switched on and off; None: it always holds.
-    """
-
-    name: str
-    kind: Kind
+    name: str  # its key in the file
+    kind: Kind  # what holds: its kind, with the keys of that kind
+    # frame that axes refer to; None where the kind has none or it is the world
     parent: FrameSpec | None = None
-    child: FrameSpec | None = None
-    level: int = 1
-    priority: int = 1
-    stabilization: StabilizationSpec = StabilizationSpec()
-    reference: Reference | None = None
-    friction: FrictionSpec | None = None
+    child: FrameSpec | None = None  # frame that is held; None where the kind has none
+    level: int = 1  # place in the hierarchy, 1 first
+    priority: int = 1  # of tasks: 1 is served first where motors cannot serve all
+    stabilization: StabilizationSpec = StabilizationSpec()  # how a violation decays
+    reference: Reference | None = None  # wanted value of each row over time; None is zero
+    friction: FrictionSpec | None = None  # of the joint; None: there is none
+    # of tasks: whether the stabilisation is distributed like the rest of what the task asks
+    # (baumgarte), or by the acceleration of least norm (generalized_inverse)
     feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
-    compliance: float = 0.0
-    switching: SwitchingSpec | None = None
+    compliance: float = 0.0  # in m/N; 0 is rigid
+    switching: SwitchingSpec | None = None  # how it is switched on and off; None: it always holds
 
     @property
     def type(self) -> str:

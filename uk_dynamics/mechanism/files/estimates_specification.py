@@ -19,24 +19,15 @@ _ROUNDING = 1e-6  # of correlations, which are written with six digits
 
 @dataclass(frozen=True)
 class EstimatesSpec:
-    """Parameters that one identification or calibration found.
+    """Parameters that one identification or calibration found."""
 
-    Attributes:
-        by: The command: identify or calibrate.
-        recordings: It was found from.
-        date: In ISO 8601.
-        names: Of the parameters, (p,).
-        values: Estimated, in SI, (p,).
-        deviations: Standard deviations, (p,).
-        correlation: Rows of the lower triangle, the diagonal included: p of them.
-    """
-
-    by: str
-    recordings: tuple[str, ...]
-    date: str
-    names: tuple[str, ...]
-    values: tuple[float, ...]
-    deviations: tuple[float, ...]
+    by: str  # the command: identify or calibrate
+    recordings: tuple[str, ...]  # it was found from
+    date: str  # in ISO 8601
+    names: tuple[str, ...]  # of the parameters, (p,)
+    values: tuple[float, ...]  # estimated, in SI, (p,)
+    deviations: tuple[float, ...]  # standard deviations, (p,)
+    # rows of the lower triangle, the diagonal included: p of them
     correlation: tuple[tuple[float, ...], ...]
 
     @property

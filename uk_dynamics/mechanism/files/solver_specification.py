@@ -24,23 +24,18 @@ _MARGIN = 10.0  # of the rank tolerance: several errors add up in a row, with th
 
 @dataclass(frozen=True)
 class SolverSpec:
-    """How the equation of motion is solved.
+    """How the equation of motion is solved."""
 
-    Attributes:
-        method: Form of the fundamental equation.
-        rank_tolerance: Part of its own whitened norm below which a row is dependent.
-        consistency_tolerance: Relative error above which a dependent row contradicts the others.
-        task_rank_tolerance: As rank_tolerance, for the map from motors to tasks.
-        closure_tolerance: Largest loop-closure error, as a part of the machine's size; see
-            :meth:`closing_within`.
-        pseudoinverse: Algorithm of the forms with an explicit pseudoinverse.
-    """
-
-    method: Method = "auto"
+    method: Method = "auto"  # form of the fundamental equation
+    # part of its own whitened norm below which a row is dependent
     rank_tolerance: float = DEFAULT_RANK_TOLERANCE
+    # relative error above which a dependent row contradicts the others
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE
+    # as rank_tolerance, for the map from motors to tasks
     task_rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE
+    # largest loop-closure error, as a part of the machine's size; see :meth:`closing_within`
     closure_tolerance: float = 1e-10
+    # algorithm of the forms with an explicit pseudoinverse
     pseudoinverse: PseudoinverseMethod = "svd"
 
     @property

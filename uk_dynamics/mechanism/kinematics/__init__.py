@@ -15,21 +15,3 @@ from uk_dynamics.mechanism.kinematics.singularities import (
     SingularityMeasures,
 )
 from uk_dynamics.mechanism.kinematics.transmission import Transmission
-
-__all__ = [
-    "KINDS",
-    "TWIST",
-    "Dexterity",
-    "ForceEnvelope",
-    "FrameJacobian",
-    "IndependentCoordinates",
-    "Kind",
-    "KinematicMechanism",
-    "LoopMotion",
-    "SingularConfiguration",
-    "SingularityMeasures",
-    "StaticLoads",
-    "Transmission",
-    "choose",
-    "twist_map",
-]

@@ -90,11 +90,7 @@ def forward_kinematics(
 
 
 class ConfigurationSearch:
-    """Looks for configurations on loops and tasks, within the joint limits.
-
-    Attributes:
-        seed: Where the search for one solution begins, (nq,).
-    """
+    """Looks for configurations on loops and tasks, within the joint limits."""
 
     def __init__(
         self, mechanism: ResolvedMechanism, seed: Positions, hold: Iterable[str] = ()
@@ -103,7 +99,7 @@ class ConfigurationSearch:
         (state, *_), many = states_of(mechanism, seed)
         if many:
             raise InputError("expected one configuration", place="seed")
-        self.seed = state.q
+        self.seed = state.q  # where the search for one solution begins, (nq,)
         self._hold = tuple(hold)
         self._free = free_velocities(mechanism, self._hold)
 

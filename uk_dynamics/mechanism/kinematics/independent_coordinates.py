@@ -200,18 +200,13 @@ class IndependentCoordinates:
 
 
 def choose(
-    basis: Array,
-    names: Sequence[str],
-    wanted: Sequence[str] | None,
+    basis: Array,  # of the motions
+    names: Sequence[str],  # of all coordinates, (nv,)
+    wanted: Sequence[str] | None,  # names of those that are to be taken; None: the best
+    # coordinates of joints with several freedoms, taken first, all of them or none
     whole: Sequence[slice] = (),
 ) -> list[int]:
     """Places of coordinates that determine motions, given as columns, (nv, k).
-
-    Args:
-        basis: Of the motions.
-        names: Of all coordinates, (nv,).
-        wanted: Names of those that are to be taken; None: the best.
-        whole: Coordinates of joints with several freedoms, taken first, all of them or none.
 
     Raises:
         UnknownNameError: A wanted coordinate does not exist.

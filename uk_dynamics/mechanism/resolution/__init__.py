@@ -5,7 +5,6 @@
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
 from uk_dynamics.mechanism.resolution.force_resolution import resolve_forces
-from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.local_structure import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
@@ -38,37 +37,3 @@ from uk_dynamics.mechanism.resolution.state import (
 )
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
 from uk_dynamics.mechanism.resolution.wrenches import Point
-
-__all__ = [
-    "LEAST_INTERPRETED",
-    "LEAST_VELOCITIES",
-    "ActiveConstraints",
-    "Actuators",
-    "Allocation",
-    "Array",
-    "BatchSolution",
-    "DynamicsTerms",
-    "Energy",
-    "Hierarchy",
-    "Inputs",
-    "NonidealFunction",
-    "Parameter",
-    "Plan",
-    "Point",
-    "Residual",
-    "ResolvedMechanism",
-    "Rollout",
-    "Source",
-    "State",
-    "States",
-    "Stopped",
-    "Varied",
-    "Weights",
-    "frame_origins",
-    "link_values",
-    "local_structure",
-    "read_description",
-    "reference_of_pose",
-    "resolve_forces",
-    "with_values",
-]

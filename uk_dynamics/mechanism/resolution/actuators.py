@@ -41,21 +41,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Actuators:
-    """The motors of a mechanism (the servo paper's B, (17)).
+    """The motors of a mechanism (the servo paper's B, (17))."""
 
-    Attributes:
-        names: Motor names in declared order.
-        matrix: S, (nv, motors): generalized force τ = S u.
-        effort_limits: (motors,), in N or N·m, infinite where none is declared.
-        power_limits: (motors,), in W, infinite where none is declared.
-        rate_limits: Of commanded efforts, (motors,), in N/s or N·m/s, infinite where none is
-            declared.
-    """
-
-    names: tuple[str, ...]
-    matrix: Array
-    effort_limits: Array
-    power_limits: Array
+    names: tuple[str, ...]  # motor names in declared order
+    matrix: Array  # S, (nv, motors): generalized force τ = S u
+    effort_limits: Array  # (motors,), in N or N·m, infinite where none is declared
+    power_limits: Array  # (motors,), in W, infinite where none is declared
+    # of commanded efforts, (motors,), in N/s or N·m/s, infinite where none is declared
     rate_limits: Array
 
     def __len__(self) -> int:

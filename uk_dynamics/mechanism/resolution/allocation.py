@@ -19,16 +19,11 @@ Weights = Literal["limits", "equal"] | Mapping[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """What decides where tasks leave efforts open: (u − s)ᵀ W (u − s) is least.
+    """What decides where tasks leave efforts open: (u − s)ᵀ W (u − s) is least."""
 
-    Attributes:
-        weights: Diagonal of W, positive, (motors,).
-        preload: s, (motors,), in N or N·m; None is zero.
-        internal_forces: Internal forces of rows of loops, by row name, in N or N·m.
-    """
-
-    weights: Array
-    preload: Array | None
+    weights: Array  # diagonal of W, positive, (motors,)
+    preload: Array | None  # s, (motors,), in N or N·m; None is zero
+    # internal forces of rows of loops, by row name, in N or N·m
     internal_forces: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -54,16 +49,12 @@ class Allocation:
     @classmethod
     def given(
         cls,
-        actuators: Actuators,
+        actuators: Actuators,  # the motors
+        # ``limits`` 1/limit², ``equal`` one each, or all of them by motor name
         weights: Weights = "limits",
-        preload: Mapping[str, float] | None = None,
+        preload: Mapping[str, float] | None = None,  # s by motor name, in N or N·m; others zero
     ) -> Allocation:
         """The same from a program.
-
-        Args:
-            actuators: The motors.
-            weights: ``limits`` 1/limit², ``equal`` one each, or all of them by motor name.
-            preload: s by motor name, in N or N·m; others zero.
 
         Raises:
             UnknownNameError: A motor does not exist.

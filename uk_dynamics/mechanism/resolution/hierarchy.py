@@ -21,23 +21,16 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Levels of the structural rows; those that can be switched off form the last one.
+    """Levels of the structural rows; those that can be switched off form the last one."""
 
-    Attributes:
-        names: Constraints of each level, lowest first, switchable ones last.
-        levels: Their rows.
-        clearance: Diagonal of R = ω²C of (4.17), (m,), in m/(N s²); None where all rows are rigid.
-        rigid: Whether each row holds exactly, (m,).
-        switchable: How each switchable constraint is switched, by name.
-        initial: Those that are on at the start.
-    """
-
+    # constraints of each level, lowest first, switchable ones last
     names: tuple[tuple[str, ...], ...]
-    levels: tuple[Indices, ...]
+    levels: tuple[Indices, ...]  # their rows
+    # diagonal of R = ω²C of (4.17), (m,), in m/(N s²); None where all rows are rigid
     clearance: Array | None
-    rigid: NDArray[np.bool_]
-    switchable: Mapping[str, SwitchingSpec]
-    initial: ActiveConstraints
+    rigid: NDArray[np.bool_]  # whether each row holds exactly, (m,)
+    switchable: Mapping[str, SwitchingSpec]  # how each switchable constraint is switched, by name
+    initial: ActiveConstraints  # those that are on at the start
     _slices: Mapping[str, slice]
     _masks: dict[frozenset[str], NDArray[np.bool_] | None] = field(default_factory=dict)
 

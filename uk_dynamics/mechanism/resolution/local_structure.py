@@ -35,22 +35,13 @@ class LocalStructure(NamedTuple):
 
 def local_structure(
     model: RobotModel,
-    constraints: ConstraintSet,
-    hierarchy: Hierarchy,
-    solver: SolverSpec,
-    length: float,
-    least: int = LEAST_VELOCITIES,
+    constraints: ConstraintSet,  # its rows
+    hierarchy: Hierarchy,  # which of them yield or can be switched off
+    solver: SolverSpec,  # what the file asks for
+    length: float,  # declared length of the model, in m
+    least: int = LEAST_VELOCITIES,  # number of velocities from which on it is worth it
 ) -> LocalStructure | None:
-    """The clusters of a mechanism; None where dense matrices serve it better.
-
-    Args:
-        model: The robot.
-        constraints: Its rows.
-        hierarchy: Which of them yield or can be switched off.
-        solver: What the file asks for.
-        length: Declared length of the model, in m.
-        least: Number of velocities from which on it is worth it.
-    """
+    """The clusters of a mechanism; None where dense matrices serve it better."""
     if model.nv < least or not model.has_single_freedoms or solver.method != "auto":
         return None
     if not SparseConstraintSet.expresses(constraints):

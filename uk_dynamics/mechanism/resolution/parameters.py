@@ -34,19 +34,13 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of a mechanism.
+    """A number of a mechanism."""
 
-    Attributes:
-        name: As the user writes it, such as ``links.coupler.mass`` or ``forces.return.stiffness``.
-        unit: In SI.
-        value: What the mechanism has now.
-        places: Where it stands in the specification or in the robot description.
-    """
-
+    # as the user writes it, such as ``links.coupler.mass`` or ``forces.return.stiffness``
     name: str
-    unit: str
-    value: float
-    places: tuple[Path, ...]
+    unit: str  # in SI
+    value: float  # what the mechanism has now
+    places: tuple[Path, ...]  # where it stands in the specification or in the robot description
 
 
 class Source(NamedTuple):

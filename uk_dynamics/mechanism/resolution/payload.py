@@ -25,22 +25,15 @@ _SLIGHT = 1e-9  # of the largest moment: rounding
 
 
 def with_payload(
-    model: RobotModel,
-    known: Mapping[str, Parameter],
-    link: str,
-    mass: float,
-    center: ArrayLike,
+    model: RobotModel,  # with the link
+    known: Mapping[str, Parameter],  # parameters by name
+    link: str,  # that carries the payload
+    mass: float,  # in kg
+    center: ArrayLike,  # in the link's frame, (3,), in m
+    # about the centre, in axes of the link, (3, 3), in kg m²; None: a point
     inertia: ArrayLike | None,
 ) -> dict[str, float]:
     """New values of the parameters of the rigid body that a link is part of.
-
-    Args:
-        model: With the link.
-        known: Parameters by name.
-        link: That carries the payload.
-        mass: In kg.
-        center: In the link's frame, (3,), in m.
-        inertia: About the centre, in axes of the link, (3, 3), in kg m²; None: a point.
 
     Raises:
         UnknownNameError: There is no such link.

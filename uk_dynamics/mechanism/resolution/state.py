@@ -123,29 +123,17 @@ class Energy:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Checked inputs of a rollout.
+    """Checked inputs of a rollout."""
 
-    Attributes:
-        q: Where trajectories start, (K, nq).
-        v: (K, nv).
-        tau: Constant within a step: (K or 1, steps or 1, nv).
-        steps: Number of steps.
-        dt: Of a step, in s.
-        every: Steps from sample to sample.
-        method: One of ``METHODS``.
-        project: Whether every step ends on the constraints.
-        t: Start, in s.
-    """
-
-    q: Array
-    v: Array
-    tau: Array
-    steps: int
-    dt: float
-    every: int
-    method: str
-    project: bool
-    t: float
+    q: Array  # where trajectories start, (K, nq)
+    v: Array  # (K, nv)
+    tau: Array  # constant within a step: (K or 1, steps or 1, nv)
+    steps: int  # number of steps
+    dt: float  # of a step, in s
+    every: int  # steps from sample to sample
+    method: str  # one of ``METHODS``
+    project: bool  # whether every step ends on the constraints
+    t: float  # start, in s
 
     @property
     def instants(self) -> Array:
@@ -161,19 +149,12 @@ class Plan:
 
 
 class States(NamedTuple):
-    """Checked inputs of a batch.
+    """Checked inputs of a batch."""
 
-    Attributes:
-        t: (K,) or (1,), in s.
-        q: (K, nq).
-        v: (K, nv).
-        tau: (K, nv), or None for zero.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    tau: Array | None
+    t: Array  # (K,) or (1,), in s
+    q: Array  # (K, nq)
+    v: Array  # (K, nv)
+    tau: Array | None  # (K, nv), or None for zero
 
     def at(self, k: int, inputs: Inputs) -> tuple[State, Inputs]:
         """State and inputs number k."""
@@ -184,52 +165,31 @@ class States(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BatchSolution:
-    """Constrained motion at K instants, row by row what :class:`Solution` holds.
+    """Constrained motion at K instants, row by row what :class:`Solution` holds."""
 
-    Attributes:
-        qdd: Accelerations, (K, nv), rad/s² or m/s².
-        rank: Number of independent rows, (K,).
-        status: Index into ``tuple(Status)``, (K,); 0 is OK.
-        constraint_force: (K, nv), N m or N; None unless forces were asked for.
-        multipliers: Of minimum norm, (K, m); None likewise.
-        determined: Whether each multiplier is unique, (K, m); None likewise.
-        residual: A q̈ − b, (K, m); None likewise.
-    """
-
-    qdd: Array
-    rank: NDArray[np.intp]
-    status: NDArray[np.int8]
-    constraint_force: Array | None = None
-    multipliers: Array | None = None
+    qdd: Array  # accelerations, (K, nv), rad/s² or m/s²
+    rank: NDArray[np.intp]  # number of independent rows, (K,)
+    status: NDArray[np.int8]  # index into ``tuple(Status)``, (K,); 0 is OK
+    constraint_force: Array | None = None  # (K, nv), N m or N; None unless forces were asked for
+    multipliers: Array | None = None  # of minimum norm, (K, m); None likewise
+    # whether each multiplier is unique, (K, m); None likewise
     determined: NDArray[np.bool_] | None = None
-    residual: Array | None = None
+    residual: Array | None = None  # a q̈ − b, (K, m); None likewise
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """A trajectory that has come to an end too early.
+    """A trajectory that has come to an end too early."""
 
-    Attributes:
-        t: End of the step that was not possible, in s.
-        reason: Why.
-    """
-
-    t: float
-    reason: str
+    t: float  # end of the step that was not possible, in s
+    reason: str  # why
 
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
-    """K trajectories at S common instants.
+    """K trajectories at S common instants."""
 
-    Attributes:
-        t: In s, (S,).
-        q: Configurations, (K, S, nq); NaN after a trajectory has stopped.
-        v: Velocities, (K, S, nv); likewise.
-        stopped: Trajectories that could not be followed to the end, by number.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    stopped: dict[int, Stopped]
+    t: Array  # in s, (S,)
+    q: Array  # configurations, (K, S, nq); NaN after a trajectory has stopped
+    v: Array  # velocities, (K, S, nv); likewise
+    stopped: dict[int, Stopped]  # trajectories that could not be followed to the end, by number

@@ -15,15 +15,12 @@ Indices = NDArray[np.intp]
 
 
 class Ancestry:
-    """The rows of an ancestor mask, made when they are asked for.
-
-    Attributes:
-        parents: For each velocity the one before it towards the root, or −1, (nv,).
-        carriers: The last velocity that moves each frame, or −1, (nframes,).
-    """
+    """The rows of an ancestor mask, made when they are asked for."""
 
     def __init__(self, parents: Sequence[int], carriers: Sequence[int]) -> None:
+        # for each velocity the one before it towards the root, or −1, (nv,)
         self.parents: Indices = np.array(parents, dtype=np.intp)
+        # the last velocity that moves each frame, or −1, (nframes,)
         self.carriers: Indices = np.array(carriers, dtype=np.intp)
 
     @property

@@ -17,47 +17,29 @@ JointKind = Literal["revolute", "prismatic", "floating", "planar"]
 
 @dataclass(frozen=True)
 class Body:
-    """A body with the joint that moves it.
+    """A body with the joint that moves it."""
 
-    Attributes:
-        parent: Number of the body that carries the joint, −1 for the world.
-        kind: Of the joint; a floating joint has positions x y z qx qy qz qw, a planar one x y cos
-            sin, and both have velocities in the moving frame.
-        axis: Of a joint with one freedom, in its frame, unit, (3,).
-        rotation: Of the joint's frame in the parent's, (3, 3).
-        translation: Of the joint's frame in the parent's, (3,), in m.
-        position: Where its positions start in q.
-        velocity: Where its velocities start in v.
-        mass: In kg.
-        center: Centre of mass in the joint's frame, (3,), in m.
-        inertia: About the centre of mass, (3, 3), in kg m².
-    """
-
-    parent: int
+    parent: int  # number of the body that carries the joint, −1 for the world
+    # of the joint; a floating joint has positions x y z qx qy qz qw, a planar one x y cos sin, and
+    # both have velocities in the moving frame
     kind: JointKind
-    axis: Array
-    rotation: Array
-    translation: Array
-    position: int
-    velocity: int
-    mass: float
-    center: Array
-    inertia: Array
+    axis: Array  # of a joint with one freedom, in its frame, unit, (3,)
+    rotation: Array  # of the joint's frame in the parent's, (3, 3)
+    translation: Array  # of the joint's frame in the parent's, (3,), in m
+    position: int  # where its positions start in q
+    velocity: int  # where its velocities start in v
+    mass: float  # in kg
+    center: Array  # centre of mass in the joint's frame, (3,), in m
+    inertia: Array  # about the centre of mass, (3, 3), in kg m²
 
 
 @dataclass(frozen=True)
 class BodyFrame:
-    """A named frame fixed in a body.
+    """A named frame fixed in a body."""
 
-    Attributes:
-        body: Number of the body, −1 for the world.
-        rotation: In the body, (3, 3).
-        translation: In the body, (3,), in m.
-    """
-
-    body: int
-    rotation: Array
-    translation: Array
+    body: int  # number of the body, −1 for the world
+    rotation: Array  # in the body, (3, 3)
+    translation: Array  # in the body, (3,), in m
 
 
 def bodies_of(tree: Any, description: RobotDescription) -> tuple[Body, ...]:

@@ -17,7 +17,9 @@ from uk_dynamics.model.kinematics.bodies import Body
 from uk_dynamics.model.kinematics.lie_bracket import free_body, planar_body
 from uk_dynamics.model.urdf.description import Array
 
-_SMALL = 0.3  # rad; below it the series of the coefficients have five digits more than numbers
+SERIES_BELOW = (
+    0.3  # rad; below it the series of the coefficients have five digits more than numbers
+)
 
 
 def chart_rate(bodies: Iterable[Body], xi: Array, v: Array) -> Array:
@@ -47,7 +49,7 @@ def _constants(kind: str) -> Array:
 def _coefficients(angle: float) -> tuple[float, float]:
     """Of the second and the fourth bracket."""
     s = angle * angle
-    if angle < _SMALL:
+    if angle < SERIES_BELOW:
         two = 1.0 / 12.0 - s * s * (1.0 / 30240.0 + s * (1.0 / 604800.0 + s / 15966720.0))
         four = -1.0 / 720.0 - s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0))
         return two, four

@@ -38,24 +38,16 @@ class TreeWorkspace(Workspace):
 
     def __init__(
         self,
-        found: Sequence[Body],
-        frames: Sequence[BodyFrame],
-        carriers: NDArray[np.intp],
+        found: Sequence[Body],  # bodies by velocity, as :func:`by_freedom` makes them
+        frames: Sequence[BodyFrame],  # named frames
+        carriers: NDArray[np.intp],  # the body of each, −1 for the world
         *,
-        armature: Array,
-        gravity: Array,
+        armature: Array,  # rotor inertia by velocity, (nv,), in kg m² or kg
+        gravity: Array,  # (3,), in m/s²
+        # which joints loops couple; None: each is a cluster of its own
         clusters: Clusters | None = None,
     ) -> None:
-        """Copy the numbers of a model.
-
-        Args:
-            found: Bodies by velocity, as :func:`by_freedom` makes them.
-            frames: Named frames.
-            carriers: The body of each, −1 for the world.
-            armature: Rotor inertia by velocity, (nv,), in kg m² or kg.
-            gravity: (3,), in m/s².
-            clusters: Which joints loops couple; None: each is a cluster of its own.
-        """
+        """Copy the numbers of a model."""
         self.clusters = clusters or Clusters(Tree([body.parent for body in found]), [])
         self.tree = self.clusters.tree
         self._rotation = _stacked([body.rotation for body in found], (3, 3))

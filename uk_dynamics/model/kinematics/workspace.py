@@ -80,16 +80,6 @@ class Workspace:
 
     The arrays are live: they are allocated once and every update rewrites them in place, so copy
     what has to outlive the next update. World axes, m, rad, s, kg.
-
-    Attributes:
-        mass: M(q) with armature, symmetric, (nv, nv).
-        bias: h(q, v): Coriolis, centrifugal and gravity forces, (nv,).
-        jacobian: Spatial velocity of each joint's motion per velocity, in world axes, for the
-            point that passes the world origin; rows 0:3 linear, 3:6 angular, (6, nv). Multiplied
-            by a row of ``RobotModel.ancestor_mask`` it is the Jacobian of that frame.
-        jacobian_rate: Its time derivative, (6, nv).
-        rotation: Of each frame, maps its axes to world axes, (nframes, 3, 3).
-        translation: Of each frame's origin in the world, (nframes, 3).
     """
 
     def __init__(self, model: Any) -> None:
@@ -99,9 +89,15 @@ class Workspace:
         self._energy_data: Any = None
         self._at_rest = np.zeros(int(model.nv))
         nv = int(model.nv)
+        # M(q) with armature, symmetric, (nv, nv)
         self.mass: Array = live_view(data.M, (nv, nv), data)
+        # h(q, v): Coriolis, centrifugal and gravity forces, (nv,)
         self.bias: Array = live_view(data.nle, (nv,), data)
+        # spatial velocity of each joint's motion per velocity, in world axes, for the point that
+        # passes the world origin; rows 0:3 linear, 3:6 angular, (6, nv). Multiplied by a row of
+        # ``RobotModel.ancestor_mask`` it is the Jacobian of that frame
         self.jacobian: Array = live_view(data.J, (6, nv), data)
+        # its time derivative, (6, nv)
         self.jacobian_rate: Array = live_view(data.dJ, (6, nv), data)
         pin.forwardKinematics(model, data, pin.neutral(model))
         pin.updateFramePlacements(model, data)
@@ -114,7 +110,9 @@ class Workspace:
             self._all_rotation, self._all_translation = views
         self._copy_placements()
         # Frame 0 is Pinocchio's own universe.
+        # of each frame, maps its axes to world axes, (nframes, 3, 3)
         self.rotation: Array = self._all_rotation[1:]
+        # of each frame's origin in the world, (nframes, 3)
         self.translation: Array = self._all_translation[1:]
 
     def update(self, q: Array, v: Array) -> None:

@@ -16,22 +16,14 @@ _BY_PREFERENCE = ("effort", "velocity", "position")
 
 @dataclass(frozen=True)
 class ActuationTag:
-    """A joint that a tag names as driven.
+    """A joint that a tag names as driven."""
 
-    Attributes:
-        joint: Its name.
-        actuator: Name of the motor; empty where the tag has none.
-        tag: ``ros2_control`` or ``transmission``.
-        command: Command interface: effort, velocity, position, or what else is written.
-        reduction: Mechanical reduction, 1 where none is written.
-        effort_limit: Of the effort command, in N m or N; infinite where none is written.
-    """
-
-    joint: str
-    actuator: str
-    tag: str
-    command: str
-    reduction: float = 1.0
+    joint: str  # its name
+    actuator: str  # name of the motor; empty where the tag has none
+    tag: str  # ``ros2_control`` or ``transmission``
+    command: str  # command interface: effort, velocity, position, or what else is written
+    reduction: float = 1.0  # mechanical reduction, 1 where none is written
+    # of the effort command, in N m or N; infinite where none is written
     effort_limit: float = math.inf
 
 

@@ -56,19 +56,12 @@ _hook_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Element:
-    """A checked ``<link>`` or ``<joint>``.
+    """A checked ``<link>`` or ``<joint>``."""
 
-    Attributes:
-        name: Its name.
-        place: ``joint crank`` or ``link rod``, for messages.
-        found: The object of urdf-parser-py.
-        complaints: What urdf-parser-py found unknown or repeated.
-    """
-
-    name: str
-    place: str
-    found: Any
-    complaints: list[str]
+    name: str  # its name
+    place: str  # ``joint crank`` or ``link rod``, for messages
+    found: Any  # the object of urdf-parser-py
+    complaints: list[str]  # what urdf-parser-py found unknown or repeated
 
 
 def parse_element(kind: str, node: ET.Element) -> Element:

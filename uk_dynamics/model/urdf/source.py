@@ -25,19 +25,12 @@ _xacro_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Source:
-    """A robot description that was found.
+    """A robot description that was found."""
 
-    Attributes:
-        text: URDF, xacro expanded.
-        name: What messages call it.
-        directory: Where its relative addresses start.
-        warnings: What xacro complained about.
-    """
-
-    text: bytes
-    name: str
-    directory: Path
-    warnings: tuple[str, ...] = ()
+    text: bytes  # URDF, xacro expanded
+    name: str  # what messages call it
+    directory: Path  # where its relative addresses start
+    warnings: tuple[str, ...] = ()  # what xacro complained about
 
 
 def read_source(

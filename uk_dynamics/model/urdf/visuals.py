@@ -53,32 +53,20 @@ Shape = Box | Cylinder | Sphere | MeshFile
 
 @dataclass(frozen=True)
 class Visual:
-    """One shape of a link.
+    """One shape of a link."""
 
-    Attributes:
-        link: Name of the link.
-        pose: Of the shape in the link.
-        shape: What it is.
-        colour: Red, green, blue and opacity, 0 to 1; None: as the mesh file says.
-    """
-
-    link: str
-    pose: Pose
-    shape: Shape
-    colour: Numbers | None
+    link: str  # name of the link
+    pose: Pose  # of the shape in the link
+    shape: Shape  # what it is
+    colour: Numbers | None  # red, green, blue and opacity, 0 to 1; None: as the mesh file says
 
 
 @dataclass(frozen=True)
 class Appearance:
-    """What the links of a robot look like.
+    """What the links of a robot look like."""
 
-    Attributes:
-        visuals: Their shapes.
-        problems: What cannot be shown, one line each.
-    """
-
-    visuals: tuple[Visual, ...]
-    problems: tuple[str, ...]
+    visuals: tuple[Visual, ...]  # their shapes
+    problems: tuple[str, ...]  # what cannot be shown, one line each
 
 
 def appearance(description: RobotDescription, directory: Path | None = None) -> Appearance:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
 
 _DESCRIPTION = """\
-Publish the messages of a recording (.mcap) on their topics, with their original timing. Motor
-commands are left out unless --commands is given. A recorded /clock is published as well.
+Publish the messages of a recording (.mcap) on their topics, with their original timing; of another
+one (.npz, .csv, .parquet) what the nodes would have published. Motor commands are left out unless
+--commands is given. A recorded /clock is published as well.
 """
 _EXAMPLES = """\
 examples:
@@ -36,7 +37,7 @@ def register(commands: Commands) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="recording: .mcap")
+    parser.add_argument("file", metavar="FILE", help="recording: .mcap, .npz, .csv or .parquet")
     parser.add_argument(
         "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
     )

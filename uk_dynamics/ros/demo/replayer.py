@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import rclpy
 from rclpy.node import Node
@@ -15,6 +16,7 @@ from rosgraph_msgs.msg import Clock
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.timing.clock import write_stamp
+from uk_dynamics.simulation import Trajectory
 from uk_dynamics.simulation.recording import McapReader, Message
 
 _COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # ends of motor command topics
@@ -36,14 +38,10 @@ def replay(
     """Publish a recording, and return the exit code.
 
     It waits up to ``wait`` s for a subscriber; without it the first messages would be lost during
-    discovery. ``clock`` publishes the recorded time where the recording has no ``/clock``.
+    discovery. ``clock`` publishes the recorded time where the recording has no ``/clock``. What is
+    not an MCAP is published as the nodes would have.
     """
-    reader = McapReader(path)
-    messages = [
-        message
-        for message in reader.messages(decode=False)
-        if commands or not message.topic.endswith(_COMMANDS)
-    ]
+    messages = _messages(path, commands=commands)
     if not messages:
         raise InputError("this recording has nothing to publish", file=str(path))
     rclpy.init(args=[])
@@ -60,6 +58,19 @@ def replay(
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def _messages(path: Path, *, commands: bool) -> list[Message]:
+    if path.suffix.lower() != ".mcap":
+        with TemporaryDirectory() as directory:
+            written = Path(directory) / "recording.mcap"
+            Trajectory.load(path).save(written)
+            return _messages(written, commands=commands)
+    return [
+        message
+        for message in McapReader(path).messages(decode=False)
+        if commands or not message.topic.endswith(_COMMANDS)
+    ]
 
 
 def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:

@@ -21,27 +21,16 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter.
+    """One parameter."""
 
-    Attributes:
-        name: Name.
-        default: Value when nothing is set; its type is the parameter's.
-        description: One sentence for the user.
-        unit: Unit, empty when there is none.
-        minimum: Smallest value, None when there is none.
-        maximum: Largest value, None when there is none.
-        choices: Valid values of a text, empty when all are.
-        live: Whether it can be changed while the node runs.
-    """
-
-    name: str
-    default: bool | int | float | str
-    description: str
-    unit: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-    live: bool = False
+    name: str  # name
+    default: bool | int | float | str  # value when nothing is set; its type is the parameter's
+    description: str  # one sentence for the user
+    unit: str = ""  # unit, empty when there is none
+    minimum: float | None = None  # smallest value, None when there is none
+    maximum: float | None = None  # largest value, None when there is none
+    choices: tuple[str, ...] = ()  # valid values of a text, empty when all are
+    live: bool = False  # whether it can be changed while the node runs
 
     @property
     def valid(self) -> str:

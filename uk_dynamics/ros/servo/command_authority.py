@@ -14,31 +14,20 @@ from typing import NamedTuple
 
 
 class Heartbeat(NamedTuple):
-    """What a controller says of itself, in the order of ``~/heartbeat``.
+    """What a controller says of itself, in the order of ``~/heartbeat``."""
 
-    Attributes:
-        generation: Number of this activation; no other has the same.
-        sent: When it was sent, in ns of the sender's own steady clock.
-        driving: 1 while it commands the motors or is about to, 0 when it has ended.
-    """
-
-    generation: int
-    sent: int
-    driving: int
+    generation: int  # number of this activation; no other has the same
+    sent: int  # when it was sent, in ns of the sender's own steady clock
+    driving: int  # 1 while it commands the motors or is about to, 0 when it has ended
 
 
 class Grant(NamedTuple):
-    """What the watchdog answers, in the order of ``~/heartbeat/acknowledged``.
+    """What the watchdog answers, in the order of ``~/heartbeat/acknowledged``."""
 
-    Attributes:
-        generation: As in the heartbeat.
-        sent: As in the heartbeat.
-        duration: Time from ``sent`` on in which the watchdog will not command, in ns; 0: the
-            commands have been taken over.
-    """
-
-    generation: int
-    sent: int
+    generation: int  # as in the heartbeat
+    sent: int  # as in the heartbeat
+    # time from ``sent`` on in which the watchdog will not command, in ns; 0: the commands have been
+    # taken over
     duration: int
 
 
@@ -48,27 +37,20 @@ class CommandAuthority:
     It is counted from when a heartbeat was *sent*, and the watchdog counts from when it was
     *received*, which is later: at every instant of the lease the watchdog is still silent, however
     long messages take and whichever process was suspended. An old answer renews nothing.
-
-    Attributes:
-        driving: Whether this activation commands the motors or is about to.
     """
 
     def __init__(
         self,
         *,
+        # whether nothing may be commanded before a watchdog has answered. Otherwise a lease begins
+        # with the first answer
         required: bool,
+        # called with the reason when a command is refused because the lease has ended
         on_loss: Callable[[str], None],
-        clock: Callable[[], int] = time.monotonic_ns,
+        clock: Callable[[], int] = time.monotonic_ns,  # steady clock, in ns
     ) -> None:
-        """Prepare.
-
-        Args:
-            required: Whether nothing may be commanded before a watchdog has answered. Otherwise a
-                lease begins with the first answer.
-            on_loss: Called with the reason when a command is refused because the lease has ended.
-            clock: Steady clock, in ns.
-        """
-        self.driving = False
+        """Prepare."""
+        self.driving = False  # whether this activation commands the motors or is about to
         self._required = required
         self._on_loss = on_loss
         self._clock = clock

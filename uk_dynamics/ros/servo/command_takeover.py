@@ -35,27 +35,18 @@ class Phase(Enum):
 
 
 class Action(NamedTuple):
-    """What the node has to do, in this order.
+    """What the node has to do, in this order."""
 
-    Attributes:
-        zero: Publish zero efforts.
-        deactivate: Ask for the deactivation of the controller of ros2_control.
-    """
-
-    zero: bool = False
-    deactivate: bool = False
+    zero: bool = False  # publish zero efforts
+    deactivate: bool = False  # ask for the deactivation of the controller of ros2_control
 
 
 class CommandTakeover:
-    """Follows one controller, and takes over when its heartbeat stops.
-
-    Attributes:
-        phase: Who is in command.
-    """
+    """Follows one controller, and takes over when its heartbeat stops."""
 
     def __init__(self, *, deactivates: bool, clock: Callable[[], int] = time.monotonic_ns) -> None:
         """``deactivates``: a controller of ros2_control is named; ``clock``: steady, in ns."""
-        self.phase = Phase.IDLE
+        self.phase = Phase.IDLE  # who is in command
         self._deactivates = deactivates
         self._clock = clock
         self._generation: int | None = None

@@ -35,19 +35,12 @@ class LoopDelay:
 
     def __init__(
         self,
-        settings: Parameters,
-        matrix: Array,
-        period: float | None,
-        now: Callable[[], int],
+        settings: Parameters,  # with ``command_delay``, in s
+        matrix: Array,  # generalized forces of the motors, (nv, motors)
+        period: float | None,  # between states, in s; None: as their stamps say
+        now: Callable[[], int],  # the clock of the stamps, in ns
     ) -> None:
-        """Prepare.
-
-        Args:
-            settings: With ``command_delay``, in s.
-            matrix: Generalized forces of the motors, (nv, motors).
-            period: Between states, in s; None: as their stamps say.
-            now: The clock of the stamps, in ns.
-        """
+        """Prepare."""
         self._settings = settings
         self._driven = np.flatnonzero(matrix.any(axis=1))
         self._matrix = matrix[self._driven]

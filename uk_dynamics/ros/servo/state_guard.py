@@ -43,23 +43,17 @@ class StateGuard:
 
     def __init__(
         self,
-        model: RobotModel,
-        settings: Parameters,
+        model: RobotModel,  # names, sizes and velocity limits
+        settings: Parameters,  # parameters of servo_controller
         *,
+        # largest accelerations, (nv,), at a position (nq,) and velocity (nv,); it is called where a
+        # position is not explained by velocities alone. None: zero
         reach: Reach | None = None,
+        # stamps are those of ``/clock``, which may stand still or run fast
         simulated: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic,  # real time in s
     ) -> None:
-        """Prepare.
-
-        Args:
-            model: Names, sizes and velocity limits.
-            settings: Parameters of servo_controller.
-            reach: Largest accelerations, (nv,), at a position (nq,) and velocity (nv,); it is
-                called where a position is not explained by velocities alone. None: zero.
-            simulated: Stamps are those of ``/clock``, which may stand still or run fast.
-            clock: Real time in s.
-        """
+        """Prepare."""
         self._reach = reach
         self._names = model.velocity_names
         self._speed_limit = model.velocity_limit

@@ -54,29 +54,19 @@ class ManagerLockstep:
 
     def __init__(
         self,
-        node: Node,
-        settings: Parameters,
+        node: Node,  # node to subscribe with
+        settings: Parameters,  # parameters of the simulator
         *,
+        # moves the machine by one step, publishes its state, and returns whether it succeeded
         step: Callable[[], bool],
-        tick: Callable[[], None],
+        tick: Callable[[], None],  # publishes the time of the machine on ``/clock``
+        # publishes a time on ``/clock`` that is ahead of the last tick, in ns
         tick_ahead: Callable[[int], None],
-        publish: Callable[[], None],
-        position: Callable[[], Mapping[str, float]],
-        clock: Callable[[], float] = time.monotonic,
+        publish: Callable[[], None],  # publishes the state once more
+        position: Callable[[], Mapping[str, float]],  # positions of the last state by joint
+        clock: Callable[[], float] = time.monotonic,  # real time in s
     ) -> None:
-        """Subscribe to what servo_controller sends.
-
-        Args:
-            node: Node to subscribe with.
-            settings: Parameters of the simulator.
-            step: Moves the machine by one step, publishes its state, and returns whether it
-                succeeded.
-            tick: Publishes the time of the machine on ``/clock``.
-            tick_ahead: Publishes a time on ``/clock`` that is ahead of the last tick, in ns.
-            publish: Publishes the state once more.
-            position: Positions of the last state by joint.
-            clock: Real time in s.
-        """
+        """Subscribe to what servo_controller sends."""
         self.unexpected = self.delayed = self.again = 0
         self.period = 0.0  # s of real time that a step takes at least
         self._log = node.get_logger()

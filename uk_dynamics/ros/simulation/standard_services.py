@@ -28,21 +28,13 @@ _UNREACHED = 1e-6  # m/s and rad/s, of a twist
 
 @dataclass(frozen=True)
 class Controls:
-    """What the services do to the simulator.
+    """What the services do to the simulator."""
 
-    Attributes:
-        paused: Whether time stands still.
-        pause: Stop or go on; returns why not, or nothing.
-        step: Take one step; likewise.
-        reset: Return to the start; with True time goes on.
-        steps_freely: Whether many steps can be taken in one call, and time can be set back.
-    """
-
-    paused: Callable[[], bool]
-    pause: Callable[[bool], str]
-    step: Callable[[], str]
-    reset: Callable[[bool], None]
-    steps_freely: bool
+    paused: Callable[[], bool]  # whether time stands still
+    pause: Callable[[bool], str]  # stop or go on; returns why not, or nothing
+    step: Callable[[], str]  # take one step; likewise
+    reset: Callable[[bool], None]  # return to the start; with True time goes on
+    steps_freely: bool  # whether many steps can be taken in one call, and time can be set back
 
 
 class StandardServices:

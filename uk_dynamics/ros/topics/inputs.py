@@ -42,15 +42,7 @@ def structural_references(
 
 
 class StructureInput:
-    """Active constraints, live references and time origin, where the mechanism has any.
-
-    Attributes:
-        active: Active switchable constraints; None until the first message: as in the mechanism
-            file.
-        origin: The common time origin of all evaluators of the mechanism: zero under ``/clock``,
-            else the published stamp, else the first stamp received. A stamp is published for
-            mechanisms that depend on t.
-    """
+    """Active constraints, live references and time origin, where the mechanism has any."""
 
     def __init__(
         self,
@@ -64,8 +56,12 @@ class StructureInput:
 
         An ``origin`` replaces the common one.
         """
+        # active switchable constraints; None until the first message: as in the mechanism file
         self.active: ActiveConstraints | None = None
         simulated = runs_on_simulated_time(node)
+        # the common time origin of all evaluators of the mechanism: zero under ``/clock``, else the
+        # published stamp, else the first stamp received. A stamp is published for mechanisms that
+        # depend on t
         self.origin = origin or TimeOrigin(simulated=simulated)
         self._node = node
         self._mechanism = mechanism
@@ -119,13 +115,7 @@ class StructureInput:
 
 
 class StateInput(StructureInput):
-    """Complete states from ``joint_states``, and the structure of the mechanism there.
-
-    Attributes:
-        reader: Holds q, v and measured efforts of the last valid message.
-        t: Its time since ``origin``, in s.
-        watchdog: Fed by valid messages.
-    """
+    """Complete states from ``joint_states``, and the structure of the mechanism there."""
 
     def __init__(
         self,
@@ -137,9 +127,10 @@ class StateInput(StructureInput):
     ) -> None:
         """Subscribe; ``on_state`` is called with the stamp after each valid message."""
         super().__init__(node, mechanism, problems, origin=origin)
+        # holds q, v and measured efforts of the last valid message
         self.reader = StateReader(mechanism.model)
-        self.t = 0.0
-        self.watchdog = Watchdog()
+        self.t = 0.0  # its time since ``origin``, in s
+        self.watchdog = Watchdog()  # fed by valid messages
         self._on_state = on_state
         self._sample = SerializedJointState()
         states = self._subscribe(JointState, "joint_states", self._receive, STATE_QOS, raw=True)

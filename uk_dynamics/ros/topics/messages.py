@@ -73,25 +73,18 @@ class EffortsMessage:
 
 
 class NameIndex:
-    """Where wanted names are in a message; remembered as long as the names stay the same.
-
-    Attributes:
-        wanted: The names looked for.
-        problem: Why the names of the last message are not valid; empty when they are.
-        unknown: Names of the last message that are not wanted.
-        source: Indices of the wanted names in the message.
-        target: Indices of the same names among the wanted ones.
-        same: Whether the names of the message are the wanted ones in their order.
-    """
+    """Where wanted names are in a message; remembered as long as the names stay the same."""
 
     def __init__(self, wanted: Sequence[str], *, complete: bool) -> None:
         """``complete``: whether a message must have all of the wanted names."""
-        self.wanted = tuple(wanted)
-        self.problem = ""
-        self.unknown: tuple[str, ...] = ()
+        self.wanted = tuple(wanted)  # the names looked for
+        self.problem = ""  # why the names of the last message are not valid; empty when they are
+        self.unknown: tuple[str, ...] = ()  # names of the last message that are not wanted
+        # indices of the wanted names in the message
         self.source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        # indices of the same names among the wanted ones
         self.target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        self.same = False
+        self.same = False  # whether the names of the message are the wanted ones in their order
         self._complete = complete
         self._places = {name: place for place, name in enumerate(wanted)}
         self._names: list[str] | None = None

@@ -4,10 +4,3 @@
 
 from uk_dynamics.simulation.plots.curves import LINE_STYLES
 from uk_dynamics.simulation.plots.figure_files import RESOLUTION, draw_for_files, empty_figure
-
-__all__ = [
-    "LINE_STYLES",
-    "RESOLUTION",
-    "draw_for_files",
-    "empty_figure",
-]

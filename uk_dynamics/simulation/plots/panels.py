@@ -23,39 +23,25 @@ _DECADES = 1e-6  # of the largest: how far down a logarithmic axis goes
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity over time.
+    """One quantity over time."""
 
-    Attributes:
-        name: In the legend.
-        values: (K,).
-        reference: What it follows, (K,); None: nothing.
-        limits: Lower and upper one, infinite where there are none.
-    """
-
-    name: str
-    values: Array
-    reference: Array | None = None
+    name: str  # in the legend
+    values: Array  # (K,)
+    reference: Array | None = None  # what it follows, (K,); None: nothing
+    # lower and upper one, infinite where there are none
     limits: tuple[float, float] = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one axis.
+    """Curves over one axis."""
 
-    Attributes:
-        title: What they are.
-        unit: Theirs.
-        curves: At least one.
-        from_zero: Whether 0 belongs to the picture.
-        floor: Of a logarithmic axis; 0 for a linear one.
-        samples: To draw as points, where values come more rarely than samples; None: lines.
-    """
-
-    title: str
-    unit: str
-    curves: tuple[Curve, ...]
-    from_zero: bool = True
-    floor: float = 0.0
+    title: str  # what they are
+    unit: str  # theirs
+    curves: tuple[Curve, ...]  # at least one
+    from_zero: bool = True  # whether 0 belongs to the picture
+    floor: float = 0.0  # of a logarithmic axis; 0 for a linear one
+    # to draw as points, where values come more rarely than samples; None: lines
     samples: NDArray[np.intp] | None = None
 
 

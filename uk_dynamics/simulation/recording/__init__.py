@@ -1,7 +1,8 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Trajectories and their files: MCAP, npz, csv."""
+"""Trajectories and their files: MCAP, npz, csv, Parquet."""
 
+from uk_dynamics.simulation.recording.columns import template
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
 from uk_dynamics.simulation.recording.mcap_topics import (
@@ -43,4 +44,5 @@ __all__ = [
     "Message",
     "Statistics",
     "description",
+    "template",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
@@ -88,18 +89,19 @@ class MotionLog:
             layout = {"dim": [], "data_offset": 0}
             content = {"layout": layout, "data": values["efforts"].tolist()}
             log.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
-        numbers = {name: repr(float(values[name])) for name in _NUMBERS} | {"status": status}
-        report = {
-            "level": 0,
-            "name": "forward_dynamics: dynamics",
-            "message": "",
-            "hardware_id": self._mechanism,
-            "values": [{"key": key, "value": value} for key, value in numbers.items()],
-        }
-        content = {"header": header, "status": [report]}
-        log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
-        content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
-        log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
+        if status:  # tables of other programs have none, and no accelerations
+            numbers = {name: repr(float(values[name])) for name in _NUMBERS} | {"status": status}
+            report = {
+                "level": 0,
+                "name": "forward_dynamics: dynamics",
+                "message": "",
+                "hardware_id": self._mechanism,
+                "values": [{"key": key, "value": value} for key, value in numbers.items()],
+            }
+            content = {"header": header, "status": [report]}
+            log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
+            content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
+            log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
         if names.constraint_rows:
             row_values = [values[name] for name in ("residual", "residual_rate", "multipliers")]
             rows = _joint_state(header, names.constraint_rows, *row_values)
@@ -111,7 +113,8 @@ class MotionLog:
                 content = _motion(header, names.task_rows, values["references"])
                 log.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
         # Last, because readers take a joint state as the end of a sample.
-        states = _joint_state(header, names.positions, values["q"], values["v"])
+        v = values["v"] if np.isfinite(values["v"]).all() else None
+        states = _joint_state(header, names.positions, values["q"], v)
         log.write(STATES, "sensor_msgs/msg/JointState", states, time)
 
 
@@ -172,7 +175,7 @@ class Samples:
             names=Names(self._joints, self._joints, motors, rows, tasks),
             t=t,
             q=np.array([state[0] for state in self._states], dtype=float),
-            v=np.array([state[1] for state in self._states], dtype=float),
+            v=_rates([state[1] for state in self._states], nv),
             qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
             efforts=self._efforts(len(motors)),
             effort_limits=np.array([math.inf if x is None else x for x in limits]),
@@ -235,6 +238,12 @@ class Samples:
         return np.where(np.isnan(own), self._number("energy") - self._number("kinetic_energy"), own)
 
 
+def _rates(velocities: list[Any], size: int) -> Array:
+    """(K, size), NaN in messages without velocities, which they may leave out."""
+    missing = [math.nan] * size
+    return np.array([x if len(x) == size else missing for x in velocities], dtype=float)
+
+
 def check_joints(names: Names, path: Path) -> None:
     """Refuse joints with more positions than velocities, which JointState cannot represent."""
     if names.positions != names.velocities:
@@ -257,11 +266,15 @@ def load(path: Path) -> TrajectoryData:
     """Read a trajectory from a recorded simulation, or from the topics of running nodes."""
     reader = McapReader(path)
     samples = Samples()
-    for message in reader.messages():
-        samples.add(message.topic, message.content)
-    if not samples.times:
-        raise InputError(f"there is no {STATES} in this recording", file=str(path))
-    return samples.trajectory(reader.notes, cut=reader.cut)
+    try:
+        for message in reader.messages():
+            samples.add(message.topic, message.content)
+        if not samples.times:
+            raise InputError(f"there is no {STATES} in this recording", file=str(path))
+        return samples.trajectory(reader.notes, cut=reader.cut)
+    except BROKEN as error:
+        problem = f"is damaged: {type(error).__name__}: {error!s:.200}"
+        raise InputError(problem, file=str(path)) from None
 
 
 def _joint_state(

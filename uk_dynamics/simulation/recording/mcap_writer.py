@@ -196,8 +196,11 @@ class McapReader:
             elif isinstance(record, DataEnd):
                 self.cut = UNFINISHED in self.notes
             elif isinstance(record, Record):
-                channel = channels[record.channel_id]
-                schema = schemas[channel.schema_id]
+                channel = channels.get(record.channel_id)
+                schema = schemas.get(channel.schema_id) if channel else None
+                if channel is None or schema is None:
+                    problem = "is damaged: a message has no channel or type"
+                    raise InputError(problem, file=str(self._path))
                 content = None
                 if decode:
                     if schema.id not in decoders:

@@ -1,11 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Trajectories as files: all in ``.npz`` and ``.mcap``, a column per coordinate in ``.csv``."""
+"""Trajectories as files, by suffix: ``.npz``, ``.mcap``, and columns of any program."""
 
 from __future__ import annotations
 
-import csv
-import zipfile
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording import mcap_trajectory
+from uk_dynamics.simulation.recording import columns, mcap_trajectory
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import (
     Names,
@@ -30,7 +28,7 @@ _NAMES = "_names"  # ends the keys of column names in .npz
 
 def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory; see :meth:`Trajectory.save`."""
-    writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": _save_csv}
+    writers = {".npz": _save_npz, ".mcap": mcap_trajectory.save, ".csv": columns.save_csv}
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise unknown_suffix(path)
@@ -51,14 +49,20 @@ def unknown_suffix(path: Path) -> InputError:
 
 def load(path: Path) -> TrajectoryData:
     """Read a trajectory; see :meth:`Trajectory.load`."""
-    if path.suffix.lower() == ".mcap":
+    suffix = path.suffix.lower()
+    if suffix == ".mcap":
         return mcap_trajectory.load(path)
+    if suffix in (".csv", ".parquet"):
+        return columns.load(path)
+    data = columns.read_npz(path)
+    if "positions" + _NAMES not in data:
+        try:
+            return columns.from_columns(data, path.stem)
+        except InputError as error:
+            raise error.located(file=str(path)) from None
     try:
-        with np.load(path) as data:
-            return _from_arrays(dict(data))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
-    except (KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile):
+        return _from_arrays(data)
+    except columns.BROKEN:
         raise InputError("is no trajectory saved as .npz", file=str(path)) from None
 
 
@@ -104,34 +108,3 @@ def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
         machine=MachineData.from_text(str(data.pop("machine", "{}"))),
         **data,
     )
-
-
-def columns(trajectory: TrajectoryData) -> dict[str, list[Any]]:
-    """All columns by name, the time first."""
-    names = trajectory.names
-    found: dict[str, list[Any]] = {"t": trajectory.t.tolist()}
-    for prefix, labels, values in (
-        ("q", names.positions, trajectory.q),
-        ("v", names.velocities, trajectory.v),
-        ("qdd", names.velocities, trajectory.qdd),
-        ("effort", names.motors, trajectory.efforts),
-        ("residual", names.constraint_rows, trajectory.residual),
-        ("residual_rate", names.constraint_rows, trajectory.residual_rate),
-        ("multiplier", names.constraint_rows, trajectory.multipliers),
-        ("tracking_error", names.task_rows, trajectory.tracking_error),
-        ("reference", names.task_rows, trajectory.references),
-    ):
-        for label, column in zip(labels, values.T, strict=True):
-            found[f"{prefix}.{label}"] = column.tolist()
-    for name in ("kinetic", "potential", "rank", "condition"):
-        found[name] = getattr(trajectory, name).tolist()
-    found["status"] = list(trajectory.status)
-    return found
-
-
-def _save_csv(trajectory: TrajectoryData, path: Path) -> None:
-    table = columns(trajectory)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)  # writes floats with all digits that tell them apart
-        writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))

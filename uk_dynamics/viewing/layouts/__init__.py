@@ -4,8 +4,3 @@
 
 from uk_dynamics.viewing.layouts.foxglove import foxglove_layout
 from uk_dynamics.viewing.layouts.plotjuggler import plotjuggler_layout
-
-__all__ = [
-    "foxglove_layout",
-    "plotjuggler_layout",
-]

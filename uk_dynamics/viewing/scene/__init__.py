@@ -4,10 +4,3 @@
 
 from uk_dynamics.viewing.scene.marks import Marker, Marks
 from uk_dynamics.viewing.scene.stage import ArrowScale, stage
-
-__all__ = [
-    "ArrowScale",
-    "Marker",
-    "Marks",
-    "stage",
-]

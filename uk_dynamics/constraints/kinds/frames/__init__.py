@@ -4,8 +4,3 @@
 
 from uk_dynamics.constraints.kinds.frames.distance import Distance
 from uk_dynamics.constraints.kinds.frames.frame import Frame
-
-__all__ = [
-    "Distance",
-    "Frame",
-]

@@ -21,13 +21,9 @@ from uk_dynamics.exceptions import MechanismFileError
 
 @dataclass(frozen=True)
 class Frame(Kind):
-    """Pose of the child in the parent.
+    """Pose of the child in the parent."""
 
-    Attributes:
-        axes: The constrained components, of x y z rx ry rz, in declared order.
-    """
-
-    axes: tuple[str, ...]
+    axes: tuple[str, ...]  # the constrained components, of x y z rx ry rz, in declared order
     name = "frame"
     removes = "one per axis"
     per = "axes"

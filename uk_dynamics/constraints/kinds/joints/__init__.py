@@ -6,10 +6,3 @@ from uk_dynamics.constraints.kinds.joints.expression import Expression
 from uk_dynamics.constraints.kinds.joints.joint import Joint
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
 from uk_dynamics.constraints.kinds.joints.rack_and_pinion import RackAndPinion
-
-__all__ = [
-    "Expression",
-    "Joint",
-    "JointCoupling",
-    "RackAndPinion",
-]

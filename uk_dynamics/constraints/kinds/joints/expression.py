@@ -37,20 +37,14 @@ class ExpressionText:
 
 @dataclass(frozen=True)
 class Expression(Kind):
-    """Expressions that are zero.
+    """Expressions that are zero."""
 
-    Attributes:
-        texts: Its rows, families written out.
-        declared_order: Declared order; None: what the rates that occur say.
-        parameters: Constants by name.
-        names: Names in the texts for joints whose own name cannot be written there.
-        index_sets: Values by name of the index set.
-    """
-
-    texts: tuple[ExpressionText, ...]
-    declared_order: Order | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    texts: tuple[ExpressionText, ...]  # its rows, families written out
+    declared_order: Order | None = None  # declared order; None: what the rates that occur say
+    parameters: Mapping[str, float] = field(default_factory=dict)  # constants by name
+    # names in the texts for joints whose own name cannot be written there
     names: Mapping[str, str] = field(default_factory=dict)
+    # values by name of the index set
     index_sets: Mapping[str, tuple[IndexValue, ...]] = field(default_factory=dict)
     name = "expression"
     removes = "one per text"

@@ -17,15 +17,10 @@ from uk_dynamics.constraints.rows.row import Row
 
 @dataclass(frozen=True)
 class JointCoupling(Kind):
-    """Σ k q = offset.
+    """Σ k q = offset."""
 
-    Attributes:
-        joints: Joints with their factors k.
-        offset: In rad or m.
-    """
-
-    joints: tuple[tuple[str, float], ...]
-    offset: float = 0.0
+    joints: tuple[tuple[str, float], ...]  # joints with their factors k
+    offset: float = 0.0  # in rad or m
     name = "joint_coupling"
     removes = 1
     summary = "held: a weighted sum of joints, such as a gear"

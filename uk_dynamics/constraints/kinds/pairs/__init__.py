@@ -10,14 +10,3 @@ from uk_dynamics.constraints.kinds.pairs.prismatic import Prismatic
 from uk_dynamics.constraints.kinds.pairs.screw import Screw
 from uk_dynamics.constraints.kinds.pairs.universal import Universal
 from uk_dynamics.constraints.kinds.pairs.weld import Weld
-
-__all__ = [
-    "Cylindrical",
-    "Hinge",
-    "Planar",
-    "Point",
-    "Prismatic",
-    "Screw",
-    "Universal",
-    "Weld",
-]

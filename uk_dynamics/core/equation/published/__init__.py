@@ -6,11 +6,3 @@ from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
 from uk_dynamics.core.equation.published.greville import by_greville
 from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
-
-__all__ = [
-    "Pseudoinverse",
-    "PseudoinverseMethod",
-    "by_gram_schmidt",
-    "by_greville",
-    "pseudoinverse",
-]

@@ -19,16 +19,11 @@ class Pseudoinverse:
 
     What is inverted is not A but the matrix of exactly this rank that the algorithm put in its
     place, here as a product of two full-rank factors.
-
-    Attributes:
-        matrix: A⁺, (n, m).
-        left: Its columns span the range, (m, rank).
-        right: Its rows span the range of the transpose, (rank, n).
     """
 
-    matrix: Array
-    left: Array
-    right: Array
+    matrix: Array  # A⁺, (n, m)
+    left: Array  # its columns span the range, (m, rank)
+    right: Array  # its rows span the range of the transpose, (rank, n)
 
     @property
     def rank(self) -> int:

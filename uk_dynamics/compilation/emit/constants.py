@@ -1,0 +1,73 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""The header ``uk_config.h``: constants of Python that C has too, whatever the mechanism.
+
+Each is stated in the module of its rule alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from uk_dynamics.compilation.emit.c_text import defines
+from uk_dynamics.compilation.emit.layout import (
+    BEYOND_TIMES,
+    EXPRESSION_OPERATIONS,
+    REFERENCE_HEAD,
+    REFERENCE_KINDS,
+)
+from uk_dynamics.core.equation import projection
+from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS, PART_OF_A_STEP
+from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
+from uk_dynamics.core.servo import (
+    CONTINUATION_CONSTANTS,
+    CONTROL_CONSTANTS,
+    EFFORT_SLOPE_CONSTANTS,
+    INTERNAL_CONSTANTS,
+    MET,
+    NOTICEABLE,
+    SAME_EFFECT,
+)
+from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
+from uk_dynamics.model.kinematics import SERIES_BELOW
+
+#: What status numbers of a solution mean.
+STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
+
+
+@cache
+def constants() -> Mapping[str, float]:
+    """All of them by name, which in C follows ``UK_``."""
+    parts: tuple[Mapping[str, float], ...] = (
+        STATUSES,
+        rank_rule.constants(),
+        {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA},
+        projection.CONSTANTS,
+        STEP_CONSTANTS,
+        ADAPTIVE_CONSTANTS,
+        {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
+        SEARCH_CONSTANTS,
+        CONTROL_CONSTANTS,
+        INTERNAL_CONSTANTS,
+        EFFORT_SLOPE_CONSTANTS,
+        {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},
+        {"FOLLOWS_WITHIN": FOLLOWS_WITHIN},
+        CONTINUATION_CONSTANTS,
+        REFERENCE_KINDS,
+        BEYOND_TIMES,
+        EXPRESSION_OPERATIONS,
+        {"REFERENCE_HEAD": REFERENCE_HEAD},
+    )
+    found: dict[str, float] = {}
+    for part in parts:
+        assert not found.keys() & part.keys()
+        found |= part
+    return found
+
+
+@cache
+def config() -> str:
+    """The text of the header."""
+    lines = "\n".join(defines(constants()))
+    return f"/* Constants of all mechanisms. */\n{lines}\n"
