@@ -28,6 +28,7 @@ from compilers.questions import questions
 from compilers.verdict import Call, Verdict, reference, verdicts
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "out" / "compilers.json"
 SANITIZED = "gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 
@@ -53,9 +54,6 @@ def main() -> int:
         print(f"{name}: {problem or 'right'}", flush=True)
         failed |= bool(problem)
     print(f"{len(found)} calls in {time.monotonic() - begin:.0f} s", flush=True)
-    file = ROOT / "out" / "compilers.json"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps([asdict(one) for one in found], indent=1), encoding="utf-8")
     if given.docs:
         page.write(found, others)
     return int(failed)
@@ -69,7 +67,9 @@ def _calls(*, reduced: bool) -> tuple[list[Call], list[str]]:
     cells.install(missing)
     found = cells.installed(wanted)
     calls = [
-        Call(cell.cc, cells.can_run(cell.processor)) for cell in cells.cells(found, reduced=reduced)
+        # another tuning is another choice of vectors
+        Call(cell.cc, cells.can_run(cell.processor), cell.generic and not reduced)
+        for cell in cells.cells(found, reduced=reduced)
     ]
     return calls, [name for name in packages if not exports.present(name)]
 
@@ -84,6 +84,8 @@ def _judge(calls: list[Call]) -> tuple[list[Verdict], bool]:
         for name, problem in one.wrong.items():
             print(f"    {name}: {problem}", flush=True)
         found.append(one)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps([asdict(x) for x in found], indent=1), encoding="utf-8")
     return found, any(one.wrong for one in found)
 
 

@@ -100,13 +100,14 @@ def processor_name() -> str:
 
 
 def offered() -> list[str]:
-    """Every GCC and Clang that this distribution offers, oldest first; none without apt."""
+    """Every GCC and Clang that this distribution offers, newest first; none without apt."""
     if shutil.which("apt-cache") is None:
         return []
     command = ["apt-cache", "search", "--names-only", "^(gcc|clang)-[0-9]+$"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     names = [line.split()[0] for line in said.splitlines() if line.strip()]
-    return sorted(names, key=lambda name: (name.partition("-")[0], int(name.rpartition("-")[2])))
+    kinds = sorted(names, key=lambda name: -int(name.rpartition("-")[2]))
+    return sorted(kinds, key=lambda name: not name.startswith("gcc"))
 
 
 def installed(names: Sequence[str]) -> list[str]:

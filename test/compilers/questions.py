@@ -22,13 +22,14 @@ from support.mechanism_builder import clustered, joint, link, mechanism, shipped
 
 import uk_dynamics as ukd
 from uk_dynamics import compilation
-from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import FLAGS, CompilationError, find_compiler
-from uk_dynamics.derivatives import MotionDerivatives, projection_derivatives_batch
+from uk_dynamics.compilation.build.library import Library, Subject, library_of
+from uk_dynamics.derivatives import MotionDerivatives, ProjectionDerivatives
 from uk_dynamics.mechanism.dynamics import Backend
 
 MEMBERS = 13  # of a batch: eight lanes and a part of them
 PERIOD = 1e-3  # s
+L = Library
 # Relative to the largest entry of an answer, or to one: rounding times conditions of M and A of up
 # to 1e4, for derivatives and motions once more.
 DIRECT, DERIVED = 1e-10, 1e-8
@@ -40,15 +41,29 @@ class Question:
 
     Attributes:
         name: Kind of library and mechanism.
-        libraries: What makes the libraries.
+        libraries: What is compiled, and of what.
         ask: The answers with a backend, as arrays.
         tolerance: Of the difference between the answers, relative.
+        before: Makes what is no library.
     """
 
     name: str
-    libraries: tuple[Callable[[], Path], ...]
+    libraries: tuple[tuple[Subject, Library], ...]
     ask: Callable[[Backend], Any]
     tolerance: float = DIRECT
+    before: Callable[[], object] | None = None
+
+    def compile(self) -> None:
+        """Make what is asked."""
+        for subject, kind in self.libraries:
+            library_of(subject, kind)
+        if self.before:
+            self.before()
+
+    @property
+    def in_vectors(self) -> bool:
+        """Whether the code has vectors, of which compilers make the most different things."""
+        return self.name.startswith(("functions", "batch", "rollout", "closed loops"))
 
 
 def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
@@ -206,8 +221,10 @@ def derivatives(machine: ukd.Mechanism, backend: Backend) -> Any:
     tau = states(machine)[2]
     for found in (made.batch(q, v, tau, forces=True), made.forces(q[0], v[0], tau[0])):
         # off the constraints those of redundant multipliers are free
-        yield [list(found.acceleration), list(found.force)]
-    yield list(projection_derivatives_batch(made, q, v))
+        yield [found.acceleration.whole, found.force.whole]
+    moved = ProjectionDerivatives(machine, backend).batch(q, v)
+    yield [[x.value, x.whole] for x in moved.quantities.values()]
+    yield moved.status
 
 
 def _controller(
@@ -261,58 +278,44 @@ def efforts(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     made = ukd.ServoDerivatives(ukd.Tasks.from_file(tasks, machine), backend)
     q, v = (np.array([getattr(x, name) for x in closed(machine)]) for name in "qv")
     found = made.batch(q, v)
-    yield [found.efforts, found.q, found.v, found.t]
+    own = found.efforts
+    yield [own.value, own.q, own.v, own.t]
 
 
 @cache
 def questions() -> tuple[Question, ...]:
     """All of them."""
-    made = [Question("functions of lanes", (lanes_program,), lanes)]
+    made = [Question("functions of lanes", (), lanes, before=lanes_program)]
 
-    def add(kind: str, machine: ukd.Mechanism, ask: Any, *makers: Any, tolerance: float = DIRECT):
-        title = f"{kind}, {names[machine]}"
+    def add(kind: str, tasks: str, ask: Any, *kinds: Library, tolerance: float = DIRECT) -> None:
+        """A question about ``machine``, and about the law of tasks where the file is named."""
+        subject = ukd.Tasks.from_file(tasks, machine) if tasks else machine
+        extra = (tasks,) if tasks else ()
         made.append(
             Question(
-                title,
-                tuple(lambda maker=maker: maker(machine) for maker in makers),
-                lambda backend: list(numbers(list(ask(machine, backend)))),
+                f"{kind}, {name}",
+                tuple((machine if x is L.MOTION else subject, x) for x in kinds),
+                lambda backend, machine=machine: list(numbers(list(ask(machine, *extra, backend)))),
                 tolerance,
             )
         )
 
-    bar = shipped("five_bar")
-    names = {turning(): "rotations", pushed(): "joint forces", bar: "five_bar"}
-    names[in_clusters()] = "clusters"
-    for machine in (turning(), pushed(), bar, in_clusters()):
-        add("state", machine, one_state, library.library_of)
-        add("batch", machine, batch, library.batch_library_of)
-    for machine in (bar, in_clusters()):
-        add("rollout", machine, rollout, library.batch_library_of, tolerance=DERIVED)
-        _add_laws(add, machine, "slider_crank_sweep" if machine.local else "five_bar_sweep")
-    makers = (
-        library.derivative_library_of,
-        library.derivative_batch_library_of,
-        library.projection_library_of,
-    )
-    add("derivatives", bar, derivatives, *makers, tolerance=DERIVED)
+    laws = {"five_bar": "five_bar_sweep", "clusters": "slider_crank_sweep"}
+    for name, machine in {
+        "rotations": turning(),
+        "joint forces": pushed(),
+        "five_bar": shipped("five_bar"),
+        "clusters": in_clusters(),
+    }.items():
+        add("state", "", one_state, L.STATE)
+        add("batch", "", batch, L.BATCH)
+        if tasks := laws.get(name):
+            add("rollout", "", rollout, L.BATCH, tolerance=DERIVED)
+            add("law", tasks, law, L.SERVO)
+            add("period and motion", tasks, period, L.SERVO, L.MOTION, tolerance=DERIVED)
+        if tasks and machine.local is None:
+            add("closed loops", tasks, loops, L.CLOSED_LOOPS, tolerance=DERIVED)
+            add("derivatives of efforts", tasks, efforts, L.EFFORTS, tolerance=DERIVED)
+            kinds = L.DERIVATIVES, L.DERIVATIVE_BATCH, L.PROJECTION
+            add("derivatives", "", derivatives, *kinds, tolerance=DERIVED)
     return tuple(made)
-
-
-def _add_laws(add: Any, machine: ukd.Mechanism, file: str) -> None:
-    """Questions about the law of tasks, and about what it moves."""
-
-    def of(maker: Callable[[ukd.Tasks], Path]) -> Callable[[ukd.Mechanism], Path]:
-        return lambda machine: maker(ukd.Tasks.from_file(file, machine))
-
-    def asked(ask: Any) -> Any:
-        return lambda machine, backend: ask(machine, file, backend)
-
-    servo = of(library.servo_library_of)
-    add("law", machine, asked(law), servo)
-    moves = library.motion_library_of
-    add("period and motion", machine, asked(period), servo, moves, tolerance=DERIVED)
-    if machine.local is None:
-        crowd = of(library.crowd_library_of)
-        add("closed loops", machine, asked(loops), crowd, tolerance=DERIVED)
-        made = of(library.effort_library_of)
-        add("derivatives of efforts", machine, asked(efforts), made, tolerance=DERIVED)

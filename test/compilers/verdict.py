@@ -22,10 +22,17 @@ PATIENCE = 900.0  # s, for one compiler and all questions
 
 
 class Call(NamedTuple):
-    """A compiler as the environment variable CC names it, and whether its code can run here."""
+    """A compiler as the environment variable CC names it.
+
+    Attributes:
+        cc: The program and its options.
+        run: Whether its code can run here.
+        vectors_alone: Whether nothing but code with vectors is of interest.
+    """
 
     cc: str
     run: bool
+    vectors_alone: bool = False
 
 
 Answers = Mapping[str, list[np.ndarray]]
@@ -63,6 +70,7 @@ class _Asked:
 
     def __init__(self, call: Call, questions: Sequence[Question], expected: Answers) -> None:
         context = multiprocessing.get_context("fork")
+        questions = [x for x in questions if x.in_vectors or not call.vectors_alone]
         self.pipe, theirs = context.Pipe(duplex=False)
         self.process = context.Process(target=_ask, args=(theirs, call, questions, expected))
         self.process.start()
@@ -157,6 +165,5 @@ def _ask(
 
 
 def _difference(question: Question, expected: list[np.ndarray], run: bool) -> Any:
-    for make in question.libraries:
-        make()
+    question.compile()
     return difference(question.ask("compiled"), expected) if run else None

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, EffortLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.constraints.references import ReferenceSample
@@ -162,12 +163,7 @@ class CompiledDerivativeBatch:
         """
         library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
         self._parameters = DerivativeLayout(mechanism).parameters
-        self._call = _Call(
-            library.uk_differentiate_batch,
-            ("stabilize",),
-            ("t", "q", "v", "tau", "followed"),
-            ("qdd", "slopes", "multipliers", "force", "status", "p", "exist"),
-        )
+        self._call = _Call(library.uk_differentiate_batch, "uk_derivative_batch")
         self._width: int = library.uk_width()
 
     def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
@@ -197,8 +193,7 @@ class CompiledProjection:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
-        inputs, outputs = ("t", "q", "v", "followed"), ("q_out", "v_out", "slopes", "status")
-        self._call = _Call(library.uk_project_many, (), inputs, outputs)
+        self._call = _Call(library.uk_project_many, "uk_projections")
         self._layout = DerivativeLayout(mechanism)
         self._acting = mechanism.hierarchy.acting()
 
@@ -253,9 +248,7 @@ class CompiledEfforts:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
-        inputs = ("t", "q", "v", "followed", "task_followed")
-        outputs = ("efforts", "slopes", "held", "status")
-        self._call = _Call(library.uk_effort_slopes_many, (), inputs, outputs)
+        self._call = _Call(library.uk_effort_slopes_many, "uk_effort_batch")
         self._layout = EffortLayout(tasks)
         self._acting = tasks.mechanism.hierarchy.acting()
 
@@ -287,20 +280,11 @@ class CompiledEfforts:
 
 
 class _Call:
-    """A function of C on a structure: counts and strides, numbers, then arrays."""
+    """A function of C on a structure of counts, strides, numbers and arrays."""
 
-    def __init__(
-        self, function: Any, numbers: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]
-    ) -> None:
-        self._function, self._arrays = function, (*inputs, *outputs)
-        self._strides = [x for x in inputs if x in ("t", "followed", "task_followed")]
-        counts = ("count", *(f"{name}_stride" for name in self._strides))
-        fields = (
-            *((name, ctypes.c_longlong) for name in counts),
-            *((name, ctypes.c_double) for name in numbers),
-            *((name, ctypes.c_void_p) for name in self._arrays),
-        )
-        self._structure = type("Call", (ctypes.Structure,), {"_fields_": fields})
+    def __init__(self, function: Any, name: str) -> None:
+        self._function, self._structure = function, structure(name)
+        self._fields = [field[0] for field in self._structure._fields_]
         function.restype = ctypes.c_int
 
     def __call__(
@@ -313,11 +297,11 @@ class _Call:
     ) -> int:
         """Call it for some states; ``fixed`` are numbers and addresses that all have in common."""
         given: dict[str, Any] = {"count": end - first, **fixed}
-        for name in self._strides:
-            given[f"{name}_stride"] = _stride(arrays[name])
-        for name in self._arrays:
-            array = arrays.get(name)
-            if array is not None:
+        for name in self._fields:
+            array = arrays.get(name.removesuffix("_stride"))
+            if name.endswith("_stride"):
+                given[name] = _stride(array)
+            elif array is not None:
                 given[name] = array.ctypes.data + first * _stride(array) * array.itemsize
         call = ctypes.byref(self._structure(**given))
         before = () if memory is None else (ctypes.c_void_p(memory.ctypes.data),)
