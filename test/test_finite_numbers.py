@@ -86,9 +86,7 @@ OF_STATES: dict[str, Door] = {
         MACHINE, ["links.coupler_link.mass"], b
     ).at(s),
     "ServoDerivatives.at": lambda s, b: ukd.ServoDerivatives(TASKS, b).at(s),
-    "projection_derivatives": lambda s, b: ukd.projection_derivatives(
-        ukd.MotionDerivatives(MACHINE, b), s
-    ),
+    "ProjectionDerivatives.at": lambda s, b: ukd.ProjectionDerivatives(MACHINE, b).at(s),
     "linearize": lambda s, b: ukd.linearize(MACHINE, s),
 }
 # Public names that take no state, or are not called: what is theirs to refuse is tested with them.
@@ -96,7 +94,6 @@ NO_STATE = {
     *("Derivatives", "Equilibrium", "Inputs", "InverseDynamics", "LinearSystem", "Mechanism"),
     *("Solution", "State", "Status", "Tasks", "Trajectory", "UkDynamicsError", "__version__"),
     *("StateCompletion", "equilibrium", "internal_efforts", "linearize_along"),
-    *("projection_derivatives_batch", "projection_patterns"),
 }
 
 
