@@ -37,7 +37,9 @@ def test_the_middle_is_right_to_second_order():
 
 def test_prediction_of_constant_acceleration_is_exact():
     machine = mechanism(arm([1.0, 1.0]))
-    prediction = Prediction(machine.model, 0.2)
+    sizes = {"past_known": 1, "past_t": 1, "past_v": 2, "acceleration_known": 1, "measured_qdd": 2}
+    memory = {name: np.zeros(size) for name, size in sizes.items()}
+    prediction = Prediction(machine.model, 0.2, memory)
     q, v, qdd = np.array([0.1, 0.2]), np.array([1.0, -2.0]), np.array([3.0, 5.0])
     before = State(0.8, q - 0.2 * v + 0.02 * qdd, v - 0.2 * qdd)
     ahead = prediction.ahead(before)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintSet
@@ -28,9 +29,10 @@ class TaskGains:
         stiffness: ω² of each row of order position, else 0, (mt,), in 1/s².
     """
 
-    def __init__(self, constraints: ConstraintSet) -> None:
-        self.damping = constraints.damping.copy()
-        self.stiffness = constraints.stiffness.copy()
+    def __init__(self, constraints: ConstraintSet, memory: Mapping[str, Array]) -> None:
+        """Keep the gains in arrays on which C works too: fields of the layout."""
+        self.damping, self.stiffness = memory["task_damping"], memory["task_stiffness"]
+        self.damping[:], self.stiffness[:] = constraints.damping, constraints.stiffness
         self._constraints = constraints
         self._gains = {
             c.name: Gains(float(c.frequency), float(c.damping_ratio))
