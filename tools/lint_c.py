@@ -24,7 +24,7 @@ SUPPRESSED = ("uninitvar", "ctuuninitvar")
 def main() -> int:
     """What cppcheck ends with; 0 where it is not installed."""
     if shutil.which("cppcheck") is None:
-        print("cppcheck is not installed: C is not linted")
+        sys.stdout.write("cppcheck is not installed: C is not linted\n")
         return 0
     mechanism = ukd.Mechanism.from_file("five_bar")
     tasks = ukd.Tasks.from_file("five_bar_sweep", mechanism)

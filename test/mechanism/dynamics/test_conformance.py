@@ -3,9 +3,10 @@
 """One suite for every evaluator: the equation of motion, its forces, and the rank rule.
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at
-once, ``one lane`` the same source without vectors, ``jax`` JAX; ``clusters`` are the loops over clusters that large mechanisms get,
-interpreted and in C, one at a time and many. Each runs through the same cases. The equations are
-checked against M, F, A and b of the state, ranks and forces against the interpreted evaluator.
+once, ``one lane`` the same source without vectors, ``jax`` the same in JAX; ``clusters`` are the
+loops over clusters that large mechanisms get, interpreted and in C, one at a time and many. Each
+runs through the same cases. The equations are checked against M, F, A and b of the state, ranks and
+forces against the interpreted evaluator.
 """
 
 from __future__ import annotations
