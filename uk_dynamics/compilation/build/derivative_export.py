@@ -117,13 +117,13 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         CompilationError: Some part of the mechanism cannot be compiled.
     """
     # only those who export need them
-    from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
-    from uk_dynamics.compilation.emit.c_text import part
-    from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
-    from uk_dynamics.compilation.tangents.sparsity import (
-        acceleration_sparsity,
-        projection_sparsity,
+    from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
+    from uk_dynamics.compilation.derivatives.patterns import (
+        motion_patterns,
+        projection_pattern,
     )
+    from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
+    from uk_dynamics.compilation.emit.c_text import assemble, part
 
     check(mechanism, straight=True)
     varied = mechanism.varied
@@ -131,7 +131,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     identifier = f"{plain}_{'parameters' if varied else 'derivatives'}"
     name, names = c_comment(mechanism.name), mechanism.model.velocity_names
     by = "parameters" if varied else "state, time and forces"
-    traced = tangents_of(mechanism)
+    traced = equation_derivatives(mechanism)
     begin = start(mechanism)
     p = [] if varied is None else varied.values.tolist()
     example = named(_EXAMPLE, identifier).format(
@@ -168,32 +168,33 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             prototypes += "\n" + _OF_THE_PROJECTION
             declarations += part("projection_slopes.h")
             definitions += "\n".join(derivative_source.projection_definitions(mechanism))
-            patterns = np.split(projection_sparsity(mechanism, traced), 2)
+            patterns = np.split(projection_pattern(mechanism, traced), 2)
             by_state = [(0, nv), (nv, 2 * nv), (2 * nv, 2 * nv + 1)]
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
-    lists["qdd"] = marked(names, acceleration_sparsity(mechanism, traced), columns)
+    lists["qdd"] = marked(names, motion_patterns(mechanism, traced).acceleration, columns)
+    batch = derivative_batch_source.derivative_batch_declarations()
+    definitions_of_batches = derivative_batch_source.derivative_batch_definitions(mechanism)
     return {
         f"{identifier}.h": header(
             identifier,
             title=f"{name}: derivatives of the constrained acceleration by {by}. Generated.",
             text=text,
             lists=lists,
-            declarations=declarations,
+            declarations=assemble(declarations),
             prototypes=prototypes,
         ),
-        f"{identifier}.c": f'#include <math.h>\n\n#include "{identifier}.h"\n'
-        + named(definitions, identifier),
+        f"{identifier}.c": f'#include "{identifier}.h"\n'
+        + named(assemble(definitions, declarations), identifier),
         f"{identifier}_example.c": example,
         f"{identifier}_batch.h": header(
             identifier,
             title=f"{name}: derivatives at many states, by {by}. Generated.",
             text=_BATCH_TEXT,
-            declarations=f'#include "{identifier}.h"\n\n'
-            + derivative_batch_source.derivative_batch_declarations(),
+            declarations=f'#include "{identifier}.h"\n\n' + assemble(batch, declarations),
             prototypes="int uk_differentiate_batch(const uk_derivative_batch *batch);\n",
             suffix="_batch",
         ),
-        f"{identifier}_batch.c": f'#include <math.h>\n\n#include "{identifier}_batch.h"\n'
-        + named(derivative_batch_source.derivative_batch_definitions(mechanism), identifier),
+        f"{identifier}_batch.c": f'#include "{identifier}_batch.h"\n'
+        + named(assemble(definitions_of_batches, declarations + batch), identifier),
     }
