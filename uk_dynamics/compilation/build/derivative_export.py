@@ -117,13 +117,13 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         CompilationError: Some part of the mechanism cannot be compiled.
     """
     # only those who export need them
+    from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
+    from uk_dynamics.compilation.derivatives.patterns import (
+        motion_patterns,
+        projection_pattern,
+    )
     from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
     from uk_dynamics.compilation.emit.c_text import assemble, part
-    from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
-    from uk_dynamics.compilation.tangents.sparsity import (
-        acceleration_sparsity,
-        projection_sparsity,
-    )
 
     check(mechanism, straight=True)
     varied = mechanism.varied
@@ -131,7 +131,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     identifier = f"{plain}_{'parameters' if varied else 'derivatives'}"
     name, names = c_comment(mechanism.name), mechanism.model.velocity_names
     by = "parameters" if varied else "state, time and forces"
-    traced = tangents_of(mechanism)
+    traced = equation_derivatives(mechanism)
     begin = start(mechanism)
     p = [] if varied is None else varied.values.tolist()
     example = named(_EXAMPLE, identifier).format(
@@ -168,11 +168,11 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             prototypes += "\n" + _OF_THE_PROJECTION
             declarations += part("projection_slopes.h")
             definitions += "\n".join(derivative_source.projection_definitions(mechanism))
-            patterns = np.split(projection_sparsity(mechanism, traced), 2)
+            patterns = np.split(projection_pattern(mechanism, traced), 2)
             by_state = [(0, nv), (nv, 2 * nv), (2 * nv, 2 * nv + 1)]
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
-    lists["qdd"] = marked(names, acceleration_sparsity(mechanism, traced), columns)
+    lists["qdd"] = marked(names, motion_patterns(mechanism, traced).acceleration, columns)
     batch = derivative_batch_source.derivative_batch_declarations()
     definitions_of_batches = derivative_batch_source.derivative_batch_definitions(mechanism)
     return {

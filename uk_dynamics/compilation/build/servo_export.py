@@ -142,13 +142,13 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
     Raises:
         InputError: Some part cannot be written as C.
     """
+    from uk_dynamics.compilation.derivatives.patterns import effort_pattern
     from uk_dynamics.compilation.emit.c_text import assemble
     from uk_dynamics.compilation.emit.servo_source import (
         effort_declarations,
         effort_definitions,
         effort_start,
     )
-    from uk_dynamics.compilation.tangents.sparsity import effort_sparsity
 
     mechanism = tasks.mechanism
     _refuse(obstacles(tasks), tasks.spec.file)
@@ -161,7 +161,7 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
         text=_TEXT + _EFFORTS,
         lists={
             "q, v": mechanism.model.velocity_names,
-            "motors": marked(motors, effort_sparsity(tasks), list(pairwise(edges))),
+            "motors": marked(motors, effort_pattern(tasks), list(pairwise(edges))),
             "task rows": tasks.row_names,
         },
         declarations=assemble(declared),

@@ -320,7 +320,7 @@ UK_EXPORT void uk_effort_slopes_many(uk_memory *m, const uk_effort_batch *c) {
     m->t = c->t[k * c->t_stride];
     memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
     memcpy(m->v, c->v + k * UK_NV, sizeof m->v);
-    memcpy(m->task_followed, c->task_followed + k * c->task_stride, sizeof m->task_followed);
+    memcpy(m->task_followed, c->task_followed + k * c->task_followed_stride, sizeof m->task_followed);
 #if UK_FOLLOWS
     if (c->followed) memcpy(m->followed, c->followed + k * c->followed_stride, sizeof m->followed);
 #endif

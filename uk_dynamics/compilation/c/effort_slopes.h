@@ -2,7 +2,7 @@
 /* The servo law at many states, with the derivatives of its efforts; arrays are the caller's. Strides count
  * doubles from one state to the next; 0: all have the same. */
 typedef struct {
-  long long count, t_stride, followed_stride, task_stride;
+  long long count, t_stride, followed_stride, task_followed_stride;
   const double *t, *q, *v;     /* (1 or count), (count, UK_NQ), (count, UK_NV) */
   const double *followed;      /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
   const double *task_followed; /* (1 or count, 3 UK_MT): likewise, of the tasks */

@@ -7,6 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from uk_dynamics.compilation.derivatives.block_derivatives import (
+    BlockDerivatives,
+    BlockRow,
+    block_derivatives,
+)
+from uk_dynamics.compilation.derivatives.equation_derivatives import (
+    TracedDerivatives,
+    equation_derivatives,
+)
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions
@@ -15,9 +24,6 @@ from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_fu
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
 from uk_dynamics.compilation.emit.tape import in_order
-from uk_dynamics.compilation.tangents.block_tangents import BlockRow, BlockTangents, block_tangents
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
-from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbols import WIDTH
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
@@ -69,7 +75,7 @@ def derivative_declarations(mechanism: ResolvedMechanism) -> str:
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations."""
-    traced, terms = tangents_of(mechanism), trace(mechanism)
+    traced, terms = equation_derivatives(mechanism), trace(mechanism)
     motions = motions_function(mechanism, terms)
     parts = [
         # the factors stay in the memory only where rows are pivoted
@@ -86,7 +92,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(parts)
 
 
-def slope_definitions(mechanism: ResolvedMechanism, traced: EquationTangents) -> list[str]:
+def slope_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
     """``uk_differentiate`` and ``uk_equation_slopes``, behind the mechanism and its motions."""
     return [_BLOCKS, _tangents(mechanism, traced), part("derivatives.c")]
 
@@ -99,7 +105,7 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
             part("projection_slopes.h"),
             definitions(mechanism, pivoted=True),
             "#define UK_MOTIONS 0 /* rows are pivoted */",
-            *slope_definitions(mechanism, tangents_of(mechanism)),
+            *slope_definitions(mechanism, equation_derivatives(mechanism)),
             *projection_definitions(mechanism),
         ]
     )
@@ -142,27 +148,27 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
     return [line for name, values in found.items() for line in lists(name, values)]
 
 
-def _tangents(mechanism: ResolvedMechanism, traced: EquationTangents) -> str:
+def _tangents(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
     """Column by column; several side by side where the processor can and it takes less."""
     stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
     given = parameters(mechanism)
-    single = tangents_function(traced, in_rows(stride), given)
+    single = derivatives_function(traced, in_rows(stride), given)
     if given:
         return single
-    blocks = block_tangents(mechanism)
+    blocks = block_derivatives(mechanism)
 
-    def cost(tangents: EquationTangents | BlockTangents, slopes: Slopes) -> int:
+    def cost(tangents: TracedDerivatives | BlockDerivatives, slopes: Slopes) -> int:
         targets = slopes("motion", tangents.motion) + slopes("rows", tangents.rows)
         return sum(_COST.get(x.operation, 1) for x in in_order(x for _, x in targets))
 
     if cost(blocks, in_blocks(stride, nv)) >= cost(traced, in_rows(stride)):
         return single
-    packed = tangents_function(blocks, in_blocks(stride, nv), given)
+    packed = derivatives_function(blocks, in_blocks(stride, nv), given)
     return f"#ifdef __AVX512F__\n{packed}#else\n{single}#endif\n"
 
 
-def tangents_function(
-    traced: EquationTangents | BlockTangents,
+def derivatives_function(
+    traced: TracedDerivatives | BlockDerivatives,
     slopes: Slopes,
     given: Sequence[str],
     dialect: Dialect = SCALAR,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.servo import Split
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 # Numbers by which tables of references tell C what they hold; see ``references.c``.
@@ -243,10 +244,15 @@ class EffortLayout(ServoLayout):
         super().__init__(tasks)
         nv = tasks.mechanism.model.nv
         self._add_slopes(tasks.mechanism)
-        self.columns = self.directions + 3 * self.task_rows
+        self.groups = effort_columns(nv, self.task_rows)
+        self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(
-            ("effort_slopes", self.motors * self.columns, "of limited: by q, v, t, task_followed"),
+            (
+                "effort_slopes",
+                self.motors * self.columns,
+                f"by {', '.join(self.groups)}",
+            ),
             ("held", self.motors, "1 for motors at a limit"),
             ("motions", 4 * nv * nv, "rows: changes of q, v that keep the loops closed"),
             ("allowed", 1, "how many there are"),

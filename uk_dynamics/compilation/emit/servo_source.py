@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
+from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
 from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.derivative_source import in_rows, slope_definitions
@@ -16,8 +18,6 @@ from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integ
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
-from uk_dynamics.compilation.tangents.task_tangents import task_tangents
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
@@ -106,7 +106,7 @@ def effort_declarations(tasks: Tasks) -> str:
 def effort_definitions(tasks: Tasks) -> str:
     """The law and the derivatives of its efforts, of a mechanism that varies no parameters."""
     mechanism, structure = tasks.mechanism, trace(tasks.mechanism)
-    traced = task_tangents(tasks)
+    traced = task_derivatives(tasks)
     layout = EffortLayout(tasks)
     targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
@@ -118,7 +118,7 @@ def effort_definitions(tasks: Tasks) -> str:
             definitions(mechanism, structure, pivoted=True),
             "#define UK_ADMISSIBLE 0 /* rows are pivoted */\n#define UK_MOTIONS 0",
             *_law(tasks, structure, ""),
-            *slope_definitions(mechanism, equation_tangents(mechanism)),
+            *slope_definitions(mechanism, equation_derivatives(mechanism)),
             *closing(mechanism),
             function("uk_task_slopes", given, ("rows", "force"), slopes),
             *defines(constants),
