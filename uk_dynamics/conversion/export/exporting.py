@@ -14,10 +14,10 @@ from uk_dynamics.conversion.export.gepetto import write_gepetto
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
-from uk_dynamics.conversion.export.texts import named, remark_lines, xml_document
+from uk_dynamics.conversion.export.texts import remark_lines, xml_document
 from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
-from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.conversion.robot.imported_robot import Remark, named
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism_class import Mechanism
@@ -28,18 +28,12 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a mechanism in another format.
+    """The files of a mechanism in another format."""
 
-    Attributes:
-        name: Of the mechanism.
-        texts: Files by name.
-        remarks: What could not be carried over, or stands there in another form.
-        zero: Joints whose position there is counted from another one, with that, in rad or m.
-    """
-
-    name: str
-    texts: Mapping[str, str]
-    remarks: tuple[Remark, ...]
+    name: str  # of the mechanism
+    texts: Mapping[str, str]  # files by name
+    remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
+    # joints whose position there is counted from another one, with that, in rad or m
     zero: Mapping[str, float]
 
     @property
