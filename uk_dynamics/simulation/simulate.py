@@ -143,8 +143,7 @@ def simulate(
             control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
         if progress is not None:
-            with plant.in_python():
-                progress(reached.t - state.t)
+            progress(reached.t - state.t)
 
     def move(start: State, when: Array, marks: _Marks) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
@@ -233,11 +232,11 @@ def simulate(
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]
-                with plant.in_c():
-                    for reached in advance.run(current, np.append(inside, end)):
-                        current = reached
-                        if reached.t < end:
-                            record(reached)
+                plant.set_law()
+                for reached in advance.run(current, np.append(inside, end)):
+                    current = reached
+                    if reached.t < end:
+                        record(reached)
         for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):

@@ -1,7 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Many states: loaded into lanes, evaluated together, stored again. */
+#pragma once
 
-#define UK_SINGULAR 1
+#include <stdlib.h>
+
+#include "batch.h"
+#include "evaluate_lanes.c"
+#include "lanes_states.c"
 
 /* Parameters of the states, or those that all of them have. */
 static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
@@ -9,7 +14,7 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 #if UK_NP > 0
   UK_EACH(l, UK_WIDTH) {
     const double *own = p + (first + (l < lanes ? l : lanes - 1)) * stride;
-    UK_EACH(i, UK_NP) m->p[i][l] = own[i];
+    UK_EACH(i, UK_NP) UK_PART(m->p[i], l) = own[i];
   }
 #else
   (void)m, (void)p, (void)stride, (void)first, (void)lanes;
@@ -31,12 +36,12 @@ UK_OF_BATCHES int uk_evaluate_batch(const uk_batch *c) {
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
     uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-    if (c->t_stride) uk_load(&m->t, c->t + first, 1, lanes);
-    uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-    uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
-    if (c->tau != NULL) uk_load(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+    if (c->t_stride) uk_load_lanes(&m->t, c->t + first, 1, lanes);
+    uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+    uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+    if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
     if (c->followed != NULL && c->followed_stride)
-      uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
+      uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
     kept.known = 0;
     uk_lanes_evaluate(m, &kept, 1);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);

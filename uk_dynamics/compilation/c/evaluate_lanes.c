@@ -1,5 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* As uk_configure and the rest of evaluate.c have it. */
+#pragma once
+
+#include "uk_lanes_regular.h"
+
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
   if (uk_lanes_is_kept(m, kept)) return;
   uk_lanes_terms_configuration(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
@@ -74,12 +78,12 @@ static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
   const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
-  if (!uk_any(~uk_lanes_regular(m, kept))) {
+  if (!uk_any(uk_not(uk_lanes_regular(m, kept)))) {
     uk_lanes total = zero;
     UK_EACH(i, UK_NV) total += m->qdd[i];
     m->status = m->failed = zero;
     m->rank = uk_all(UK_REGULAR);
-    if (!uk_any(~uk_finite(total))) return;
+    if (!uk_any(uk_not(uk_finite(total)))) return;
   }
 #endif
   kept->known = 0;

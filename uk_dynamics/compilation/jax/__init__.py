@@ -4,9 +4,3 @@
 
 from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
 from uk_dynamics.compilation.jax.jax_tape import double_precision, jax_modules
-
-__all__ = [
-    "JaxDynamics",
-    "double_precision",
-    "jax_modules",
-]
