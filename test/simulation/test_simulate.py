@@ -53,7 +53,7 @@ OPTIONS = {
     "Radau": ({"rtol": 1e-5}, 1e-3),
     "rk4": ({"step": 4e-3}, 1e-5),
     "semi_implicit_euler": ({"step": 2e-3}, 3e-2),
-    "gauss": ({"step": 1e-2}, 1e-9),
+    "gauss": ({"step": 1e-2}, 1e-8),
 }
 
 
