@@ -65,11 +65,14 @@ class CompiledDerivatives:
         #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
         self.exist = np.zeros(len(layout.parameters))
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
-        self._differentiate, self._equations = library.uk_differentiate, library.uk_equation_slopes
-        self._forces = library.uk_force_slopes
+        self._differentiate, self._equations = (
+            library.uk_differentiate,
+            library.uk_equation_derivatives,
+        )
+        self._forces = library.uk_force_derivatives
         self._equations.restype = self._forces.restype = None
         self._fields = {name: self._memory[layout[name]] for name in layout.fields}
-        self._by_qdd = self._fields["qdd_slopes"].reshape(self._nv, layout.slopes)
+        self._by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
 
     def at(
         self,
@@ -90,9 +93,9 @@ class CompiledDerivatives:
             *(
                 self._fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
                 for name, rows in (
-                    ("motion_slopes", self._nv),
-                    ("row_slopes", self._rows),
-                    ("rate_slopes", self._rows),
+                    ("motion_derivatives", self._nv),
+                    ("row_derivatives", self._rows),
+                    ("rate_derivatives", self._rows),
                 )
             )
         )
@@ -132,7 +135,7 @@ class CompiledDerivatives:
         failed = self.call()
         parts = [self._by_qdd]
         if forces and not failed:
-            rows, length = self._rows, self._layout.slopes
+            rows, length = self._rows, self._layout.row_length
             parts += [np.empty((rows, length)), np.empty((self._nv, length))]
             self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
         if len(self.exist) and not failed:
@@ -170,7 +173,7 @@ class CompiledDerivativeBatch:
         """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
         status, exist = np.empty(len(states.v)), np.ones(np.shape(found.exist))
         whole = {name: x.whole for name, x in found.quantities.items()}
-        arrays = {"qdd": found.acceleration.value, "slopes": whole.pop("acceleration"), **whole}
+        arrays = {"qdd": found.acceleration.value, **whole}
         arrays |= states._asdict() | {"status": status, "exist": exist}
         fixed = {"stabilize": 1.0, "p": self._parameters.ctypes.data}
 
@@ -193,7 +196,7 @@ class CompiledProjection:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
-        self._call = _Call(library.uk_project_many, "uk_projections")
+        self._call = _Call(library.uk_projection_batch, "uk_projected_states")
         self._layout = DerivativeLayout(mechanism)
         self._acting = mechanism.hierarchy.acting()
 
@@ -202,7 +205,7 @@ class CompiledProjection:
         status = np.empty(len(states.v))
         q, v = found.position.value, found.velocity.value
         arrays = states._asdict() | {"q_out": q, "v_out": v, "status": status}
-        arrays["slopes"] = found.position.whole.base
+        arrays["derivatives"] = found.position.whole.base
 
         def run(first: int, end: int) -> None:
             memory = self._layout.memory()
@@ -248,7 +251,7 @@ class CompiledEfforts:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
-        self._call = _Call(library.uk_effort_slopes_many, "uk_effort_batch")
+        self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
         self._layout = EffortLayout(tasks)
         self._acting = tasks.mechanism.hierarchy.acting()
 
@@ -263,7 +266,7 @@ class CompiledEfforts:
         for name, value in settings._asdict().items():
             begin[layout[name]] = value
         arrays = states._asdict() | {"held": held, "status": status}
-        arrays |= {"efforts": found.efforts.value, "slopes": found.efforts.whole}
+        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
 
         def run(first: int, end: int) -> None:
             memory = ends[end] = begin.copy()

@@ -111,18 +111,18 @@ class Layout:
             self.size += count
         return slice(first, self.size)
 
-    def _add_slopes(self, mechanism: ResolvedMechanism) -> None:
+    def _add_derivatives(self, mechanism: ResolvedMechanism) -> None:
         """What derivatives of the equations of motion need, row by row."""
         nv, m = mechanism.model.nv, max(self.rows, 1)
         self.directions = len(self.parameters) or 2 * nv + 1
         self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
-        self.slopes = self.stride + nv
+        self.row_length = self.stride + nv
         by = "p" if len(self.parameters) else "q, v, t"
         self._add(
-            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
-            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
-            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
-            ("rate_slopes", m * self.stride, "of the rates of the rows"),
+            ("qdd_derivatives", nv * self.row_length, f"by {by}, gap, tau"),
+            ("motion_derivatives", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
+            ("row_derivatives", m * self.stride, "-d(A qdd - b)"),
+            ("rate_derivatives", m * self.stride, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
             ("rest", nv * self.stride, ""),
@@ -152,14 +152,14 @@ class Layout:
 
 
 class DerivativeLayout(Layout):
-    """Fields of the mechanism first; slopes row by row.
+    """Fields of the mechanism first; derivatives row by row.
 
     They are by the parameters that the mechanism varies, or by q, v and t where it varies none.
     """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
-        self._add_slopes(mechanism)
+        self._add_derivatives(mechanism)
 
 
 class ServoLayout(Layout):
@@ -222,7 +222,8 @@ class ServoLayout(Layout):
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
         )
-        self._add(  # what one period leaves for the next
+        #: What one period leaves for the next.
+        self.past = self._add(
             ("past_known", 1, "whether there are a last time and velocity"),
             ("past_t", 1, ""),
             ("past_v", nv, ""),
@@ -238,18 +239,18 @@ class ServoLayout(Layout):
 
 
 class EffortLayout(ServoLayout):
-    """Fields of the law, and slopes of its efforts."""
+    """Fields of the law, and derivatives of its efforts."""
 
     def __init__(self, tasks: Tasks) -> None:
         super().__init__(tasks)
         nv = tasks.mechanism.model.nv
-        self._add_slopes(tasks.mechanism)
+        self._add_derivatives(tasks.mechanism)
         self.groups = effort_columns(nv, self.task_rows)
         self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(
             (
-                "effort_slopes",
+                "effort_derivatives",
                 self.motors * self.columns,
                 f"by {', '.join(self.groups)}",
             ),
