@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, is_cached, library_of
 from uk_dynamics.compilation.derivatives.compiled_projection import WORTH_A_THREAD, at, stride_of
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import EffortLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism import Tasks
@@ -63,15 +64,7 @@ class ManyEfforts(NamedTuple):
         return cls(efforts, slopes, held, np.ones(count, np.int8), np.zeros((0, 0)))
 
 
-class _Call(ctypes.Structure):
-    """``uk_effort_batch`` of effort_slopes.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("count", "t_stride", "followed_stride")),
-        ("task_stride", ctypes.c_longlong),
-        *((name, ctypes.c_void_p) for name in ("t", "q", "v", "followed", "task_followed")),
-        *((name, ctypes.c_void_p) for name in ("efforts", "slopes", "held", "status")),
-    )
+_Call = structure("uk_effort_batch")
 
 
 class CompiledEfforts:

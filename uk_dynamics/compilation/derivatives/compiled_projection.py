@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, is_cached, library_of
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -41,14 +42,7 @@ class ProjectedStates(NamedTuple):
         return cls(np.empty_like(q), np.empty_like(v), slopes, np.ones(count, np.int8))
 
 
-class _Call(ctypes.Structure):
-    """``uk_projections`` of projection_slopes.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("count", "t_stride", "followed_stride")),
-        *((name, ctypes.c_void_p) for name in ("t", "q", "v", "followed")),
-        *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "slopes", "status")),
-    )
+_Call = structure("uk_projections")
 
 
 class CompiledProjection:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -19,17 +20,7 @@ _WORTH_A_THREAD = 128  # states
 _ALONE = 2  # UK_ALONE of derivatives_lanes.h
 
 
-class _Call(ctypes.Structure):
-    """``uk_derivative_batch`` of derivatives_lanes.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("count", "t_stride", "followed_stride")),
-        ("stabilize", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("t", "q", "v", "tau", "followed")),
-        *((name, ctypes.c_void_p) for name in ("qdd", "slopes", "multipliers", "force", "status")),
-        # where derivatives are by parameters
-        *((name, ctypes.c_void_p) for name in ("p", "exist")),
-    )
+_Call = structure("uk_derivative_batch")
 
 
 class ManySlopes(NamedTuple):

@@ -1,10 +1,13 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Text of C: files that are not generated, constants and tables."""
+"""Text of C: files that are not generated, constants, tables, and structures they declare."""
 
 from __future__ import annotations
 
+import ctypes
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from typing import Any
 from uk_dynamics.compilation.emit.c_source import number
 
 _C = Path(__file__).resolve().parent.parent / "c"
+_ASIDE = re.compile(r"/\*.*?\*/|^#[^\n]*", re.DOTALL | re.MULTILINE)  # comments, preprocessor
 
 
 def part(name: str) -> str:
@@ -40,3 +44,38 @@ def lists(name: str, values: Sequence[Sequence[int]]) -> list[str]:
         table("int", f"{name}_start", accumulate(map(len, values), initial=0)),
         table("int", name, [x for row in values for x in row]),
     ]
+
+
+@cache
+def structure(name: str) -> type[ctypes.Structure]:
+    """A structure of numbers and pointers, which a file of C declares, for calls from Python.
+
+    Raises:
+        KeyError: No file declares it.
+    """
+    for path in sorted(_C.iterdir(), key=lambda path: path.suffix != ".h"):
+        text = _ASIDE.sub("", path.read_text(encoding="utf-8"))
+        if found := re.search(rf"typedef struct \{{([^{{}}]*)\}} {name};", text):
+            members = [m for line in found[1].split(";") if line.strip() for m in _members(line)]
+            return type(name, (ctypes.Structure,), {"_fields_": members})
+    raise KeyError(name)
+
+
+_PLAIN = {"double": ctypes.c_double, "long long": ctypes.c_longlong, "int": ctypes.c_int}
+_MEMBER = re.compile(r"\s*(\**)(?:\s*const\b)?\s*(\**)(\w+)(?:\[(\d+)\])?\s*")
+
+
+def _members(declaration: str) -> list[tuple[str, Any]]:
+    """Names and types of ctypes that one declaration has."""
+    if pointer := re.match(r"\s*\w+ \(\*(\w+)\)", declaration):  # to a function
+        return [(pointer[1], ctypes.c_void_p)]
+    words = re.match(r"\s*(?:const\s+)?(long long|\w+)", declaration)
+    assert words is not None, declaration
+    members: list[tuple[str, Any]] = []
+    for text in declaration[words.end() :].split(","):
+        found = _MEMBER.fullmatch(text)
+        assert found is not None, declaration
+        *stars, name, count = found.groups()
+        kind: Any = ctypes.c_void_p if any(stars) else _PLAIN[words[1]]
+        members.append((name, kind if count is None else kind * int(count)))
+    return members

@@ -1,9 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Inputs of many states and the arrays for their results: structures of C.
-
-Their fields stand in the order of ``uk_batch`` in batch.h and ``uk_trajectories`` in rollout.h.
-"""
+"""Inputs of many states and the arrays for their results, as C gets them."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.mechanism.dynamics import StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, Plan, States
 
-_POINTERS = ("t", "q", "v", "tau", "active", "followed", "p")
 _ANSWERS = (
     "qdd",
     "violation",
@@ -29,34 +26,9 @@ _ANSWERS = (
     "failed",
 )
 
-_COUNTS = (
-    *("count", "steps", "every", "tau_state", "tau_step", "euler", "project"),
-    "p_stride",
-)
 
-
-class BatchCall(ctypes.Structure):
-    """``uk_batch`` of batch.h: many states."""
-
-    _fields_ = (
-        ("count", ctypes.c_longlong),
-        ("t_stride", ctypes.c_longlong),
-        ("followed_stride", ctypes.c_longlong),
-        ("p_stride", ctypes.c_longlong),
-        ("stabilize", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in (*_POINTERS, *_ANSWERS)),
-    )
-
-
-class TrajectoriesCall(ctypes.Structure):
-    """``uk_trajectories`` of rollout.h: many motions."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in _COUNTS),
-        *((name, ctypes.c_double) for name in ("t", "dt", "stabilize")),
-        *((name, ctypes.c_void_p) for name in ("q", "v", "tau", "active", "p", "followed")),
-        *((name, ctypes.c_void_p) for name in ("q_out", "v_out", "stopped", "reason")),
-    )
+BatchCall = structure("uk_batch")
+TrajectoriesCall = structure("uk_trajectories")
 
 
 class CommonInputs(NamedTuple):
@@ -109,7 +81,7 @@ def empty_answers(count: int, nv: int, rows: int, *, forces: bool) -> Answers:
 
 def batch_call(
     given: States, common: CommonInputs, answers: Answers, first: int, end: int
-) -> BatchCall:
+) -> ctypes.Structure:
     """The structure for states first … end."""
     followed = common.followed
     many = len(given.t) > 1
@@ -134,7 +106,7 @@ def batch_call(
 
 def trajectories_call(
     given: Plan, common: CommonInputs, first: int, end: int, outputs: dict[str, Array]
-) -> TrajectoriesCall:
+) -> ctypes.Structure:
     """The structure for trajectories first … end."""
     states, steps, nv = given.tau.shape
     values: dict[str, float | int | None] = {

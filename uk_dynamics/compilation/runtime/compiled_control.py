@@ -10,18 +10,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
-
-
-class ControllerCall(ctypes.Structure):
-    """``uk_controller`` of control_period.h."""
-
-    _fields_ = tuple((name, ctypes.c_void_p) for name in ("memory", "tasks", "structure"))
 
 
 class CompiledControl:
@@ -35,7 +30,7 @@ class CompiledControl:
         self._control, self._track = functions
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
         self._fields = {name: memory[servo.layout[name]] for name in servo.layout.fields}
-        self._call = ControllerCall(memory=memory.ctypes.data)
+        self._call = structure("uk_controller")(memory=memory.ctypes.data)
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
         self._plain: object = self  # constraints on when files alone say what is followed

@@ -7,30 +7,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
-
-_INPUTS = ("when", "control", "sample", "active", "tau", "p", "structures", "controllers")
-_OUTPUTS = ("q", "v", "efforts", "q_out", "v_out", "efforts_out", "seen", "stopped")
-
-
-class CrowdCall(ctypes.Structure):
-    """``uk_crowd`` of crowd.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("count", "stops", "samples", "euler", "p_stride")),
-        ("step", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in (*_INPUTS, "law", "allocate", *_OUTPUTS)),
-        *((name, ctypes.c_longlong) for name in ("flags", "places")),
-        *((name, ctypes.c_double) for name in ("delay", "same")),
-        *((name, ctypes.c_longlong) for name in ("steps", "alone")),
-    )
 
 
 @dataclass(frozen=True)
@@ -146,10 +132,10 @@ class CompiledCrowd:
         each = {"tau": tau, "structures": tables, "controllers": controllers} | found
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
-        calls: list[CrowdCall] = []
+        calls: list[Any] = []
 
         def run(first: int, end: int) -> None:
-            call = CrowdCall(
+            call = structure("uk_crowd")(
                 count=end - first,
                 stops=len(when),
                 samples=samples,

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
@@ -19,36 +20,6 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
-
-_POINTERS = ("when", "control", "sample", "law", "controller", "followed", "active", "tau")
-_STATE = ("q", "v", "efforts", "q_out", "v_out", "efforts_out", "raised", "seen")
-
-
-class MotionCall(ctypes.Structure):
-    """``uk_motion`` of motion.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in ("stops", "flags", "euler", "project")),
-        *((name, ctypes.c_longlong) for name in ("continuous", "sampled_rows")),
-        *((name, ctypes.c_double) for name in ("step", "stabilize")),
-        *((name, ctypes.c_void_p) for name in (*_POINTERS, *_STATE)),
-        *((name, ctypes.c_longlong) for name in ("at", "sampled", "steps", "evaluations")),
-        *((name, ctypes.c_double) for name in ("delay", "same")),
-        ("places", ctypes.c_longlong),
-        *((name, ctypes.c_void_p) for name in ("waiting", "late", "kept")),
-    )
-
-
-class AdaptiveCall(ctypes.Structure):
-    """``uk_adaptive`` of adaptive.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_double) for name in ("rtol", "atol", "max_step", "next")),
-        *((name, ctypes.c_longlong) for name in ("room", "patience", "under_way", "rejected")),
-        ("largest", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("breaks", "way")),
-    )
-
 
 _PHASES = ("done", "control", "motion", "paused")
 _ROOM = 1000  # samples in a call: progress and recordings wait as long
@@ -87,7 +58,7 @@ class CompiledMotion:
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
         self._queue = EffortQueue(0)
-        self._call = MotionCall(step=1.0, project=1)
+        self._call = structure("uk_motion")(step=1.0, project=1)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
         for name in ("q", "v", "efforts", "tau", "active"):
@@ -97,7 +68,7 @@ class CompiledMotion:
         self._move_adaptively.argtypes = (ctypes.c_void_p,) * 3
         library.uk_way_size.restype = ctypes.c_longlong
         self._way = np.zeros(-(-library.uk_way_size() // 8))
-        self._adaptive = AdaptiveCall(way=self._way.ctypes.data, room=_ROOM)
+        self._adaptive = structure("uk_adaptive")(way=self._way.ctypes.data, room=_ROOM)
         self.control_by(None, continuous=False)
 
     @property

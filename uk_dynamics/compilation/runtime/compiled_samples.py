@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import (
@@ -20,17 +21,6 @@ from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import Dynamics, Samples, sample_each
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, States
-
-
-class SamplesCall(ctypes.Structure):
-    """``uk_samples`` of samples.c."""
-
-    _fields_ = (
-        ("count", ctypes.c_longlong),
-        ("stabilize", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("t", "q", "v", "tau", "active", "followed")),
-        *((name, ctypes.c_void_p) for name in ("answers", "failed")),
-    )
 
 
 class CompiledSamples:
@@ -45,7 +35,7 @@ class CompiledSamples:
     ) -> None:
         library = ctypes.CDLL(str(path))
         self._function = library.uk_evaluate_samples
-        self._function.argtypes = (ctypes.c_void_p, ctypes.POINTER(SamplesCall))
+        self._function.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
         self._function.restype = None
         self._mechanism, self._structure = mechanism, structure
         self._layout: Layout = structure.layout
@@ -98,7 +88,7 @@ class CompiledSamples:
         arrays["answers"] = answers = np.empty((count, self._layout["bias"].start))
         arrays["failed"] = failed = np.zeros(count)
         places = {name: array.ctypes.data for name, array in arrays.items()}
-        call = SamplesCall(count=count, stabilize=inputs.stabilize, **places)
+        call = structure("uk_samples")(count=count, stabilize=inputs.stabilize, **places)
         call.followed = None if table is None else table.ctypes.data
         self._function(self._memory.ctypes.data, ctypes.byref(call))
         return answers, failed
