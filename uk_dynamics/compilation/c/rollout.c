@@ -78,7 +78,7 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
  * its violation: the tolerance follows. */
 static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   uk_lanes d[UK_NV];
-  uk_lanes_way w[groups];
+  uk_lanes_way w[UK_GROUPS];
   UK_EACH(g, groups) w[g].ended = 0;
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
