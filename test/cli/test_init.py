@@ -312,3 +312,14 @@ def test_a_robot_with_an_impossible_antenna(here, capsys):
     workspace = mechanism.model.workspace()
     workspace.update_positions(mechanism.model.neutral())
     assert np.linalg.eigvalsh(workspace.mass)[0] > 0.0
+
+
+def test_the_branch_is_told_and_pins_of_other_tools_are_closed(here, capsys):
+    parts = two_arms().replace("left_tip", "l1_cl1_1").replace("right_tip", "l1_cl1_2")
+    write(here / "own.urdf", parts)
+    assert main(["init", "own.urdf"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "l1_cl1" in shown.partition("loops, guessed")[2].partition("motors")[0]
+    assert "branch nearest to the zero position" in shown
+    assert "another one by init --at JOINT=VALUE" in shown
+    assert "Branch of the loops" in " ".join((here / "own.yaml").read_text().split())

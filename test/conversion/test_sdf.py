@@ -301,7 +301,14 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
     around = "<world name='w'><gravity>0 0 -1.6</gravity>{}" + ground + "</world>"
     found = read(tmp_path, parts, around=around)
     lost = subjects(found)
-    expected = {"link a", "joint k", "joint gears", "collision shapes", "visual a/v", "visual a/m"}
+    expected = {
+        "link a",
+        "joint k",
+        "joint gears",
+        "collision shapes",
+        "visual a/v",
+        "mesh model://x/y.stl",
+    }
     expected |= {"plugin gz-sim-joint-controller-system", "include model://other", "model nested"}
     assert expected | {"model ground"} == lost
     assert all(subject in found.mechanism for subject in lost)
@@ -419,3 +426,61 @@ def test_a_gearbox_turns_the_child_against_the_parent(tmp_path, turned):
         rotation = at[name][1]
         found = np.arctan2(rotation[1, 0], rotation[0, 0])
         assert found == pytest.approx(angle, abs=1e-12), name  # rounding of a linear row
+
+
+def test_models_that_joints_of_the_world_connect_are_one_machine(tmp_path):
+    # a four-bar of three links, in one model and in three that are placed and turned in the world
+    ends = {"crank": "0 0 0 0 0 0", "rod": "0 0 1 0 0 0", "rocker": "2 0 0 0 0 0"}
+    pins = [
+        ("a", "world", "crank", "0 0 0 0 0 0"),
+        ("b", "crank", "rod", "0 0 0 0 0 0"),
+        ("c", "rod", "rocker", "0 0 1 0 0 0"),
+        ("d", "world", "rocker", "0 0 0 0 0 0"),
+    ]
+    turned = "0 1 0 0 0 1.5707963267948966"  # of every model
+    one = "".join(link(name, pose) for name, pose in ends.items())
+    one += "".join(
+        joint(n, "revolute", p, c, axis="0 1 0", pose=pose, in_axis="") for n, p, c, pose in pins
+    )
+    whole = read(tmp_path, f"<pose>{turned}</pose>{one}").load()
+    models, near = "", {"crank": "0 1 0", "rod": "0 1 1", "rocker": "0 3 0"}
+    for name, place in near.items():
+        models += f'<model name="{name}"><pose>{place} 0 0 1.5707963267948966</pose>'
+        models += f"{link('body', body=BODY)}</model>"
+    joints = "".join(
+        joint(
+            n,
+            "revolute",
+            p if p == "world" else f"{p}::body",
+            f"{c}::body",
+            axis="0 1 0",
+            pose=pose,
+        )
+        for n, p, c, pose in pins
+    )
+    file = tmp_path / "apart.sdf"
+    text = f'<sdf version="1.9"><world name="w">{models}{joints}</world></sdf>'
+    file.write_text(text)
+    found = import_file(file)
+    apart = found.load()
+    assert apart.report().mobility == whole.report().mobility == 1
+    for name, (place, rotation) in places(whole).items():
+        if name in near:
+            there, turn = places(apart)[f"{name}_body"]
+            np.testing.assert_allclose(there, place, atol=1e-9, rtol=0)  # digits of the file
+            np.testing.assert_allclose(turn, rotation, atol=1e-9, rtol=0)
+    assert any("joints connect them" in remark.reason for remark in found.remarks)
+
+
+def test_shapes_of_a_kind_share_one_remark(tmp_path):
+    visual = (
+        "<visual name='v{}'><geometry><mesh><uri>model://x/{}.stl</uri></mesh></geometry></visual>"
+    )
+    found = read(tmp_path, link("a", body=BODY + "".join(visual.format(k, k) for k in range(90))))
+    (remark,) = [remark for remark in found.remarks if "mesh" in remark.subject]
+    assert "86 more" in remark.subject
+
+
+def test_a_number_that_is_broken_is_told_with_its_link(tmp_path):
+    with pytest.raises(InputError, match="link b: pose: expected 6 numbers"):
+        read(tmp_path, link("a") + link("b", '0 0 0 0 0 0"'))

@@ -10,10 +10,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.gepetto import read_gepetto
-from uk_dynamics.conversion.loop_closures import read_loop_closures
+from uk_dynamics.conversion.loop_closures_file import read_loop_closures
 from uk_dynamics.conversion.mjcf.reading import read_mjcf
 from uk_dynamics.conversion.robot.closing import settle
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark, together
 from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
@@ -98,6 +98,7 @@ def import_file(
         tree = urdf_text(robot)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", robot.name).strip("_") or "robot"
     tree = _settled(robot, tree, path.name, name)
+    robot.remarks = together(robot.remarks)
     return _written(robot, tree, path.name, name)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.machine_numbers import motor_power
-from uk_dynamics.viewing.reading import Reading
 from uk_dynamics.viewing.units import Units, lengths
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class Curves:
         self._chosen = title
         self._forget()
 
-    def add(self, reading: Reading, units: Units, folder: Any) -> None:
-        """Take in a reading and draw."""
+    def add(self, instant: Instant, units: Units, folder: Any) -> None:
+        """Take in an instant and draw."""
         if self._chosen == NOTHING:
             return
-        names, unit, values = self._values(reading, units)
-        t = reading.snapshot.state.t
+        names, unit, values = self._values(instant, units)
+        t = instant.snapshot.state.t
         if unit != self._units or (self._past and t < self._past[-1][0]):
             self._forget()
         if self._past and t == self._past[-1][0]:
@@ -108,21 +108,21 @@ class Curves:
                 height=_HEIGHT,
             )
 
-    def _values(self, reading: Reading, units: Units) -> tuple[list[str], str, Array]:
+    def _values(self, instant: Instant, units: Units) -> tuple[list[str], str, Array]:
         """Names, unit and values of what is chosen."""
-        motors, state = list(self._mechanism.actuators.names), reading.snapshot.state
+        motors, state = list(self._mechanism.actuators.names), instant.snapshot.state
         if self._chosen == "motor efforts":
-            return motors, "N·m or N", np.array(reading.snapshot.efforts)
+            return motors, "N·m or N", np.array(instant.snapshot.efforts)
         if self._chosen == "motor power":
-            return motors, "W", motor_power(self._mechanism, reading)
+            return motors, "W", motor_power(self._mechanism, instant)
         if self._chosen == "loop forces":
-            forces: Array = np.linalg.norm(reading.marks.forces, axis=1)
+            forces: Array = np.linalg.norm(instant.marks.forces, axis=1)
             return list(self._loops), "N", forces
         if self._chosen == "tracking errors":
-            error = np.linalg.norm(reading.tracking_error)
+            error = np.linalg.norm(instant.tracking_error)
             return ["all tasks"], "m and rad", np.array([error])
         if self._chosen == "energy":
-            energy = reading.energy
+            energy = instant.energy
             return ["kinetic", "total"], "J", np.array([energy.kinetic, energy.total])
         is_length = self._chosen == "joint travels"
         unit, per = units.of(is_length)

@@ -13,7 +13,7 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
-from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.units import Units, engineering, lengths
 
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
@@ -35,17 +35,17 @@ class MachineNumbers:
         self._are_lengths = lengths(mechanism.model)
         self._effort_units = effort_units(mechanism)
 
-    def table(self, reading: Reading, units: Units) -> str:
+    def table(self, instant: Instant, units: Units) -> str:
         """HTML."""
         parts: list[str] = []
         if self._effort_units:
-            parts += [html.heading("Motor efforts"), self._efforts(reading.snapshot.efforts)]
-            parts += [html.heading("Motor power"), self._power(reading)]
-        if reading.solution is not None and self._loops:
-            parts += [html.heading("Forces in the loop joints"), self._forces(reading)]
+            parts += [html.heading("Motor efforts"), self._efforts(instant.snapshot.efforts)]
+            parts += [html.heading("Motor power"), self._power(instant)]
+        if instant.solution is not None and self._loops:
+            parts += [html.heading("Forces in the loop joints"), self._forces(instant)]
         if self._task_rows:
-            parts += [html.heading("Tasks"), self._tasks(reading, units)]
-        parts += [html.heading("Machine"), self._machine(reading, units)]
+            parts += [html.heading("Tasks"), self._tasks(instant, units)]
+        parts += [html.heading("Machine"), self._machine(instant, units)]
         return html.page(parts)
 
     def _efforts(self, efforts: Array) -> str:
@@ -64,9 +64,9 @@ class MachineNumbers:
                 rows.append((*shown, html.number("no limit"), "<td></td>"))
         return html.table(rows)
 
-    def _power(self, reading: Reading) -> str:
+    def _power(self, instant: Instant) -> str:
         """Of each motor that gives or takes some, and of all."""
-        power = motor_power(self._mechanism, reading)
+        power = motor_power(self._mechanism, instant)
         noise = _ROUNDING * max(1.0, float(np.abs(power).max(initial=0.0)))
         rows = [("all motors", float(power.sum()))]
         rows += [
@@ -78,8 +78,8 @@ class MachineNumbers:
             (html.name(name), html.number(engineering(value, "W", noise))) for name, value in rows
         )
 
-    def _forces(self, reading: Reading) -> str:
-        marks, rows = reading.marks, []
+    def _forces(self, instant: Instant) -> str:
+        marks, rows = instant.marks, []
         forces = np.linalg.norm(marks.forces, axis=1)
         torques = np.linalg.norm(marks.torques, axis=1)
         noise = _ROUNDING * max(float(forces.max(initial=0.0)), float(torques.max(initial=0.0)))
@@ -97,9 +97,9 @@ class MachineNumbers:
             )
         return html.table(rows)
 
-    def _tasks(self, reading: Reading, units: Units) -> str:
+    def _tasks(self, instant: Instant, units: Units) -> str:
         rows = []
-        for name, error in zip(self._task_rows, reading.tracking_error, strict=True):
+        for name, error in zip(self._task_rows, instant.tracking_error, strict=True):
             joint = self._followed.get(name, "")
             angular = name.endswith(_ANGULAR) or self._are_lengths.get(joint) is False
             linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
@@ -108,31 +108,31 @@ class MachineNumbers:
                 rows.append((html.name(name), html.number(f"{error * per:.2e} {unit}")))
             else:
                 rows.append((html.name(name), html.number(f"{error:.2e} rad or m")))
-        unreached = reading.snapshot.unreached
+        unreached = instant.snapshot.unreached
         if unreached is not None:
             reached = "no: see above" if unreached else "yes"
             rows.append((html.name("the motors reach what is asked"), html.number(reached)))
         return html.table(rows)
 
-    def _machine(self, reading: Reading, units: Units) -> str:
+    def _machine(self, instant: Instant, units: Units) -> str:
         unit, per = units.of(True)
         digits = 0 if per > 1.0 else 3
-        place = ", ".join(f"{per * x + 0.0:.{digits}f}" for x in reading.centre)
+        place = ", ".join(f"{per * x + 0.0:.{digits}f}" for x in instant.centre)
         rows = [
             ("mass", engineering(1e3 * self._mechanism.model.total_mass, "g")),
             ("centre of mass", f"{place} {unit}"),
-            ("kinetic energy", engineering(reading.energy.kinetic, "J")),
-            ("total energy", engineering(reading.energy.total, "J")),
+            ("kinetic energy", engineering(instant.energy.kinetic, "J")),
+            ("total energy", engineering(instant.energy.total, "J")),
         ]
-        if reading.solution is not None:
-            mobility = self._mechanism.model.nv - reading.solution.rank
+        if instant.solution is not None:
+            mobility = self._mechanism.model.nv - instant.solution.rank
             rows.append(("mobility", str(mobility)))
         return html.table((html.name(name), html.number(value)) for name, value in rows)
 
 
-def motor_power(mechanism: Mechanism, reading: Reading) -> Array:
+def motor_power(mechanism: Mechanism, instant: Instant) -> Array:
     """What the motors give, (motors,), in W."""
-    snapshot = reading.snapshot
+    snapshot = instant.snapshot
     rates = mechanism.actuators.matrix.T @ snapshot.state.v
     power: Array = snapshot.efforts * rates
     return power

@@ -18,10 +18,10 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import GREY, appearance
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
+from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.machine_numbers import MachineNumbers
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.reading import Reading
 from uk_dynamics.viewing.scene.corners import Corners
 from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
@@ -112,19 +112,19 @@ class MechanismView:
         snapshot = self._source.frame(elapsed)
         now = time.perf_counter()
         with self._server.atomic():
-            reading = self._show(snapshot)
+            instant = self._show(snapshot)
             if now >= self._numbers_due or posed:
                 self._numbers_due = now + _NUMBERS_PERIOD
-                self._panel.status.content = status_line(reading)
-                self._panel.machine.content = self._numbers.table(reading, self._panel.units)
-                self._panel.solver.content = solver_table(self._mechanism, reading)
-                self._panel.draw_curves(reading)
+                self._panel.status.content = status_line(instant)
+                self._panel.machine.content = self._numbers.table(instant, self._panel.units)
+                self._panel.solver.content = solver_table(self._mechanism, instant)
+                self._panel.draw_curves(instant)
                 model = self._mechanism.model
                 self._panel.follow(model.positions_by_name(snapshot.state.q), snapshot.state.t)
         self.snapshot = snapshot
         self.pictures += 1
 
-    def _show(self, snapshot: Snapshot) -> Reading:
+    def _show(self, snapshot: Snapshot) -> Instant:
         """Move everything and return the numbers."""
         state, model = snapshot.state, self._mechanism.model
         asked = snapshot.task_time, snapshot.followed
@@ -143,7 +143,7 @@ class MechanismView:
         if self._panel.dragged:
             frame = model.frame_index(self._panel.dragged)
             self._panel.move_handle(self._workspace.translation[frame])
-        return Reading(
+        return Instant(
             snapshot,
             solution,
             residual,

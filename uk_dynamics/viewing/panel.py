@@ -22,9 +22,9 @@ from uk_dynamics.model import RobotModel
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
+from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.motor_choices import LABELS
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.reading import Reading
 from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Source
@@ -205,9 +205,9 @@ class Panel:
         """Bring the handle to its link, (3,), unless it is in the user's hand."""
         self._loop.call_soon_threadsafe(self._move_handle, position)
 
-    def draw_curves(self, reading: Reading) -> None:
+    def draw_curves(self, instant: Instant) -> None:
         """Draw the chosen quantity."""
-        self._loop.call_soon_threadsafe(self._curves.add, reading, self.units, self._plots)
+        self._loop.call_soon_threadsafe(self._curves.add, instant, self.units, self._plots)
 
     def _follow(self, positions: dict[str, float], t: float) -> None:
         for name, slider in self._sliders.items():

@@ -8,23 +8,23 @@ import numpy as np
 
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import html_tables as html
-from uk_dynamics.viewing.reading import Reading
+from uk_dynamics.viewing.instant import Instant
 
 _MOST_ROWS = 24  # of multipliers: more are no help
 
 
-def status_line(reading: Reading) -> str:
+def status_line(instant: Instant) -> str:
     """Time, mode and what the user should know, as HTML."""
-    snapshot = reading.snapshot
+    snapshot = instant.snapshot
     parts = [html.status(f"t = {snapshot.state.t:.3f} s", snapshot.mode)]
-    if reading.message:
-        parts.append(html.warning(reading.message))
+    if instant.message:
+        parts.append(html.warning(instant.message))
     return "".join(parts)
 
 
-def solver_table(mechanism: Mechanism, reading: Reading) -> str:
+def solver_table(mechanism: Mechanism, instant: Instant) -> str:
     """Rank, condition, residuals and multipliers, as HTML."""
-    solution, residual = reading.solution, reading.residual
+    solution, residual = instant.solution, instant.residual
     facts: list[tuple[str, str]] = []
     if solution is not None:
         facts += [

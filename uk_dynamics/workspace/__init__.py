@@ -4,4 +4,4 @@
 
 from uk_dynamics.workspace.exploration import explore
 from uk_dynamics.workspace.files import write_parquet, write_picture
-from uk_dynamics.workspace.reachable import Locus, Workspace
+from uk_dynamics.workspace.reachable import Locus, ReachableSet

@@ -26,7 +26,7 @@ from uk_dynamics.mechanism.kinematics import (
 )
 from uk_dynamics.mechanism.resolution import Array, Point
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.workspace.reachable import Locus, Workspace
+from uk_dynamics.workspace.reachable import Locus, ReachableSet
 
 _CELLS = 24  # along the largest extent, in which singular configurations are looked for
 _FINENESS = 0.4  # samples to this power: cells along the largest extent, to be filled
@@ -54,7 +54,7 @@ def explore(
     rows: Sequence[str] = TWIST,  # of the frame's twist, that make the task
     forces: bool = True,  # whether to compute what loads the motors can hold
     seed: int = 0,  # of the random steps
-) -> Workspace:
+) -> ReachableSet:
     """Find where a frame gets to from a configuration.
 
     Raises:
@@ -81,7 +81,7 @@ def explore(
     held, turned, notes = (
         _envelopes(mechanism, frame, q, places, rotations) if forces else (None, None, ())
     )
-    return Workspace(
+    return ReachableSet(
         mechanism=mechanism.name,
         frame=frame if isinstance(frame, str) else frame[0],
         positions=mechanism.model.position_names,

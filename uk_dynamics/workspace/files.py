@@ -18,7 +18,7 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.whole_file import whole_file
-from uk_dynamics.workspace.reachable import Workspace
+from uk_dynamics.workspace.reachable import ReachableSet
 
 _KINDS = {"loops": ("v", COLOURS[6]), "motors": ("o", COLOURS[1]), "task": ("s", COLOURS[3])}
 _NAMES = {"loops": "loops singular", "motors": "motors singular", "task": "task singular"}
@@ -28,7 +28,7 @@ _POLYGONS = 12
 _POLYGON_SIZE = 0.06  # part of the extent, of the largest one
 
 
-def write_parquet(workspace: Workspace, path: str | Path) -> None:
+def write_parquet(workspace: ReachableSet, path: str | Path) -> None:
     """Write the table of a workspace.
 
     Raises:
@@ -47,7 +47,7 @@ def write_parquet(workspace: Workspace, path: str | Path) -> None:
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
-def write_picture(workspace: Workspace, mechanism: Mechanism, path: str | Path) -> None:
+def write_picture(workspace: ReachableSet, mechanism: Mechanism, path: str | Path) -> None:
     """Draw a workspace: how regular it is and where not, and what forces can be held.
 
     Raises:
@@ -86,7 +86,7 @@ def write_picture(workspace: Workspace, mechanism: Mechanism, path: str | Path) 
         raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
-def _axes(workspace: Workspace) -> list[int]:
+def _axes(workspace: ReachableSet) -> list[int]:
     """The axes along which it extends; at least two."""
     span = np.ptp(workspace.places, axis=0)
     moving = [int(k) for k in np.flatnonzero(span > _STILL * span.max(initial=0.0))]
@@ -95,7 +95,7 @@ def _axes(workspace: Workspace) -> list[int]:
     return moving
 
 
-def _regularity(figure: Any, axis: Any, workspace: Workspace, axes: list[int]) -> None:
+def _regularity(figure: Any, axis: Any, workspace: ReachableSet, axes: list[int]) -> None:
     shown = _scatter(axis, workspace.places[:, axes], workspace.regularity, "viridis")
     figure.colorbar(shown, ax=axis, label="distance to singularities (0: singular)", shrink=0.8)
     for locus in workspace.loci:
@@ -117,7 +117,7 @@ def _scatter(axis: Any, places: Array, values: Array, colours: str) -> Any:
     return axis.scatter(*places.T, c=values, s=6, cmap=colours, vmin=0.0, vmax=most, linewidths=0.0)
 
 
-def _polygons(axis: Any, workspace: Workspace, axes: list[int]) -> None:
+def _polygons(axis: Any, workspace: ReachableSet, axes: list[int]) -> None:
     """Force polygons at a few places that are far from each other."""
     from matplotlib.patches import Polygon
     from scipy.spatial import ConvexHull, QhullError

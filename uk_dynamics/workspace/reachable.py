@@ -25,7 +25,7 @@ class Locus:
 
 
 @dataclass(frozen=True, eq=False)
-class Workspace:
+class ReachableSet:
     """Closed configurations that were reached, and what holds at each."""
 
     mechanism: str  # name of the mechanism

@@ -21,7 +21,7 @@ from support.nvrtc import ptx
 import uk_dynamics as ukd
 from uk_dynamics.compilation.gpu import OPTIONS, GpuDynamics, kernel_source
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism import Mechanism
+from uk_dynamics import Mechanism
 
 # What CUDA has and C++ has not; a thread after the other.
 THREADS = """

@@ -13,7 +13,7 @@ from uk_dynamics.cli.output.printing import json_text, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.workspace import Workspace
+    from uk_dynamics.workspace import ReachableSet
 
 _PICTURES = (".png", ".pdf", ".svg")
 
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(found: Workspace) -> dict[str, object]:
+def _facts(found: ReachableSet) -> dict[str, object]:
     low, high = found.extent
     facts: dict[str, object] = {
         "frame": found.frame,
@@ -123,7 +123,7 @@ def _facts(found: Workspace) -> dict[str, object]:
     return facts
 
 
-def _rows(found: Workspace) -> list[tuple[str, str]]:
+def _rows(found: ReachableSet) -> list[tuple[str, str]]:
     low, high = found.extent
     rows = [
         ("configurations", str(len(found.q))),

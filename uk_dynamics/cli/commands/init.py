@@ -93,9 +93,14 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
         ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]
+    if found.branch:
+        rows.append(("branch", found.branch))
     if found.suggestions:
-        names = ", ".join(cut.name for cut in found.suggestions)
-        rows.append(("in comments", f"{names}: decide whether they are loops"))
+        names = ", ".join(
+            f"{cut.name} ({1e3 * cut.coincidence.distance:.3g} mm apart)"
+            for cut in found.suggestions
+        )
+        rows.append(("in comments", f"{names}: decide whether they are loops; why is said there"))
     rows.append(("next", f"uk_dynamics check {path}"))
     return rows
 
@@ -108,6 +113,7 @@ def _facts(path: Path, found: Draft) -> dict[str, object]:
         "motors": list(found.motors),
         "mobility": found.report.mobility,
         "actuation": found.report.actuation,
+        "branch": found.branch,
     }
 
 

@@ -22,15 +22,28 @@ Editors with yaml-language-server read it where a file begins with this comment:
 """
 
 
+_KINDS = {
+    "mechanism": "loops, motors, springs and numbers of a machine on a URDF",
+    "tasks": "what a servo law follows",
+    "sweep": "parameters to vary, and what to compute",
+}
+
+
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "schema", _HELP, run)
-    parser.add_argument("kind", choices=("mechanism", "tasks", "sweep"), help="of which file")
+    parser.add_argument(
+        "kind", choices=_KINDS, nargs="?", help="of which file (without it, the kinds are listed)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
-    from uk_dynamics.cli.output.printing import json_text
+    from uk_dynamics.cli.output.printing import json_text, table
+
+    if arguments.kind is None:
+        print(table(list(_KINDS.items())))
+        return 0
     from uk_dynamics.mechanism.files import load_schema
 
     print(json_text(load_schema(arguments.kind)))

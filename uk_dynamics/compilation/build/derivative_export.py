@@ -118,7 +118,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """
     # only those who export need them
     from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
-    from uk_dynamics.compilation.emit.c_text import part
+    from uk_dynamics.compilation.emit.c_text import assemble, part
     from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
     from uk_dynamics.compilation.tangents.sparsity import (
         acceleration_sparsity,
@@ -173,27 +173,28 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
     lists["qdd"] = marked(names, acceleration_sparsity(mechanism, traced), columns)
+    batch = derivative_batch_source.derivative_batch_declarations()
+    definitions_of_batches = derivative_batch_source.derivative_batch_definitions(mechanism)
     return {
         f"{identifier}.h": header(
             identifier,
             title=f"{name}: derivatives of the constrained acceleration by {by}. Generated.",
             text=text,
             lists=lists,
-            declarations=declarations,
+            declarations=assemble(declarations),
             prototypes=prototypes,
         ),
-        f"{identifier}.c": f'#include <math.h>\n\n#include "{identifier}.h"\n'
-        + named(definitions, identifier),
+        f"{identifier}.c": f'#include "{identifier}.h"\n'
+        + named(assemble(definitions, declarations), identifier),
         f"{identifier}_example.c": example,
         f"{identifier}_batch.h": header(
             identifier,
             title=f"{name}: derivatives at many states, by {by}. Generated.",
             text=_BATCH_TEXT,
-            declarations=f'#include "{identifier}.h"\n\n'
-            + derivative_batch_source.derivative_batch_declarations(),
+            declarations=f'#include "{identifier}.h"\n\n' + assemble(batch, declarations),
             prototypes="int uk_differentiate_batch(const uk_derivative_batch *batch);\n",
             suffix="_batch",
         ),
-        f"{identifier}_batch.c": f'#include <math.h>\n\n#include "{identifier}_batch.h"\n'
-        + named(derivative_batch_source.derivative_batch_definitions(mechanism), identifier),
+        f"{identifier}_batch.c": f'#include "{identifier}_batch.h"\n'
+        + named(assemble(definitions_of_batches, declarations + batch), identifier),
     }

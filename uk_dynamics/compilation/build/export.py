@@ -132,6 +132,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         InputError: The directory cannot be written.
     """
     from uk_dynamics.compilation.emit import generate  # only those who export need it
+    from uk_dynamics.compilation.emit.c_text import assemble
 
     check(mechanism, straight=True)
     mechanism = mechanism.settled()
@@ -149,6 +150,8 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         "title": ", and where they move" if moves else "",
         "rollout": named(_ROLLOUT_EXAMPLE.format(steps=_STEPS), identifier) if moves else "",
     }
+    declared = generate.declarations(mechanism)
+    batch = generate.batch_declarations(mechanism)
     rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if moves else ""
     texts = {
         ".h": header(
@@ -156,22 +159,22 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
             title=f"{name}: constrained accelerations of a mechanism with closed loops. Generated.",
             text=_TEXT,
             lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
-            declarations=generate.declarations(mechanism),
+            declarations=assemble(declared),
             prototypes="int uk_evaluate(uk_memory *memory);\n",
         ),
         ".c": _INCLUDE.format(header=f"{identifier}.h")
-        + named(generate.definitions(mechanism), identifier),
+        + named(assemble(generate.definitions(mechanism), declared), identifier),
         "_example.c": named(_EXAMPLE, identifier).format(**words),
         "_batch.h": header(
             identifier,
             title=f"{name}: many states at once, one in each lane of a vector. Generated.",
             text=_BATCH_TEXT,
-            declarations=f'#include "{identifier}.h"\n\n{generate.batch_declarations(mechanism)}',
+            declarations=f'#include "{identifier}.h"\n\n{assemble(batch, declared)}',
             prototypes=f"int uk_evaluate_batch(const uk_batch *batch);\n{rollout}",
             suffix="_batch",
         ),
         "_batch.c": _INCLUDE.format(header=f"{identifier}_batch.h")
-        + named(generate.batch_definitions(mechanism), identifier),
+        + named(assemble(generate.batch_definitions(mechanism), declared + batch), identifier),
         "_batch_example.c": named(_BATCH_EXAMPLE, identifier).format(**words),
     }
     return write(directory, {f"{identifier}{suffix}": text for suffix, text in texts.items()})

@@ -101,10 +101,13 @@ def library_of(subject: Subject, kind: Library | None = None) -> Path:
     mechanism, recipe = _recipe(subject, kind)
 
     def source() -> str:
+        from uk_dynamics.compilation.emit.c_text import assemble
+
         module, _, name = recipe.source.partition(".")
         write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
         filed = mechanism.as_filed()
-        return str(write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed))
+        text = write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed)
+        return assemble(text)
 
     compiler = replace(compiler, optimization=recipe.optimization)
     return _library(mechanism, source, compiler, part_of(subject, kind))

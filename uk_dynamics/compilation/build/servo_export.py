@@ -61,7 +61,7 @@ def servo_export(
     Raises:
         InputError: Some part cannot be written as C.
     """
-    from uk_dynamics.compilation.emit.c_text import defines, part
+    from uk_dynamics.compilation.emit.c_text import assemble, defines, part
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
         completion_definitions,
@@ -95,23 +95,24 @@ def servo_export(
         *defines(REFERENCE_KINDS | BEYOND_TIMES),
         "",
     ]
+    declared = "\n".join(declarations)
     text = header(
         identifier,
         title=f"{c_comment(mechanism.name)}: the servo law of tasks. Generated.",
         text=_TEXT + _LAW + (_ESTIMATION if tables is not None else ""),
         lists=lists,
-        declarations="\n".join(declarations),
+        declarations=assemble(declared),
         prototypes=_OF_THE_LAW + (_OF_THE_ESTIMATION if tables is not None else ""),
     )
     source = [
-        f'#include <math.h>\n\n#include "{identifier}.h"',
+        f'#include "{identifier}.h"',
         servo_definitions(tasks, structure),
         *closing(mechanism),
         part("effect.c"),
         control_start(tasks),
         "" if tables is None else completion_definitions(structure, tables),
     ]
-    return text, named("\n".join(source), identifier)
+    return text, named(assemble("\n".join(source), declared), identifier)
 
 
 _EFFORTS = """
@@ -141,6 +142,7 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
     Raises:
         InputError: Some part cannot be written as C.
     """
+    from uk_dynamics.compilation.emit.c_text import assemble
     from uk_dynamics.compilation.emit.servo_source import (
         effort_declarations,
         effort_definitions,
@@ -150,6 +152,7 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
 
     mechanism = tasks.mechanism
     _refuse(obstacles(tasks), tasks.spec.file)
+    declared = effort_declarations(tasks)
     nv, mt, motors = mechanism.model.nv, len(tasks.constraints), mechanism.actuators.names
     edges = (0, nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2, 3)))
     text = header(
@@ -161,11 +164,11 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
             "motors": marked(motors, effort_sparsity(tasks), list(pairwise(edges))),
             "task rows": tasks.row_names,
         },
-        declarations=effort_declarations(tasks),
+        declarations=assemble(declared),
         prototypes=_OF_THE_EFFORTS,
     )
-    source = [f'#include <math.h>\n\n#include "{identifier}.h"', effort_definitions(tasks)]
-    return text, named("\n".join([*source, effort_start(tasks)]), identifier)
+    source = [f'#include "{identifier}.h"', effort_definitions(tasks), effort_start(tasks)]
+    return text, named(assemble("\n".join(source), declared), identifier)
 
 
 def completion_export(
@@ -176,32 +179,32 @@ def completion_export(
     Raises:
         InputError: Some part cannot be written as C.
     """
+    from uk_dynamics.compilation.emit.c_text import assemble
+    from uk_dynamics.compilation.emit.c_text import header as c_header
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
         completion_definitions,
     )
     from uk_dynamics.compilation.emit.constants import config
-    from uk_dynamics.compilation.emit.generate import ATTRIBUTES
-    from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE
     from uk_dynamics.compilation.trace.terms import trace
 
     _refuse(obstacles(mechanism), mechanism.spec.file)
+    size = c_header("uk_mechanism.h", f"#define UK_NV {mechanism.model.nv}")
+    declared = size + completion_declarations(tables)
     text = header(
         identifier,
         title=f"{c_comment(mechanism.name)}: joint states from measured joints. Generated.",
         text=_TEXT + " Only jump and singular_tolerance have to be set." + _ESTIMATION,
         lists={"q, v": mechanism.model.velocity_names, "measured": tuple(measured)},
-        declarations=f"#define UK_NV {mechanism.model.nv}\n{completion_declarations(tables)}",
+        declarations=assemble(declared),
         prototypes=_OF_THE_ESTIMATION,
     )
     source = [
-        f'#include <math.h>\n#include <string.h>\n\n#include "{identifier}.h"',
-        ATTRIBUTES,
+        f'#include "{identifier}.h"',
         config(),
-        SINE_AND_COSINE,
         completion_definitions(trace(mechanism), tables),
     ]
-    return text, named("\n".join(source), identifier)
+    return text, named(assemble("\n".join(source), declared), identifier)
 
 
 def _refuse(found: Sequence[str], file: str) -> None:

@@ -2,6 +2,12 @@
 /* A motion with error control; see adaptive.h. Stages and errors are those of Hairer, Norsett and
  * Wanner, Solving Ordinary Differential Equations I, II.5 and II.10; the positions of a step are
  * increments from its start, as in core/integration/adaptive.py. */
+#pragma once
+
+#include "adaptive.h"
+#include "motion.c"
+#include "uk_dormand_prince.h"
+#include "uk_motors.h"
 
 #define UK_STAGES 12
 #define UK_ALL_STAGES 16 /* with those of the interpolant */

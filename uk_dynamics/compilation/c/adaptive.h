@@ -2,6 +2,10 @@
 /* How a motion goes with error control: Dormand and Prince's method of order 8, whose steps end on
  * the constraints, with its interpolant of order 7. Its way goes on in the next call where one ends
  * between two instants. */
+#pragma once
+
+#include "motion.h"
+
 typedef struct {
   double rtol, atol, max_step; /* error control, longest step in s */
   double next;                 /* step to try next, in s; 0: it is estimated */

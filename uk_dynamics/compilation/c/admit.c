@@ -1,5 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What a servo law needs to know of its mechanism: the motions that the structure admits. */
+#pragma once
+
+#include "evaluate.c"
+#include "row_basis.c"
+#include "uk_task_rows.h"
 
 /* What motors and task rows are in the admissible motions of a state: coordinates of both, row by row. */
 typedef struct {

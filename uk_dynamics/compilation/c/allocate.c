@@ -1,6 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Efforts within limits: least task slack by priority, then least distance from what is preferred,
  * as control/limits/limited_allocation.py has it. */
+#pragma once
+
+#include "bounded_search.c"
 
 typedef struct {
   int levels, rows;             /* priorities; rows of the map */
@@ -14,7 +17,7 @@ typedef struct {
 /* 0, or 1: none. */
 static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_search search;
-  double root[UK_NU], goal[UK_NU], C[UK_ROWS * UK_NU], d[UK_ROWS];
+  double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * UK_NU], d[UK_BASIS_ROWS];
   search.count = 0;
   for (int i = 0; i < UK_NU; ++i) {
     root[i] = sqrt(a->weights[i]);

@@ -1,7 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Many states: loaded into lanes, evaluated together, stored again. */
+#pragma once
 
-#define UK_SINGULAR 1
+#include <stdlib.h>
+
+#include "batch.h"
+#include "evaluate_lanes.c"
+#include "lanes_states.c"
 
 /* Parameters of the states, or those that all of them have. */
 static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
@@ -31,12 +36,12 @@ static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_ba
   const long long left = c->count - first;
   const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-  if (c->t_stride) uk_load(&m->t, c->t + first, 1, lanes);
-  uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-  uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
-  if (c->tau != NULL) uk_load(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+  if (c->t_stride) uk_load_lanes(&m->t, c->t + first, 1, lanes);
+  uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+  if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
   if (c->followed != NULL && c->followed_stride)
-    uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
+    uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
   kept->known = 0;
   uk_lanes_evaluate(m, kept, 1);
   uk_store(c->qdd, m->qdd, UK_NV, first, lanes);

@@ -1,6 +1,8 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Many states, one after another; arrays are the caller's, and those that are not wanted are null.
  * Strides count doubles from one state to the next; 0: all have the same. */
+#pragma once
+
 typedef struct {
   long long count, t_stride, followed_stride, p_stride;
   double stabilize;                    /* 1: b contains the stabilisation, 0: it does not */

@@ -1,6 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Least squares within bounds, where only some motions are allowed: a primal active set, step by
  * step as core/linalg/bounded_least_squares.py has it. */
+#pragma once
+
+#include "nonnegative.c"
 
 typedef struct {
   double x[UK_NU], lower[UK_NU], upper[UK_NU];
@@ -14,7 +17,7 @@ typedef struct {
 static void uk_search_step(uk_search *s, const double *rows, int m, const double *sizes,
                            const double *residual, double *step) {
   const int f = s->count;
-  double turned[UK_ROWS * UK_NU], z[UK_NU];
+  double turned[UK_BASIS_ROWS * UK_NU], z[UK_NU];
   uk_basis held;
   held.n = f, held.count = 0, held.rank = 0;
   for (int i = 0; i < UK_NU; ++i)
@@ -101,7 +104,7 @@ static int uk_within_cone(uk_search *s, double *direction, const double *outward
  * the least. 1: it is; 0: the search was cut short; -1: it failed. */
 static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
   const int n = UK_NU, f = s->count;
-  double rows[UK_ROWS * UK_NU], span[UK_NU * UK_NU], outward[UK_NU], push[UK_NU];
+  double rows[UK_BASIS_ROWS * UK_NU], span[UK_NU * UK_NU], outward[UK_NU], push[UK_NU];
   const double tolerance = UK_TASK_RANK_TOLERANCE;
   for (int i = 0; i < n; ++i) /* what motions hardly move: an earlier problem has fixed that */
     if (uk_squares(s->motions[i], 0, f) <= tolerance * tolerance)
@@ -142,12 +145,12 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
     s->held[i] = s->x[i] <= s->lower[i] || s->x[i] >= s->upper[i];
     strict[i] = 0;
   }
-  double sizes[UK_ROWS];
+  double sizes[UK_BASIS_ROWS];
   for (int k = 0; k < m; ++k) sizes[k] = sqrt(uk_squares(rows + k * f, 0, f));
   const double size = sqrt(uk_squares(sizes, 0, m));
   const double asked = sqrt(uk_squares(d, 0, m)), strength = sqrt(uk_squares(C, 0, m * n));
   for (int round = 0; round < UK_STEPS_PER_UNKNOWN * n + 1; ++round) {
-    double rest[UK_ROWS], step[UK_NU], direction[UK_NU];
+    double rest[UK_BASIS_ROWS], step[UK_NU], direction[UK_NU];
     uk_residual(s, C, m, d, rest);
     uk_search_step(s, rows, m, sizes, rest, step);
     const int blocked = uk_advance(s, step, 1.0);
@@ -187,7 +190,7 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
       if ((s->x[i] <= s->lower[i] || s->x[i] >= s->upper[i]) && outward[i] == 0.0) s->held[i] = 1;
   }
   /* what the rows and the bounds that are pushed leave */
-  double ones[UK_ROWS];
+  double ones[UK_BASIS_ROWS];
   int kept = rank;
   memcpy(s->basis.rows, span, sizeof(double) * rank * f);
   for (int i = 0; i < n; ++i)

@@ -1,6 +1,15 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What admit.c says of other mechanisms: coordinates of the admissible motions are those of each
  * cluster that its rows leave, in the metric of its articulated inertia. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "uk_evaluation.h"
+#include "uk_motors.h"
+#include "uk_sizes.h"
+#include "uk_task_rows.h"
 
 typedef struct {
   int n;                     /* coordinates */

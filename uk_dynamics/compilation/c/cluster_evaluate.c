@@ -1,9 +1,11 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Acceleration, forces, projection and trajectories of a mechanism that tables describe. */
+#pragma once
 
-#define UK_SINGULAR 1
-#define UK_NOT_FINITE 2
-#define UK_UNPROJECTABLE 3
+#include "batch.h"
+#include "cluster_solve.c"
+#include "rollout.h"
+#include "uk_projection.h"
 
 enum { UK_PLACED = 1, UK_FACTORED };
 
@@ -53,12 +55,12 @@ static int uk_answer_tree(uk_tree *t, int forces) {
       t->joint_force[j] = t->tau[i];
       if (t->passive) t->joint_force[j] += uk_passive_force(t->passive + j, t->q[t->link[j].position], t->v[i]);
     }
-    if (!known && uk_factor(t, k)) return UK_SINGULAR;
+    if (!known && uk_factor(t, k)) return UK_SINGULAR_MASS;
     if (c->rows) uk_particular(t, k, t->b);
     uk_load_cluster(t, k, t->joint_force);
   }
   uk_end_inward(t, t->rank_tolerance);
-  if (uk_massless(t)) return UK_SINGULAR;
+  if (uk_massless(t)) return UK_SINGULAR_MASS;
   double sum = 0.0, square = 0.0;
   *t->status = UK_OK, *t->rank = 0.0;
   for (int k = 0; k < t->clusters; ++k) {
@@ -83,7 +85,7 @@ static int uk_answer_tree(uk_tree *t, int forces) {
   const double admitted = t->consistency_tolerance * UK_NEGLIGIBLE_ACCELERATION;
   if (forces && *t->rank < t->rows && !(square <= admitted * admitted))
     *t->status = uk_check_rows(t, t->joint_force);
-  return isfinite(sum + square) ? 0 : UK_NOT_FINITE;
+  return isfinite(sum + square) ? 0 : UK_NOT_NUMBERS;
 }
 
 /* Factors after an update; 1 where there are none. */
@@ -140,9 +142,9 @@ static int uk_project_tree(uk_tree *t) {
     tolerance = tolerance > UK_LOOSEST ? UK_LOOSEST : tolerance;
     if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
     if (uk_linearize(t, tolerance)) { /* a massless link needs every row that holds it */
-      if (tolerance == t->rank_tolerance) return UK_SINGULAR;
+      if (tolerance == t->rank_tolerance) return UK_SINGULAR_MASS;
       uk_open(t);
-      if (uk_linearize(t, t->rank_tolerance)) return UK_SINGULAR;
+      if (uk_linearize(t, t->rank_tolerance)) return UK_SINGULAR_MASS;
     }
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct_tree(t, t->b);
@@ -159,14 +161,14 @@ static int uk_project_tree(uk_tree *t) {
       break;
     }
   }
-  if (!(smallest <= UK_REACHED)) return UK_UNPROJECTABLE;
+  if (!(smallest <= UK_REACHED)) return UK_OPEN_LOOPS;
   if (!ready) {
     memcpy(t->q, t->best, sizeof(double) * t->positions);
     uk_open(t);
   }
   tolerance = smallest / t->length;
   if (!(tolerance > t->rank_tolerance)) tolerance = t->rank_tolerance;
-  if (uk_linearize(t, tolerance)) return UK_SINGULAR;
+  if (uk_linearize(t, tolerance)) return UK_SINGULAR_MASS;
   for (int r = 0; r < t->rows; ++r) t->b[r] = t->rate[r];
   uk_correct_tree(t, t->b);
   for (int j = 0; j < t->joints; ++j) t->v[t->link[j].velocity] -= t->joint_qdd[j];

@@ -1,6 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Evaluation and projection of a mechanism in clusters, as evaluate.c and projection.c have them for
  * others: between the memory, whose sizes are constants, and the tables, whose address is in it. */
+#pragma once
+
+#include "cluster_evaluate.c"
+#include "uk_mechanism.h"
 
 typedef struct { /* what is kept from one configuration to the next is with the tables */
   int known;
@@ -56,7 +60,7 @@ static int uk_project(uk_memory *m) {
   for (int i = 0; i < UK_NV; ++i) sum += t->v[i];
   memcpy(m->q, t->q, sizeof m->q);
   memcpy(m->v, t->v, sizeof m->v);
-  return isfinite(sum) ? 0 : UK_NOT_FINITE;
+  return isfinite(sum) ? 0 : UK_NOT_NUMBERS;
 }
 
 static UK_OPTIONAL int uk_project_there(uk_memory *m, uk_kept *kept) {

@@ -5,6 +5,11 @@
  * cluster stand at a point of its own, the origin of its first joint, since at the world's origin
  * digits would be lost with the distance. Spatial vectors have their linear part first.
  */
+#pragma once
+
+#include "cluster_tree.h"
+#include "free_joint.c"
+#include "sine_and_cosine.h"
 
 static inline void uk_add_cross(const double *a, const double *b, double *c) {
   c[0] += a[1] * b[2] - a[2] * b[1];
@@ -26,7 +31,7 @@ static inline void uk_turn(const double *A, const double *b, double *c) {
 }
 
 /* C = A B, (3, 3). */
-static inline void uk_product(const double *A, const double *B, double *C) {
+static inline void uk_matrix_product(const double *A, const double *B, double *C) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
@@ -113,7 +118,7 @@ static void uk_rotation(const double *q, double *R) {
 static void uk_float(const double *q, const uk_joint *fixed, double *R, double *o) {
   double turned[9];
   uk_rotation(q + 3, turned);
-  uk_product(fixed->rotation, turned, R);
+  uk_matrix_product(fixed->rotation, turned, R);
   uk_turn(fixed->rotation, q, o);
   for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
 }
@@ -144,11 +149,11 @@ static void uk_place_cluster(const uk_tree *t, int k) {
         for (int k = 3 * i; k < 3 * i + 3; ++k)
           local[k] = c * fixed->rotation[k] + s * fixed->sine[k] + along * fixed->axis[k - 3 * i];
       }
-      uk_product(parent->R, local, b->R);
+      uk_matrix_product(parent->R, local, b->R);
       uk_turn(parent->R, fixed->translation, arm);
     } else {
       for (int i = 0; i < 3; ++i) local[i] = fixed->translation[i] + q * fixed->slide[i];
-      uk_product(parent->R, fixed->rotation, b->R);
+      uk_matrix_product(parent->R, fixed->rotation, b->R);
       uk_turn(parent->R, local, arm);
     }
     if (j == c->first) {

@@ -1,6 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What Python calls where its headers are there; see python.c. What the functions are bound to is
  * an array that holds the address of the tables. */
+#pragma once
+
+#include "cluster_evaluate.c"
+#include "python_arrays.c"
 
 /* Nothing is kept from one call to the next: those who ask again and again want to know how long it
  * takes. */

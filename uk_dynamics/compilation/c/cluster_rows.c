@@ -1,10 +1,15 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Rows of a cluster: from the frames of its pairs, by functions that are traced for each kind of
  * row, and the rank rule on them. */
+#pragma once
+
+#include "cluster_motion.c"
+#include "row_elimination.c"
+#include "uk_row_kinds.h"
 
 /* Place of a frame fixed in a body. */
 static void uk_place(const double *frame, const uk_placed *b, double *R, double *o) {
-  uk_product(b->R, frame, R);
+  uk_matrix_product(b->R, frame, R);
   uk_turn(b->R, frame + 9, o);
   for (int i = 0; i < 3; ++i) o[i] += b->o[i];
 }

@@ -5,6 +5,9 @@
  * Inertias: those of articulated bodies have 21 numbers, the linear part A and the angular part C
  * symmetric, between them B, (3, 3): force = A v + B w, moment = B^T v + C w.
  */
+#pragma once
+
+#include "cluster_rows.c"
 
 static inline void uk_apply_articulated(const double *I, const double *x, double *y) {
   const double *B = I + 6;

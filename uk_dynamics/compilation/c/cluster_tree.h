@@ -3,6 +3,11 @@
  * root is six of them. They stand cluster by cluster, clusters
  * from the root outward; rows stand cluster by cluster. Body number `joints` is the world.
  * runtime/cluster_tables.py fills the tables in the order of the fields. */
+#pragma once
+
+#include <stddef.h>
+
+#include "attributes.h"
 
 typedef struct { /* constants of a joint and the body behind it */
   double rotation[9], translation[3];  /* of the joint in its carrier */

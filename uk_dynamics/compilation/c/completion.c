@@ -2,6 +2,15 @@
 /* All joints from the measured ones: Newton corrections onto loops and measurements, which stay on
  * their assembly branch, then velocities, as control/estimation and core/servo/loop_factors.py have
  * it. What is not there: directions that are singular here are a failure, not left where they are. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "completion.h"
+#include "uk_config.h"
+#include "uk_loops.h"
 
 #define UK_TURN 6.28318530717958647692
 

@@ -1,5 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Joint states from the measured joints; all memory is the caller's. */
+#pragma once
+
+#include "uk_measured.h"
+#include "uk_mechanism.h"
+
 #define UK_SIZE(count) ((count) > 0 ? (count) : 1) /* of an array: C knows no empty ones */
 #define UK_CONDITIONS (UK_HELD - UK_OTHERS)        /* rows about measured joints alone */
 

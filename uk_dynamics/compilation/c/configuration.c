@@ -2,6 +2,13 @@
 /* Configurations: a number for a joint with one freedom, x y z and a quaternion x y z w for a
  * floating joint, x y and cosine and sine of the angle for a planar one. Velocities of the last two
  * are those of the body in its own frame; see core/integration/fixed_step.py for the charts. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "uk_configuration.h"
+#include "uk_mechanism.h"
 
 #if UK_EUCLIDEAN
 
@@ -33,6 +40,8 @@ static inline double uk_farthest(const double *from, const double *to) {
 }
 
 #else
+
+#include "free_joint.c"
 
 /* q at h times the tangent vector w from another; q may stand where that one does. */
 static inline void uk_reach(const double *from, double h, const double *w, double *q) {

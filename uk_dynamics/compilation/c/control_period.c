@@ -1,5 +1,14 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The steps of a control period; see control_period.h. */
+#pragma once
+
+#include "attributes.h"
+#include "configuration.c"
+#include "control_period.h"
+#include "limits.c"
+#include "references.c"
+#include "uk_following.h"
+#include "uk_task_kinds.h"
 
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
@@ -92,6 +101,11 @@ static void uk_desire(uk_memory *m, double t) {
 }
 
 #if !defined(UK_STEPS_ALONE) /* what else a law needs is there */
+#include "servo.c"
+#if !defined(UK_OF_CLUSTERS)
+#include "internal.c"
+#include "uk_resistance.h"
+#endif
 
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
  * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors

@@ -4,6 +4,11 @@
  * one memory and one table of references per controller. What is set there once: active, weights,
  * preload, period, blend_time, task_damping, task_stiffness, effort_limit, power_limit, rate_step,
  * friction; uk_control_reset makes the next period the first one. */
+#pragma once
+
+#include "uk_mechanism.h"
+#include "uk_sizes.h"
+
 typedef struct {
   uk_memory *memory;
   double *tasks;     /* what task rows follow; null: zero */

@@ -1,5 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The steps of closed loops in lanes, and what surrounds their laws; see crowd.h. */
+#pragma once
+
+#include "crowd_group.c"
+#include "rollout.c"
+#include "uk_jumps.h"
+#include "uk_law.h"
+#include "uk_motors.h"
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
@@ -177,10 +184,10 @@ static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
 #endif
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
   uk_load_parameters(s->law + at, c->p, c->p_stride, first, lanes);
-  uk_load(m->q, c->q + first * UK_NV, UK_NV, lanes);
-  uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
-  uk_load(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
-  uk_load(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
+  uk_load_lanes(m->q, c->q + first * UK_NV, UK_NV, lanes);
+  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+  uk_load_lanes(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
+  uk_load_lanes(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
   m->stabilize = 0.0;
   m->forces = 0;
 }

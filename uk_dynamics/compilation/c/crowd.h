@@ -2,6 +2,10 @@
 /* Many motions at fixed steps, each under a law of its own, side by side in lanes; arrays are the
  * caller's. Settings, references, starts and parameters may differ; instants are common. With
  * UK_LAW_IN_LANES the laws are uk_control of the same tasks, else any: asked one after the other. */
+#pragma once
+
+#include "uk_mechanism.h"
+
 typedef struct {
   long long count, stops, samples;     /* motions; instants, the first the start; samples of each */
   long long euler, p_stride;           /* 0: Runge-Kutta; doubles from one motion's parameters on */

@@ -1,5 +1,19 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Closed loops in lanes; see crowd.h. The steps are those of motion.c. */
+#pragma once
+
+#include <string.h>
+
+#include "crowd.h"
+#include "references.c"
+#include "solve_lanes.c"
+#include "uk_closed_loops.h"
+#include "uk_following.h"
+#include "uk_motors.h"
+
+#if UK_LAW_IN_LANES
+#include "control_period.h"
+#endif
 
 /* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */
 #define UK_SETTINGS(DO)                                                                     \

@@ -2,6 +2,13 @@
 /* The closed form of a servo law in lanes, with what surrounds it in control_period.c. What motions
  * remember is in lanes too; it goes to the memory of a motion, and comes back, where a period is left
  * to the law of that motion alone. */
+#pragma once
+
+#include "control_period.c"
+#include "crowd_group.c"
+#include "uk_allocation.h"
+#include "uk_distribution.h"
+#include "uk_lanes_task_rows.h"
 
 #define UK_SURE 4.0 /* ranks are decided in lanes where they would be at so many times the tolerance */
 #define UK_SAFELY (1.0 - 1e-12) /* nearer to a limit, the law of one motion decides */

@@ -16,12 +16,12 @@ UK_EXPORT int uk_differentiate_batch(const uk_derivative_batch *c) {
   for (long long first = 0; first < c->count; first += UK_WIDTH) {
     const long long left = c->count - first;
     const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-    if (c->t_stride) uk_load(&m->t, c->t + first, 1, lanes);
-    uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-    uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
-    if (c->tau != NULL) uk_load(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+    if (c->t_stride) uk_load_lanes(&m->t, c->t + first, 1, lanes);
+    uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+    uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+    if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
     if (c->followed != NULL && c->followed_stride)
-      uk_load(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
+      uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
     uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
                    m->rate);
     uk_lanes_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual,

@@ -4,7 +4,6 @@
 
 #define UK_FREE (UK_NV - UK_MOTIONS)
 #define UK_FREES (UK_FREE > 0 ? UK_FREE : 1)
-#define UK_ROWS (UK_M > 0 ? UK_M : 1)
 #define UK_COLUMNS (UK_DIRECTIONS + UK_NV)
 #define UK_FOLLOWED_COLUMNS (UK_NP > 0 ? UK_NP : 2 * UK_NV) /* not by t */
 #define UK_LISTED(k, list, i) for (int k = list##_start[i]; k < list##_start[(i) + 1]; ++k)

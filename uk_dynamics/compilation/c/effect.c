@@ -1,5 +1,13 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* How the state in the memory goes on; see control/effect_prediction.py. */
+#pragma once
+
+#include <stddef.h>
+
+#include "attributes.h"
+#include "configuration.c"
+#include "uk_closing.h"
+#include "uk_motors.h"
 
 /* For h seconds under efforts of the motors, (UK_NU), by the classical Runge-Kutta method; null: at
  * constant velocity. 0, or as uk_evaluate, and the state is lost. */

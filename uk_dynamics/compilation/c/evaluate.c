@@ -1,5 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Constrained acceleration of the terms in the memory, rows pivoted; as uk_answer. */
+#pragma once
+
+#include "row_elimination.c"
+#include "uk_regular.h"
+
 static inline int uk_answer_pivoted(uk_memory *m, const int forces) {
   (void)forces;
   for (int i = 0; i < UK_NV; ++i) m->force[i] += m->tau[i];

@@ -1,5 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* As uk_configure and the rest of evaluate.c have it. */
+#pragma once
+
+#include "uk_lanes_regular.h"
+
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
   if (uk_lanes_is_kept(m, kept)) return;
   uk_lanes_terms_configuration(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,

@@ -1,5 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A law of control in a loop with a delay; see motion.h and control/effect_prediction.py. */
+#pragma once
+
+#include "motion.c"
+#include "uk_motors.h"
 
 /* Efforts for a measured state, made for the one in which they act; as uk_control. 5: that state is
  * not to be had. */

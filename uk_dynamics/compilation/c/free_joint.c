@@ -1,6 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Places of floating joints, x y z and a quaternion x y z w, and of planar ones, x y and cosine and
  * sine of the angle; their motions are those of the body in its own frame. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "uk_config.h"
 
 #define UK_LITTLE 1e-3 /* rad: what is left out of series below it is less than rounding */
 

@@ -1,6 +1,16 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Gravity compensation and hold; see control/joint_space_controller.py, whose steps these are, and
  * core/servo/motion_efforts.py. */
+#pragma once
+
+#include "allocate.c"
+#include "configuration.c"
+#include "evaluate.c"
+#include "internal.c"
+#include "limits.c"
+#include "references.c"
+#include "uk_following.h"
+#include "uk_resistance.h"
 
 typedef struct {
   uk_memory *memory;

@@ -1,8 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Vectors of doubles, one state per lane: what the terms and the solver need of them. */
+#pragma once
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "uk_mechanism.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -18,6 +22,7 @@
 #define UK_WIDTH 2
 #endif
 
+#define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
 #define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
 
 typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
@@ -109,7 +114,7 @@ static inline void uk_store_pairs(double *to, int stride, uk_lanes x) {
 }
 
 /* Pairs of even and of odd states to vectors of the first and of the second entry; and back. */
-static inline void uk_turn(uk_lanes even, uk_lanes odd, uk_lanes *first, uk_lanes *second) {
+static inline void uk_interleave(uk_lanes even, uk_lanes odd, uk_lanes *first, uk_lanes *second) {
 #if UK_WIDTH == 8
   *first = (uk_lanes)_mm512_unpacklo_pd((__m512d)even, (__m512d)odd);
   *second = (uk_lanes)_mm512_unpackhi_pd((__m512d)even, (__m512d)odd);

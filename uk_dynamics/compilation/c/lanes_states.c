@@ -1,15 +1,22 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* States into lanes and back. */
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "lanes.c"
 
 /* Vectors of n entries of states that stand one after the other; where there are fewer states than
  * lanes, the last one stands in the others as well. Of all states two entries are turned at a time,
  * in an odd number the last two overlap. */
-static inline void uk_load(uk_lanes *to, const double *from, int n, int lanes) {
+static inline void uk_load_lanes(uk_lanes *to, const double *from, int n, int lanes) {
 #if UK_WIDTH > 2
   if (lanes == UK_WIDTH && n > 1) {
     for (int next = 0; next < n; next += 2) {
       const int i = next < n - 1 ? next : n - 2;
-      uk_turn(uk_pairs(from + i, 2 * n), uk_pairs(from + n + i, 2 * n), to + i, to + i + 1);
+      uk_interleave(uk_pairs(from + i, 2 * n), uk_pairs(from + n + i, 2 * n), to + i, to + i + 1);
     }
     return;
   }
@@ -28,7 +35,7 @@ static inline void uk_store_part(double *to, const uk_lanes *from, int n, long l
     for (int next = 0; next < n; next += 2) {
       const int i = next < n - 1 ? next : n - 2;
       uk_lanes even, odd;
-      uk_turn(from[i], from[i + 1], &even, &odd);
+      uk_interleave(from[i], from[i + 1], &even, &odd);
       uk_store_pairs(to + i, 2 * (int)stride, even);
       uk_store_pairs(to + stride + i, 2 * (int)stride, odd);
     }

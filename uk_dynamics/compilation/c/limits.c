@@ -1,6 +1,14 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Effort, power and rate limits of the motors as one interval each; see
  * control/limits/motor_limits.py. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "uk_config.h"
+#include "uk_limits.h"
+#include "uk_motors.h"
 
 typedef struct { /* (UK_NU) each */
   const double *effort, *power, *step; /* step: largest change in a period */

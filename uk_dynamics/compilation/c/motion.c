@@ -1,5 +1,16 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Fixed steps under a law of control, many periods in a call; see motion.h. */
+#pragma once
+
+#include "attributes.h"
+#include "configuration.c"
+#include "motion.h"
+#include "references.c"
+#include "uk_closing.h"
+#include "uk_evaluation.h"
+#include "uk_following.h"
+#include "uk_jumps.h"
+#include "uk_motors.h"
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
  * up for the first time is. They act at once, or after the delay. */

@@ -1,5 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A motion at fixed steps under a law of control; arrays are the caller's. */
+#pragma once
+
+#include "uk_mechanism.h"
+
 typedef struct {
   long long stops, flags;    /* instants, the first of which is the start; flags of the law */
   long long euler, project;  /* 0: Runge-Kutta; 1: every step ends on the constraints */

@@ -1,5 +1,8 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Non-negative least squares, Lawson and Hanson's active set. */
+#pragma once
+
+#include "row_basis.c"
 
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 

@@ -44,7 +44,7 @@ static double uk_by_effort(const uk_memory *m, int i, int k) {
 }
 
 /* Y = df/dx S, both (UK_NX, columns) */
-static void uk_along(const uk_memory *m, const double *S, double *Y, int columns) {
+static void uk_change_along(const uk_memory *m, const double *S, double *Y, int columns) {
   for (int c = 0; c < columns; ++c) {
     const double *s = S + c * UK_NX;
     for (int i = 0; i < UK_NV; ++i) {
@@ -85,10 +85,10 @@ static int uk_ode_forward(const double **arg, double **res, uk_memory *m) {
   if (failed) return failed;
   uk_rate(arg[0], m, res[0]);
   if (res[1]) memset(res[1], 0, sizeof(double) * UK_NX * UK_NX);
-  if (res[1] && arg[1]) uk_along(m, arg[1], res[1], UK_NX);
+  if (res[1] && arg[1]) uk_change_along(m, arg[1], res[1], UK_NX);
   if (!res[2]) return 0;
   memset(res[2], 0, sizeof(double) * UK_NX * UK_NU);
-  if (arg[2]) uk_along(m, arg[2], res[2], UK_NU);
+  if (arg[2]) uk_change_along(m, arg[2], res[2], UK_NU);
   for (int k = 0; k < UK_NU; ++k)
     for (int i = UK_NV; i < UK_NX; ++i) res[2][k * UK_NX + i] += uk_by_effort(m, i, k);
   return 0;

@@ -3,6 +3,9 @@
  * For the threads of a GPU, each of which has a state. */
 #pragma once
 
+#include "uk_mechanism.h"
+
+#define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
 #define UK_WIDTH 1
 #define UK_STATE_A_THREAD
 #define UK_EACH(i, n) for (int i = 0; i < (n); ++i)

@@ -1,6 +1,11 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The nearest state on the constraints in the metric of M: Newton steps of least d^T M d until
  * residuals are rounding, then the nearest velocity; as core/equation/projection.py. */
+#pragma once
+
+#include "configuration.c"
+#include "evaluate.c"
+#include "uk_projection.h"
 
 #if UK_M > 0
 

@@ -1,10 +1,15 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What Python calls where its headers are there: arrays in, a fresh array out, nothing between. The
  * memory is a NumPy array, to which these functions are bound. */
+#pragma once
+
+#include "attributes.h"
+#include "python_arrays.c"
+#include "uk_evaluation.h"
+#include "uk_mechanism.h"
 
 #ifdef UK_PYTHON
 
-#include <stddef.h>
 
 #define UK_ANSWERED offsetof(uk_memory, residual)
 

@@ -1,5 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Arrays of Python as they come, where its headers are there. */
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
 
 #ifdef UK_PYTHON
 

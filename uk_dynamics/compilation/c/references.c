@@ -2,7 +2,12 @@
 /* What rows follow over time, from a table of numbers that compilation/runtime/reference_table.py
  * writes: how many entries, then each with its kind, number of rows, first row, length, and data. A
  * table belongs to one caller: expressions keep their values in it. */
+#pragma once
 
+#include <math.h>
+#include <stddef.h>
+
+#include "uk_config.h"
 
 /* Value, rate and acceleration of polynomials, behind one another, each where its time has come. */
 static void uk_polynomials(const double *data, double t, int rows, double *value, double *rate,

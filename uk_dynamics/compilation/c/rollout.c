@@ -1,7 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Trajectories of many states, with projection of positions and velocities after every step. */
+#pragma once
 
-#define UK_UNPROJECTABLE 3
+#include "batch.c"
+#include "rollout.h"
+#include "uk_projection.h"
+
+#define UK_MOST_GROUPS 2 /* that are projected together */
 
 #if UK_M > 0
 
@@ -78,7 +83,7 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
  * its violation: the tolerance follows. */
 static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   uk_lanes d[UK_NV];
-  uk_lanes_way w[UK_GROUPS];
+  uk_lanes_way w[UK_MOST_GROUPS];
   UK_EACH(g, groups) w[g].ended = 0;
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
@@ -140,7 +145,7 @@ static void uk_lanes_follow(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
   uk_mask failed;
   uk_lanes_project(m, kept, 1, &failed);
   const uk_mask now = failed & (*stopped == 0.0);
-  *reason = uk_pick(now, uk_all(UK_UNPROJECTABLE), *reason);
+  *reason = uk_pick(now, uk_all(UK_OPEN_LOOPS), *reason);
   *stopped = uk_pick(now, uk_all(step + 1), *stopped);
 }
 
@@ -199,8 +204,8 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
   const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-  uk_load(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-  uk_load(m->v, c->v + first * UK_NV, UK_NV, lanes);
+  uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
   uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];
   UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i];
   uk_lanes_follow(m, kept, c, 0, &stopped, &reason);

@@ -1,5 +1,7 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Trajectories of many states at fixed steps; arrays are the caller's. */
+#pragma once
+
 typedef struct {
   long long count, steps, every;       /* trajectories; steps of each; steps from sample to sample */
   long long tau_state, tau_step;       /* doubles from one state, one step to the next; 0: the same */

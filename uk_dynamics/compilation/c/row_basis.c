@@ -1,20 +1,32 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Which rows of a small matrix are independent, and what they span: as RowBasis of the interpreted
  * evaluator, with the same scales, preferences and tolerance. Reflections as in solve.c. */
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "uk_allocation.h"
+#include "uk_config.h"
+#include "uk_evaluation.h"
+#include "uk_motors.h"
+#include "uk_sizes.h"
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
 #if defined(UK_OF_CLUSTERS) /* no law takes rows of the structure, or of all joints */
-#define UK_ROWS (UK_MT + 2 * UK_NU)
+#define UK_BASIS_ROWS (UK_MT + 2 * UK_NU)
 #else
-#define UK_ROWS UK_MOST(UK_MT + 2 * UK_NU, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
+#define UK_BASIS_ROWS UK_MOST(UK_MT + 2 * UK_NU, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
 #endif
 #define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU)) /* their greatest length */
 
 typedef struct {
   int n, count, rank;                /* length of the rows, how many, how many independent */
-  double rows[UK_ROWS * UK_LONGEST];  /* (count, n): R before the diagonal, reflectors behind */
-  int order[UK_ROWS];                /* independent rows first, in order */
-  double inverse_scale[UK_ROWS], beta[UK_ROWS], R[UK_ROWS];
+  double rows[UK_BASIS_ROWS * UK_LONGEST];  /* (count, n): R before the diagonal, reflectors behind */
+  int order[UK_BASIS_ROWS];                /* independent rows first, in order */
+  double inverse_scale[UK_BASIS_ROWS], beta[UK_BASIS_ROWS], R[UK_BASIS_ROWS];
 } uk_basis;
 
 static double uk_squares(const double *x, int from, int to) {
@@ -52,7 +64,7 @@ static UK_APART void uk_orthogonal_part(const uk_basis *b, double *x) {
  * large as it is. */
 static UK_APART void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
   const int n = b->n, count = b->count, most = n < count ? n : count;
-  double square[UK_ROWS], reference[UK_ROWS], largest = 0.0;
+  double square[UK_BASIS_ROWS], reference[UK_BASIS_ROWS], largest = 0.0;
   for (int r = 0; r < count; ++r) {
     b->order[r] = r;
     square[r] = sqrt(uk_squares(b->rows + r * n, 0, n));

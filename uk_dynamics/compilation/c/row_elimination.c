@@ -4,6 +4,12 @@
  * the tolerance depends on the others. Sizes are constants of a mechanism or fields of a
  * cluster.
  */
+#pragma once
+
+#include <math.h>
+
+#include "uk_config.h"
+#include "uk_row_block.h"
 
 static double uk_square(const uk_memory *m, const double *x, int from) {
   (void)m;

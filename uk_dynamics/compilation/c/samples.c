@@ -1,7 +1,14 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What single evaluations leave in the memory, up to the rates of the rows, for many states. */
+#pragma once
 
-#include <stddef.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "references.c"
+#include "uk_evaluation.h"
+#include "uk_following.h"
+#include "uk_mechanism.h"
 
 typedef struct {
   long long count;

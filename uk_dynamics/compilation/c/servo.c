@@ -2,6 +2,12 @@
 /* The closed-form servo law in the dynamics that the structure has constrained already: u of least
  * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo/servo_law.py.
  * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
+#pragma once
+
+#include "allocate.c"
+#include "uk_admit.h"
+#include "uk_distribution.h"
+#include "uk_task_rows.h"
 
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
 static void uk_controllable(uk_memory *m, const uk_admitted_rows *x, const double *norm,

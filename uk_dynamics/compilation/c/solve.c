@@ -5,6 +5,14 @@
  * M = H^T H with H lower triangular and as sparse as the tree (Featherstone, section 6.5); L = H^T
  * is the factor of the fundamental equation. Rows of B = A L^-T are scaled to their own size.
  */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "uk_config.h"
+#include "uk_mechanism.h"
+#include "uk_tables.h"
 
 /* L^-1 x in place: leaves first. */
 static void uk_whiten(const uk_memory *m, double *x) {
@@ -47,6 +55,8 @@ static int uk_factor_mass(uk_memory *m) {
 }
 
 #if UK_M > 0
+
+#include "row_elimination.c"
 
 /* y = L x. */
 static void uk_multiply_factor(const uk_memory *m, const double *x, double *y) {

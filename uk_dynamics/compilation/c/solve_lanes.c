@@ -1,8 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What solve.c does, for several states at once: every lane takes rows in an order of its own and
  * has a rank of its own. Its independent rows stand first; `independent` says which are. */
+#pragma once
 
-#define UK_ROWS (UK_M > 0 ? UK_M : 1)
+#include "lanes.c"
+#include "uk_config.h"
+#include "uk_tables.h"
+
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
 
 typedef struct {

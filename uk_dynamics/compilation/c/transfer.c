@@ -1,5 +1,11 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* A law of control whose efforts begin at those of another; see control/servo/effort_transfer.py. */
+#pragma once
+
+#include <stddef.h>
+
+#include "attributes.h"
+#include "limits.c"
 
 typedef struct {
   int (*law)(const void *, double t, const double *q, const double *v, double *efforts,

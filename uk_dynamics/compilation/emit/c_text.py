@@ -18,10 +18,73 @@ _C = Path(__file__).resolve().parent.parent / "c"
 _ASIDE = re.compile(r"/\*.*?\*/|^#[^\n]*", re.DOTALL | re.MULTILINE)  # comments, preprocessor
 
 
+_BEGIN, _END = "#pragma uk_header", "#pragma uk_end"
+_INCLUDE = re.compile(r'\s*#\s*include ([<"])(.+)[>"]')
+
+
 def part(name: str) -> str:
+    """A line that includes a file of C that is not generated; see :func:`assemble`."""
+    return f'#include "{name}"\n'
+
+
+def header(name: str, *texts: str) -> str:
+    """A generated header, which files of C include by its name."""
+    return "\n".join([f"{_BEGIN} {name}", *texts, _END, ""])
+
+
+def assemble(text: str, before: str = "", instead: Mapping[str, str] | None = None) -> str:
+    """One file of C: each file that is included stands once, where it is included first.
+
+    Args:
+        text: With lines of :func:`part` and :func:`header`.
+        before: The same of a file that the result includes.
+        instead: Files that are included instead of others, by the names of those.
+    """
+    done: set[str] = set()
+    _assembled(before, done, instead or {})
+    return "\n".join(_assembled(text, done, instead or {})) + "\n"
+
+
+def _assembled(text: str, done: set[str], instead: Mapping[str, str]) -> list[str]:
+    lines: list[str] = []
+    again = False  # in a generated header that stands there already
+    for line in text.splitlines():
+        if line.startswith(_BEGIN):
+            name = line.removeprefix(_BEGIN).strip()
+            again = name in done
+            done.add(name)
+        elif line.startswith(_END):
+            again = False
+        elif again:
+            continue
+        elif (found := _INCLUDE.match(line)) and (found[1] == "<" or _is_ours(found[2], done)):
+            name = instead.get(found[2], found[2])
+            if name in done:
+                continue
+            done.add(name)
+            if found[1] == "<":
+                lines.append(line)
+            else:
+                lines += _assembled(_text(name), done, instead)
+        elif not line.startswith("#pragma once"):
+            lines.append(line)
+    return lines
+
+
+def _is_ours(name: str, done: set[str]) -> bool:
+    return name in done or (_C / name).is_file()
+
+
+@cache
+def _text(name: str) -> str:
     """A file of C that is not generated, without its copyright statement."""
-    _, _, text = (_C / name).read_text(encoding="utf-8").partition("\n")
-    return text
+    return (_C / name).read_text(encoding="utf-8").partition("\n")[2]
+
+
+def headers(text: str) -> dict[str, str]:
+    """The generated headers in a text that is not assembled, to compile a file of C alone."""
+    found = re.findall(rf"^{_BEGIN} (\S+)\n(.*?)^{_END}$", text, re.DOTALL | re.MULTILINE)
+    return {name: f"#pragma once\n{body}" for name, body in found}
 
 
 def defines(values: Mapping[str, float]) -> list[str]:

@@ -8,24 +8,22 @@ rows have the same types.
 
 from __future__ import annotations
 
-import numpy as np
-
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.generate import (
-    ATTRIBUTES,
     configuration,
     declarations,
     following,
     motion,
 )
 from uk_dynamics.compilation.emit.layout import integrates
-from uk_dynamics.compilation.emit.mechanism_functions import SINE_AND_COSINE, parameters
+from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
+    levels_of,
     servo_declarations,
 )
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
@@ -52,7 +50,7 @@ def cluster_source(mechanism: ResolvedMechanism) -> str:
     """The whole source for mechanisms with rows of the same types."""
     assert mechanism.local is not None
     kernel = _kernel(mechanism.local.constraints)
-    return "\n".join([*kernel, part("python_arrays.c"), part("cluster_python.c")])
+    return "\n".join([*kernel, part("cluster_python.c")])
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
@@ -60,7 +58,7 @@ def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
     return "\n".join(
         [
             *_between(mechanism, declarations(mechanism)),
-            *following(mechanism),
+            following(mechanism),
             part("samples.c"),
             *(motion(mechanism) if integrates(mechanism) else ()),
         ]
@@ -74,19 +72,20 @@ def cluster_servo_source(tasks: Tasks) -> str:
     # the memory has the zeros, of which there are as many as the mechanism has joints
     terms = [(place, x) for place, x in places(A=rows.A, bias=rows.bias) if not is_zero(x)]
     errors = places(residual=rows.residual, rate=rows.rate)
-    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     return "\n".join(
         [
             *_between(mechanism, servo_declarations(tasks)),
-            *motors(mechanism),
-            table("double", "uk_residual_unit", mechanism.constraints.reference_scale),
-            function("uk_task_terms", state, ("A", "bias"), terms),
-            function("uk_task_errors", state, ("residual", "rate"), errors),
-            f"#define UK_LEVELS {len(set(levels))}",
-            table("int", "uk_level", levels),
+            motors(mechanism),
+            header(
+                "uk_task_rows.h",
+                table("double", "uk_residual_unit", mechanism.constraints.reference_scale),
+                function("uk_task_terms", state, ("A", "bias"), terms),
+                function("uk_task_errors", state, ("residual", "rate"), errors),
+                *levels_of(tasks),
+            ),
             *allocation(mechanism, len(tasks.constraints)),
-            part("cluster_admit.c"),
-            *distribution(tasks),
+            header("uk_admit.h", part("cluster_admit.c")),
+            distribution(tasks),
             part("servo.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
         ]
@@ -98,30 +97,25 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
     assert mechanism.local is not None
     return [
         *_kernel(mechanism.local.constraints),
-        *(f"#undef {name}" for name in ("uk_memory", "UK_NV", "UK_M")),
-        "#define UK_OF_CLUSTERS 1",
         declared,
-        *configuration(mechanism),
-        part("cluster_memory.c"),
+        configuration(mechanism),
+        header("uk_evaluation.h", part("cluster_memory.c")),
+        header("uk_closing.h", part("cluster_memory.c")),
     ]
 
 
 def _kernel(constraints: ConstraintSet) -> list[str]:
     return [
-        "#include <math.h>\n#include <string.h>\n",
-        ATTRIBUTES,
         config(),
-        *defines({"REACHED": projection.REACHED}),
-        part("cluster_tree.h"),
-        SINE_AND_COSINE,
-        _rows(constraints),
-        part("row_elimination.c"),
-        part("free_joint.c"),
-        part("cluster_motion.c"),
-        part("cluster_rows.c"),
-        part("cluster_solve.c"),
-        part("batch.h"),
-        part("rollout.h"),
+        header("uk_projection.h", *defines({"REACHED": projection.REACHED})),
+        header("uk_row_block.h", part("cluster_tree.h")),
+        header(
+            "uk_row_kinds.h",
+            part("attributes.h"),
+            part("sine_and_cosine.h"),
+            "#include <string.h>",
+            _rows(constraints),
+        ),
         part("cluster_evaluate.c"),
     ]
 

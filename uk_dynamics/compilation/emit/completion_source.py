@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.emit.c_text import part, table
+from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.layout import LoopTables
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
@@ -22,27 +22,26 @@ def completion_declarations(tables: LoopTables) -> str:
         "UK_REDUNDANT": split.conditions,
     }
     lines = [f"#define {name} {value}" for name, value in sizes.items()]
-    return "\n".join(lines) + "\n\n" + part("completion.h")
+    return header("uk_measured.h", *lines) + part("completion.h")
 
 
 def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
     """``uk_complete`` and ``uk_complete_start``; what they need of others is <math.h>."""
     split, held = tables.split, tables.held
     A, psi, rate = structure.A[held], structure.residual[held], structure.rate[held]
-    return "\n".join(
-        [
-            f"#define UK_MOVING {int(tables.moving)}",
-            table("int", "uk_measured", split.measured),
-            table("int", "uk_other", split.others),
-            table("int", "uk_turning", tables.turning),
-            table("double", "uk_other_scale", split.scale),
-            table("double", "uk_deviation", split.deviation) if split.conditions else "",
-            table("double", "uk_held_scale", tables.scale),
-            table("double", "uk_home", tables.home),
-            function("uk_loop_rows", _STATE, ("A", "psi"), places(A=A, psi=psi)),
-            function("uk_loop_drift", _STATE, ("rate",), places(rate=rate))
-            if tables.moving
-            else "",
-            part("completion.c"),
-        ]
+    rows = header(
+        "uk_loops.h",
+        part("attributes.h"),
+        part("sine_and_cosine.h"),
+        f"#define UK_MOVING {int(tables.moving)}",
+        table("int", "uk_measured", split.measured),
+        table("int", "uk_other", split.others),
+        table("int", "uk_turning", tables.turning),
+        table("double", "uk_other_scale", split.scale),
+        table("double", "uk_deviation", split.deviation) if split.conditions else "",
+        table("double", "uk_held_scale", tables.scale),
+        table("double", "uk_home", tables.home),
+        function("uk_loop_rows", _STATE, ("A", "psi"), places(A=A, psi=psi)),
+        function("uk_loop_drift", _STATE, ("rate",), places(rate=rate)) if tables.moving else "",
     )
+    return rows + part("completion.c")

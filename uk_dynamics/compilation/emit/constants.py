@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from uk_dynamics.compilation.emit.c_text import defines
+from uk_dynamics.compilation.emit.c_text import defines, header
 from uk_dynamics.compilation.emit.layout import (
     BEYOND_TIMES,
     EXPRESSION_OPERATIONS,
@@ -35,12 +35,16 @@ from uk_dynamics.model.kinematics import SERIES_BELOW
 #: What status numbers of a solution mean.
 STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
 
+#: Why a state has no answer.
+FAILURES = {"SINGULAR_MASS": 1, "NOT_NUMBERS": 2, "OPEN_LOOPS": 3}
+
 
 @cache
 def constants() -> Mapping[str, float]:
     """All of them by name, which in C follows ``UK_``."""
     parts: tuple[Mapping[str, float], ...] = (
         STATUSES,
+        FAILURES,
         rank_rule.constants(),
         {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA},
         projection.CONSTANTS,
@@ -69,5 +73,4 @@ def constants() -> Mapping[str, float]:
 @cache
 def config() -> str:
     """The text of the header."""
-    lines = "\n".join(defines(constants()))
-    return f"/* Constants of all mechanisms. */\n{lines}\n"
+    return header("uk_config.h", "/* Constants of all mechanisms. */", *defines(constants()))

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_source import LANES, number
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_source import LANES
+from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.generate import (
     batch_declarations,
     batch_definitions,
     configuration,
     declarations,
     following,
+    jumps,
 )
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
-from uk_dynamics.compilation.emit.motor_source import motors
+from uk_dynamics.compilation.emit.motor_source import motors, rate_limits, task_rank
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations
+from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations, task_kinds
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: Statements of a mechanism that are more than the nearest cache for instructions holds.
@@ -40,22 +40,23 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
     statements = definitions.count(f"  const {LANES.real} x")
     return "\n".join(
         [
-            "#include <math.h>\n",
             "#define UK_OF_BATCHES UK_OPTIONAL static",
             declarations(mechanism) if tasks is None else servo_declarations(tasks),
             batch_declarations(mechanism),
             part("crowd.h"),
             definitions,
-            f"#define UK_LONG {int(statements > _LONG)}",
-            *motors(mechanism),
-            *_drives(mechanism),
-            table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-            *defines(jump_constants(mechanism)),
-            *following(mechanism),
-            f"#define UK_MOST_FOLLOWED {followed}",
-            f"#define UK_LAW_IN_LANES {int(tasks is not None)}",
-            part("crowd_group.c"),
-            *([] if tasks is None else _law(tasks)),
+            motors(mechanism),
+            jumps(mechanism),
+            following(mechanism),
+            header(
+                "uk_closed_loops.h",
+                f"#define UK_LONG {int(statements > _LONG)}",
+                f"#define UK_MOST_FOLLOWED {followed}",
+                f"#define UK_LAW_IN_LANES {int(tasks is not None)}",
+                *_drives(mechanism),
+            ),
+            "" if tasks is None else _law(tasks),
+            header("uk_law.h", "" if tasks is None else part("crowd_law.c")),
             part("crowd.c"),
         ]
     )
@@ -73,18 +74,14 @@ def _drives(mechanism: ResolvedMechanism) -> list[str]:
     ]
 
 
-def _law(tasks: Tasks) -> list[str]:
+def _law(tasks: Tasks) -> str:
     """The servo law of tasks."""
-    mechanism, rows, constraints = tasks.mechanism, trace_tasks(tasks), tasks.constraints
+    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     given = parameters(mechanism)
     state = ("q", "v", "followed", *given)
     support = [[i for i, x in enumerate(row) if not is_zero(x)] for row in rows.A]
     errors = places(residual=rows.residual, rate=rows.rate)
-    return [
-        f"#define UK_TASK_RANK_TOLERANCE {number(mechanism.spec.solver.task_rank_tolerance)}",
-        f"#define UK_HAS_RATE_LIMITS {int(np.isfinite(mechanism.actuators.rate_limits).any())}",
-        table("double", "uk_task_position", constraints.position_rows),
-        table("double", "uk_task_motion", constraints.motion_rows),
+    lanes = [
         table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
         table("int", "uk_task_support", [i for row in support for i in row]),
         function(
@@ -103,10 +100,14 @@ def _law(tasks: Tasks) -> list[str]:
             places(tau=trace_resistance(mechanism)),
             LANES,
         ),
-        *distribution(tasks),
-        part("limits.c"),
-        *configuration(mechanism),
-        "#define UK_STEPS_ALONE",
-        part("control_period.c"),
-        part("crowd_law.c"),
     ]
+    return "\n".join(
+        [
+            header("uk_allocation.h", task_rank(mechanism)),
+            rate_limits(mechanism),
+            task_kinds(tasks, "#define UK_STEPS_ALONE"),
+            header("uk_lanes_task_rows.h", part("evaluate_lanes.c"), *lanes),
+            distribution(tasks),
+            configuration(mechanism),
+        ]
+    )

@@ -53,7 +53,6 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
     """C source of ``uk_differentiate``, ``uk_equation_slopes`` and of the motion for planners."""
     return "\n".join(
         [
-            "#include <math.h>\n",
             derivative_declarations(mechanism),
             derivative_definitions(mechanism),
         ]
@@ -96,7 +95,6 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
     """C source of ``uk_projection_slopes`` and ``uk_project_many``."""
     return "\n".join(
         [
-            "#include <math.h>\n",
             derivative_declarations(mechanism),
             part("projection_slopes.h"),
             definitions(mechanism, pivoted=True),

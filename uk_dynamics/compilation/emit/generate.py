@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
@@ -23,36 +23,6 @@ from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-ATTRIBUTES = """
-#ifndef UK_EXPORT
-#define UK_EXPORT
-#endif
-
-/* of libraries that move many states: others have no need of them */
-#ifndef UK_OF_BATCHES
-#define UK_OF_BATCHES UK_EXPORT
-#endif
-
-/* functions that are apart because together they would be too long; that not every program calls */
-#if defined(__GNUC__)
-#define UK_APART __attribute__((noinline))
-#define UK_INLINE static inline __attribute__((always_inline))
-#define UK_OPTIONAL __attribute__((unused))
-#else
-#define UK_APART
-#define UK_INLINE static inline
-#define UK_OPTIONAL
-#endif
-
-/* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */
-#if defined(UK_IN_UNIT)
-#define UK_PIECE
-#else
-#define UK_IN_UNIT(k) 1
-#define UK_PIECE static UK_APART
-#endif
-"""
-
 
 def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
     """What a C program needs to know: sizes, and the memory."""
@@ -63,20 +33,21 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     sizes["NP"] = len(varied.names) if varied else 0
     lines = defines(sizes | STATUSES)
     lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* after what is followed */")
-    return "\n".join(lines) + "\n\n" + layout.c_struct()
+    if mechanism.local is not None:  # behind loops over clusters, whose sizes are fields
+        hidden = [f"#undef {name}" for name in ("uk_memory", "UK_NV", "UK_M")]
+        lines = [part("cluster_evaluate.c"), *hidden, "#define UK_OF_CLUSTERS 1", *lines]
+    return header("uk_mechanism.h", *lines, "", layout.c_struct())
 
 
 def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
     return "\n".join(
         [
-            "#include <math.h>\n",
             declarations(mechanism),
             definitions(mechanism),
-            *following(mechanism),
+            following(mechanism),
             part("samples.c"),
             *(motion(mechanism) if integrates(mechanism) else ()),
-            part("python_arrays.c"),
             part("python.c"),
         ]
     )
@@ -85,14 +56,19 @@ def source(mechanism: ResolvedMechanism) -> str:
 def motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps or with error control, with a law of control."""
     return [
-        *motors(mechanism),
+        motors(mechanism),
         *(closing(mechanism) if mechanism.local is None else ()),
-        table("double", "uk_effort_limit", mechanism.actuators.effort_limits),
-        *defines(jump_constants(mechanism)),
-        *_coefficients(),
-        *map(part, ("motion.h", "motion.c", "adaptive.h", "adaptive.c", "foresight.c")),
+        jumps(mechanism),
+        header("uk_dormand_prince.h", *_coefficients()),
+        *map(part, ("motion.c", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
     ]
+
+
+def jumps(mechanism: ResolvedMechanism) -> str:
+    """Limits of the motors, and what tells a jump from an error of integration."""
+    limit = table("double", "uk_effort_limit", mechanism.actuators.effort_limits)
+    return header("uk_jumps.h", limit, *defines(jump_constants(mechanism)))
 
 
 def _coefficients() -> list[str]:
@@ -111,8 +87,8 @@ def _coefficients() -> list[str]:
     return [table("double", f"uk_dop_{name}", np.ravel(x)) for name, x in tables.items()]
 
 
-def configuration(mechanism: ResolvedMechanism) -> list[str]:
-    """How a configuration goes on along a velocity."""
+def configuration(mechanism: ResolvedMechanism) -> str:
+    """Which joints have several coordinates."""
     bodies, widths = mechanism.model.bodies, {"floating": 6, "planar": 3}
     free = [body for body in bodies if body.kind in widths]
     single = np.full(mechanism.model.nv, -1)
@@ -125,37 +101,25 @@ def configuration(mechanism: ResolvedMechanism) -> list[str]:
             "int", "uk_free", [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
         ),
         table("int", "uk_single", single),
-        *([part("free_joint.c")] if mechanism.local is None else ()),  # clusters have it already
     ]
-    return [
-        f"#define UK_EUCLIDEAN {int(not free)}",
-        *(tables if free else ()),
-        part("configuration.c"),
-    ]
+    euclidean = f"#define UK_EUCLIDEAN {int(not free)}"
+    return header("uk_configuration.h", euclidean, *(tables if free else ()))
 
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of one state onto the loops."""
-    return [
-        *_projection(mechanism),
-        "#undef UK_LENGTH",
-        f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
-        part("projection.c"),
-    ]
+    return [_projection(mechanism), header("uk_closing.h", part("projection.c"))]
 
 
-def following(mechanism: ResolvedMechanism) -> list[str]:
-    """What rows follow over time."""
-    return [
-        f"#define UK_FOLLOWS {int(mechanism.follows_references)}",
-        part("references.c"),
-    ]
+def following(mechanism: ResolvedMechanism) -> str:
+    """Whether rows follow something over time."""
+    return header("uk_following.h", f"#define UK_FOLLOWS {int(mechanism.follows_references)}")
 
 
 def batch_source(mechanism: ResolvedMechanism) -> str:
     """C source for many states at once; needs vectors as GCC and Clang have them."""
     declared = declarations(mechanism), batch_declarations(mechanism)
-    return "\n".join(["#include <math.h>\n", *declared, batch_definitions(mechanism)])
+    return "\n".join([*declared, batch_definitions(mechanism)])
 
 
 def batch_declarations(mechanism: ResolvedMechanism) -> str:
@@ -166,35 +130,31 @@ def batch_declarations(mechanism: ResolvedMechanism) -> str:
 def batch_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations, for many states and their trajectories."""
     terms = trace(mechanism)
-    switched = int(bool(mechanism.hierarchy.switchable))
     return "\n".join(
         [
             tables(mechanism, terms),
-            f"#define UK_SWITCHED {switched} /* whether rows are switched on and off */",
-            f"#define UK_LENGTH {number(mechanism.spec.model.length)}\n",
-            part("lanes.c"),
             terms_function(mechanism, terms, LANES),
-            part("solve_lanes.c"),
             regular_function(mechanism, terms, LANES),
-            part("evaluate_lanes.c"),
-            part("lanes_states.c"),
             part("batch.c"),
-            *((*_projection(mechanism), part("rollout.c")) if rolls(mechanism) else ()),
+            *((_projection(mechanism), part("rollout.c")) if rolls(mechanism) else ()),
         ]
     )
 
 
-def _projection(mechanism: ResolvedMechanism) -> list[str]:
+def _projection(mechanism: ResolvedMechanism) -> str:
+    """Which rows hold positions and motions, and how near they have to be."""
     constants = {"REACHED": max(projection.REACHED, mechanism.closure_tolerance)}
     constraints = mechanism.constraints
+    constants["LENGTH"] = mechanism.spec.model.length
     if not len(constraints):
-        return defines(constants)
+        return header("uk_projection.h", *defines(constants))
     holds = constraints.position_rows & constraints.motion_rows
-    return [
+    return header(
+        "uk_projection.h",
         *defines(constants | {"ALL_ROWS_HOLD": int(holds.all())}),
-        table("double", "uk_position_row", mechanism.constraints.position_rows),
-        table("double", "uk_motion_row", mechanism.constraints.motion_rows),
-    ]
+        table("double", "uk_position_row", constraints.position_rows),
+        table("double", "uk_motion_row", constraints.motion_rows),
+    )
 
 
 def definitions(
@@ -205,14 +165,10 @@ def definitions(
     return "\n".join(
         [
             tables(mechanism, terms),
-            f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
             terms_function(mechanism, terms, SCALAR),
-            "#include <string.h>\n",
-            *configuration(mechanism),
-            part("row_elimination.c") if len(mechanism.constraints) else "",
-            part("solve.c"),
+            configuration(mechanism),
             regular_function(mechanism, terms, SCALAR, pivoted=pivoted),
-            part("evaluate.c"),
+            header("uk_evaluation.h", part("evaluate.c")),
         ]
     )
 
@@ -224,8 +180,8 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        ATTRIBUTES,
-        config(),
+        f"#define UK_SWITCHED {int(bool(mechanism.hierarchy.switchable))} /* rows, on and off */",
+        f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
         table("int", "uk_parent", parents),
@@ -241,7 +197,8 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
         ]
     # derivatives at many states need few of them
     parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
-    return "\n".join(parts) + "\n"
+    own = header("uk_tables.h", part("attributes.h"), *parts)
+    return "\n".join([config(), own, header("uk_row_block.h", '#include "uk_mechanism.h"')])
 
 
 def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import table
+from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
 from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.trace import regular
@@ -16,14 +16,6 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
-
-SINE_AND_COSINE = """
-static inline void uk_sincos(double x, double *sine, double *cosine) {
-  *sine = sin(x);
-  *cosine = cos(x);
-}
-"""
-
 
 _KEPT = """
 /* What an evaluation knows of a configuration, for others there: see uk_{lanes}configure. */
@@ -117,14 +109,18 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
         _PART.format(name=f"{name}_{block}", calls=calls, **common)
         for block, calls in zip(blocks, pieces.calls, strict=True)
     )
-    return "".join(
-        [
-            "" if dialect is LANES else SINE_AND_COSINE,
-            f"#define UK_TERMS_SHARED {pieces.shared}\n",
-            pieces.functions,
-            *parts,
-            _TERMS.format(name=name, calls="".join(pieces.calls), **common),
-        ]
+    return header(
+        f"{name}.h",
+        "".join(
+            [
+                part("lanes.c" if dialect is LANES else "sine_and_cosine.h"),
+                part("attributes.h"),
+                f"#define UK_TERMS_SHARED {pieces.shared}\n",
+                pieces.functions,
+                *parts,
+                _TERMS.format(name=name, calls="".join(pieces.calls), **common),
+            ]
+        ),
     )
 
 
@@ -147,7 +143,12 @@ def regular_function(
     text, shared = "#define UK_REGULAR 0", 1
     if not pivoted:
         text, shared = _regular(mechanism, terms, dialect)
-    return f"#define UK_FACTOR_SHARED {shared}\n{kept}{text}"
+    return header(
+        f"uk_{lanes}regular.h",
+        part("solve_lanes.c" if many else "solve.c"),
+        f'#include "uk_{lanes}terms.h"',
+        f"#define UK_FACTOR_SHARED {shared}\n{kept}{text}",
+    )
 
 
 def _regular(

@@ -98,7 +98,7 @@ def ode_source(mechanism: ResolvedMechanism, traced: EquationTangents, identifie
     return "\n".join(
         [
             INTEGERS,
-            *motors(mechanism),
+            motors(mechanism),
             table("double", "uk_acts", acts),
             *_patterns(mechanism, traced),
             part("ode.c"),

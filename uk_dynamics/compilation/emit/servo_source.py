@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR
-from uk_dynamics.compilation.emit.c_text import defines, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.derivative_source import in_rows, slope_definitions
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
@@ -27,7 +27,6 @@ def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo``, ``uk_errors`` and ``uk_control``."""
     return "\n".join(
         [
-            "#include <math.h>\n",
             servo_declarations(tasks),
             servo_definitions(tasks, trace(tasks.mechanism)),
         ]
@@ -36,11 +35,9 @@ def servo_source(tasks: Tasks) -> str:
 
 def servo_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
-    sizes = (
-        f"#define UK_NU {len(tasks.mechanism.actuators)}\n#define UK_MT {len(tasks.constraints)}\n"
-    )
+    sizes = defines({"NU": len(tasks.mechanism.actuators), "MT": len(tasks.constraints)})
     memory = declarations(tasks.mechanism, ServoLayout(tasks))
-    return f"{sizes}{memory}\n{part('control_period.h')}"
+    return header("uk_sizes.h", *sizes) + memory + part("control_period.h")
 
 
 def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
@@ -61,10 +58,8 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
     units = mechanism.constraints.reference_scale.tolist()  # per m or rad
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
-    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     state = ("q", "v", "followed", *parameters(mechanism))
-    return [
-        *motors(mechanism),
+    written = [
         function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
         admissible,
         function(
@@ -76,18 +71,26 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         function("uk_closure_errors", state, ("residual",), places(residual=errors))
         if errors
         else "",
-        f"#define UK_LEVELS {len(set(levels))}",
-        table("int", "uk_level", levels),
+    ]
+    return [
+        motors(mechanism),
+        header("uk_task_rows.h", part("evaluate.c"), *written, *levels_of(tasks)),
         *allocation(mechanism, len(tasks.constraints)),
-        *distribution(tasks),
-        part("admit.c"),
+        distribution(tasks),
+        header("uk_admit.h", part("admit.c")),
         part("servo.c"),
     ]
 
 
+def levels_of(tasks: Tasks) -> list[str]:
+    """Which tasks come first."""
+    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
+    return [f"#define UK_LEVELS {len(set(levels))}", table("int", "uk_level", levels)]
+
+
 def effort_source(tasks: Tasks) -> str:
     """C source of ``uk_effort_slopes`` and ``uk_effort_slopes_many``."""
-    text = ["#include <math.h>\n", effort_declarations(tasks), effort_definitions(tasks)]
+    text = [effort_declarations(tasks), effort_definitions(tasks)]
     return "\n".join(text)
 
 
@@ -97,7 +100,7 @@ def effort_declarations(tasks: Tasks) -> str:
     sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
     sizes |= {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
     memory = declarations(tasks.mechanism, layout)
-    return "\n".join([*defines(sizes), memory, part("effort_slopes.h")])
+    return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_slopes.h")
 
 
 def effort_definitions(tasks: Tasks) -> str:
@@ -125,26 +128,35 @@ def effort_definitions(tasks: Tasks) -> str:
     )
 
 
-def distribution(tasks: Tasks) -> list[str]:
+def distribution(tasks: Tasks) -> str:
     """What is least where efforts are free."""
     by_motion = tasks.by_generalized_inverse.astype(int).tolist()
-    return [
+    return header(
+        "uk_distribution.h",
         f"#define UK_GAUSS {int(tasks.spec.distribution == 'gauss')}",
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
-    ]
+    )
 
 
 def control_period(tasks: Tasks) -> list[str]:
     """All steps from a measured state to efforts within limits."""
-    mechanism, constraints = tasks.mechanism, tasks.constraints
     return [
-        *following(mechanism),
-        *limits(mechanism),
-        table("double", "uk_task_position", constraints.position_rows),
-        table("double", "uk_task_motion", constraints.motion_rows),
+        following(tasks.mechanism),
+        *limits(tasks.mechanism),
+        task_kinds(tasks),
         part("control_period.c"),
     ]
+
+
+def task_kinds(tasks: Tasks, *more: str) -> str:
+    """Which task rows are of positions, and which of motion."""
+    return header(
+        "uk_task_kinds.h",
+        table("double", "uk_task_position", tasks.constraints.position_rows),
+        table("double", "uk_task_motion", tasks.constraints.motion_rows),
+        *more,
+    )
 
 
 def control_start(tasks: Tasks) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from uk_dynamics.compilation.emit.c_text import part
+from uk_dynamics.compilation.emit.c_text import assemble, part
 from uk_dynamics.compilation.emit.generate import batch_source
 from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -14,7 +14,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 #: Options of NVRTC: functions and tables without another word are the device's.
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--disable-warnings")
 
-_OWN_HEADERS = re.compile(r"^\s*#\s*include\s*<.*>\s*$", re.MULTILINE)
+_HEADERS = re.compile(r"^\s*#\s*include\s*<.*>\s*$", re.MULTILINE)
 
 
 def kernel_source(mechanism: ResolvedMechanism) -> str:
@@ -22,6 +22,6 @@ def kernel_source(mechanism: ResolvedMechanism) -> str:
 
     NVRTC has mathematics and memory functions built in, and knows no headers.
     """
-    source = batch_source(mechanism).replace(part("lanes.c"), part("one_lane.hpp"))
     moves = f"#define UK_ROLLS {int(rolls(mechanism))}\n"
-    return _OWN_HEADERS.sub("", "\n".join([source, moves, part("gpu.cu")]))
+    source = "\n".join([batch_source(mechanism), moves, part("gpu.cu")])
+    return _HEADERS.sub("", assemble(source, instead={"lanes.c": "one_lane.hpp"}))

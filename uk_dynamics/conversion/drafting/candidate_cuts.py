@@ -18,14 +18,16 @@ from uk_dynamics.model import (
     coincidence,
     coincident_frames,
     loop_directions,
+    machine_size,
     marker_links,
 )
 from uk_dynamics.model.urdf import Array
 
 _PARALLEL = 1e-6  # rad
 _ALIGNED = 1e-9  # of a unit vector: its other components
-# as people mark them, and as onshape-to-robot does
-_ENDING = re.compile(r"(?:(.+[_\-.0-9])[ABab]|(closing_.+_)[12])")
+# as people mark them, and as onshape-to-robot and Placo's robots do (closing_pin_1, l1_cl1_2)
+_LOOP = r"(?:cl|closing|closure|loop|ball|rotoid)[0-9]*"
+_ENDING = re.compile(rf"(?:(.+[_\-.0-9])[ABab]|((?:.*[_\-.])?{_LOOP}[_\-.](?:.*[_\-.])?)[12])")
 _SAME = 1e-3  # rad: frames that a hinge or weld may join as they stand
 
 
@@ -97,7 +99,10 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     if closed:
         reasons = [f"guess: {pair.parent} and {pair.child} are at one place here."]
     else:
-        apart = f"{1e3 * pair.distance:.3g} mm apart here; if they belong together, take this in."
+        near = f"within {100 * NEAR:g} % of the machine's size, and one only marks a place"
+        apart = f"{1e3 * pair.distance:.3g} mm apart here"
+        apart += f", {near}" if pair.distance <= NEAR * machine_size(model, q) else ""
+        apart += "; if they belong together, take this in."
         reasons = [f"guess: {pair.parent} and {pair.child} are {apart}"]
     if _stem(pair.parent) == _stem(pair.child) != "":
         reasons = [f"guess: {pair.parent} and {pair.child} belong together by their names."]

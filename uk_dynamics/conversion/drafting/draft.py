@@ -24,6 +24,7 @@ from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
+_SHOWN = 6  # joints, of a branch
 _TOLERANCES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
@@ -35,6 +36,7 @@ class Draft:
     cuts: tuple[CandidateCut, ...]  # loops that it closes
     suggestions: tuple[CandidateCut, ...]  # loops that it mentions in comments
     motors: tuple[str, ...]  # motors that it declares
+    branch: str  # of its closed loops, and how to get another; empty without loops
     report: MechanismReport  # what the mechanism is with it
 
 
@@ -72,8 +74,9 @@ def draft(
     closed, report = choose_types(chosen, report, len(drafter.motors), drafter.examine)
     if not all(cut.closed for cut in closed):
         drafter.start_closed(closed)
-    text = drafter.text(closed, others, doubtful, report)
-    return Draft(text, closed, tuple(others), tuple(drafter.motors), report)
+    branch = drafter.branch(closed, given) if closed else ""
+    text = drafter.text(closed, others, doubtful, report, branch)
+    return Draft(text, closed, tuple(others), tuple(drafter.motors), branch, report)
 
 
 def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
@@ -144,6 +147,24 @@ class _Drafter:
         errors = self._mechanism(cuts).assembly().violations
         return max(cuts, key=lambda cut: errors.get(cut.name, 0.0))
 
+    def branch(self, cuts: Sequence[CandidateCut], given: Mapping[str, float]) -> str:
+        """Where its loops are closed, and how to get another branch."""
+        begin = ", ".join(f"{name} = {value:g}" for name, value in given.items())
+        mechanism = self._mechanism(cuts)
+        model = mechanism.model
+        q = model.positions_by_name(mechanism.assemble())
+        pairs = [(cut.coincidence.parent, cut.coincidence.child) for cut in cuts]
+        moving = {
+            v for a, b in pairs for v in model.ancestry.between(*map(model.frame_index, (a, b)))[0]
+        }
+        names = [name for name in model.joint_names if model.velocity_index(name) in moving]
+        shown = [f"{name} = {q[name] + 0.0:.3g}" for name in names[:_SHOWN]]
+        at = ", ".join([*shown, *["…"] * (len(names) > _SHOWN)])
+        return (
+            f"nearest to {begin or 'the zero position'}: {at}; another one by init --at JOINT=VALUE"
+            " near it"
+        )
+
     def start_closed(self, cuts: Sequence[CandidateCut]) -> None:
         """Have the file begin where the loops close: not all do at the given positions."""
         mechanism = self._mechanism(cuts)
@@ -161,6 +182,7 @@ class _Drafter:
         others: Sequence[CandidateCut],
         doubtful: Sequence[CandidateCut],
         report: MechanismReport,
+        branch: str,
     ) -> str:
         """The whole file."""
         head = comment(
@@ -175,6 +197,8 @@ class _Drafter:
         head += [line for warning in self.description.warnings for line in comment(warning)]
         found = f"as drafted: {report.velocities} velocities, {report.rows} constraint rows of"
         found += f" rank {report.rank}, mobility {report.mobility}, {report.actuation}"
+        if branch:
+            found += f". Branch of the loops: {branch}"
         return "\n".join([*head, "#", *comment(found), *self._body(cuts, others, doubtful)]) + "\n"
 
     def _body(

@@ -28,7 +28,7 @@ from uk_dynamics.constraints.kinds.pairs import (
 )
 from uk_dynamics.constraints.references import Constant
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
-from uk_dynamics.conversion.export.texts import named
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism

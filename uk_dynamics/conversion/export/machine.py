@@ -11,8 +11,7 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
-from uk_dynamics.conversion.export.texts import named
-from uk_dynamics.conversion.robot.imported_robot import Remark
+from uk_dynamics.conversion.robot.imported_robot import Remark, named
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism

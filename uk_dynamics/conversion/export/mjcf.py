@@ -13,7 +13,8 @@ import numpy as np
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings
-from uk_dynamics.conversion.export.texts import named, number, numbers, wxyz
+from uk_dynamics.conversion.export.texts import number, numbers, wxyz
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import (
     FAR,

@@ -18,12 +18,6 @@ from uk_dynamics.model.urdf import Array, Pose
 _WIDTH = 110
 
 
-def named(kind: str, names: Sequence[str]) -> str:
-    """One or several of a kind, as remarks name them."""
-    ending = "es" if kind.endswith("sh") else "s"
-    return f"{kind}{ending * (len(names) > 1)} {', '.join(names)}"
-
-
 def number(value: float) -> str:
     """All digits, and no minus zero."""
     return repr(float(value) + 0.0)

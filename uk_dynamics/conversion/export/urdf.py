@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.export.closures import coupling_lost
 from uk_dynamics.conversion.export.machine import Coupling, Machine
-from uk_dynamics.conversion.export.texts import named, number, numbers
+from uk_dynamics.conversion.export.texts import number, numbers
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import FAR, LOOP_TAGS, Pose, to_rpy
 from uk_dynamics.resources import resolve

@@ -12,9 +12,10 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Cylindrical, Hinge, Planar, Point, Prismatic, Weld
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import named, number, numbers
+from uk_dynamics.conversion.export.texts import number, numbers
 from uk_dynamics.conversion.export.urdf import couple, description, origin
 from uk_dynamics.conversion.export.urdf_constraint import remark_switches
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.model.urdf import Joint
 
 _PUBLISHED: tuple[type[Kind], ...] = (Weld, Hinge, Prismatic, Planar)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.conversion.graph.joint import GraphJoint
-from uk_dynamics.conversion.graph.loop_closures import (
+from uk_dynamics.conversion.graph.graph_joints import (
     close_loop,
     couple_gears,
     drop_dangling,
     single_joints,
 )
+from uk_dynamics.conversion.graph.joint import GraphJoint
 from uk_dynamics.conversion.graph.spanning_tree import Branch, spanning_tree
 from uk_dynamics.conversion.robot import poses
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot

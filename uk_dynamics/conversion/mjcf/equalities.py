@@ -111,8 +111,8 @@ class _Equalities:
         coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)
         line = line_of(self.mujoco, model, self.names, self.moved, ends[0])
         if line is not None and ends[1] < 0:
-            distance = float(model.tendon_length0[ends[0]] + coefficients[0])
-            return {"type": Distance.name, "distance": distance, **line}
+            distance = float(model.tendon_length0[ends[0]] + coefficients[0]) - line[1]
+            return {"type": Distance.name, "distance": distance, **line[0]}
         sides = []
         for tendon in ends if ends[1] >= 0 else ends[:1]:
             weights = joints_of(self.mujoco, model, self.names, tendon)

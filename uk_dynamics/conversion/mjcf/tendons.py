@@ -25,21 +25,32 @@ def joints_of(mujoco: Any, model: Any, names: Names, tendon: int) -> dict[str, f
 
 def line_of(
     mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], tendon: int
-) -> Data | None:
-    """Both ends of a tendon that is straight, as frames of a mechanism file; None: it is not."""
+) -> tuple[Data, float] | None:
+    """The only part of a tendon that changes its length, if that is straight; None: it is not.
+
+    Returns:
+        Its ends as frames of a mechanism file, and the length of the other parts, in m.
+    """
     wraps = _wraps(model, tendon)
-    sites = [int(model.wrap_objid[k]) for k in wraps]
-    if len(wraps) != 2 or any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_SITE for k in wraps):
+    if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_SITE for k in wraps):
         return None
+    path = [int(model.wrap_objid[k]) for k in wraps]
+    rigid = [int(model.body_weldid[model.site_bodyid[site]]) for site in path]
+    moving = [k for k in range(len(path) - 1) if rigid[k] != rigid[k + 1]]
+    if len(moving) != 1:
+        return None
+    sites = path[moving[0] : moving[0] + 2]
     bodies = [int(model.site_bodyid[site]) for site in sites]
-    if bodies[0] == bodies[1]:
-        return None
-    return {
+    drawn = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, drawn)
+    steps = np.linalg.norm(np.diff(drawn.site_xpos[path], axis=0), axis=1)
+    ends: Data = {
         role: frame_data(
             names.body(body), compose(moved[body], Pose(np.array(model.site_pos[site])))
         )
         for role, body, site in zip(("parent", "child"), bodies, sites, strict=True)
     }
+    return ends, float(np.delete(steps, moving).sum())
 
 
 def add_springs(
@@ -57,8 +68,8 @@ def add_springs(
         data: Data | None = None
         if weights is not None:
             data = {"type": "joint_spring", "joints": weights, "rest": longest}
-        elif line is not None:
-            data = {"type": "line_spring", **line, "length": longest}
+        elif line is not None and longest >= line[1]:
+            data = {"type": "line_spring", **line[0], "length": longest - line[1]}
         plain = shortest == longest and not any(
             np.any(_field(model, f"{f}poly", index)) for f in fields[:2]
         )
@@ -68,6 +79,10 @@ def add_springs(
             if not has:
                 continue
         what = ", ".join(has) or "the tendon itself; what an actuator does through it is carried"
+        if data is None and has:
+            what += ": its path is no straight line between two bodies"
+        elif has and not plain:
+            what += ": slack between two lengths, or higher powers, have no counterpart"
         robot.lost(f"tendon {name}", what)
 
 

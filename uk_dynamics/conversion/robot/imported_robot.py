@@ -14,6 +14,7 @@ from uk_dynamics.conversion.robot.yaml_layout import identifier
 from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]
+_SHOWN = 4  # names in a remark of many
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,28 @@ class Remark:
     lost: bool = True  # whether it is left out; otherwise it is there in another form
     # whether the machine itself is another one without it: rows or freedoms are missing
     structural: bool = False
+
+
+def together(remarks: Sequence[Remark]) -> list[Remark]:
+    """The same with one remark for all elements of a kind that have the same reason."""
+    alike: dict[tuple[str, str, bool, bool], list[str]] = {}
+    for remark in remarks:
+        kind, _, name = remark.subject.partition(" ")
+        alike.setdefault((kind, remark.reason, remark.lost, remark.structural), []).append(name)
+    return [
+        Remark(f"{named(kind, names[:_SHOWN])}{_more(names)}".strip(), reason, lost, structural)
+        for (kind, reason, lost, structural), names in alike.items()
+    ]
+
+
+def named(kind: str, names: Sequence[str]) -> str:
+    """One or several of a kind, as remarks name them."""
+    ending = "es" if kind.endswith("sh") else "s"
+    return f"{kind}{ending * (len(names) > 1)} {', '.join(names)}"
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
 
 
 @dataclass

@@ -68,7 +68,10 @@ class Frames:
             raise InputError(f'two elements are named "{name}"; rename one', place=f"model {name}")
         pose = node.find("pose")
         where = default if pose is None else (pose.get("relative_to") or default)
-        self._given[name] = (read_pose(pose), where)
+        try:
+            self._given[name] = (read_pose(pose), where)
+        except InputError as error:
+            raise error.located(place=f"{node.tag} {name}") from None
 
     def pose(self, name: str) -> Pose:
         """Pose of a frame in the model."""

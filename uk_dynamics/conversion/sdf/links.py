@@ -91,7 +91,7 @@ def _shape(
             try:
                 path = resolve(uri, relative_to=directory)
             except InputError as error:
-                robot.lost(place, f"mesh {uri}: {error.problem}")
+                robot.lost(f"mesh {uri}", f"not drawn: {error.problem.replace(uri, 'its address')}")
                 return None
             scale = node.find("scale")
             factors = (1.0, 1.0, 1.0) if scale is None else tuple(numbers(scale, 3).tolist())

@@ -17,6 +17,7 @@ from uk_dynamics.conversion.graph.joint import GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.sdf.drake_constraints import drake_joints, is_drake_joint
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
+from uk_dynamics.conversion.sdf.joined_models import joined_models
 from uk_dynamics.conversion.sdf.joints import read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
 from uk_dynamics.exceptions import InputError, UnknownNameError
@@ -34,15 +35,21 @@ def read_sdf(
     if version is None:
         raise InputError(f'version "{root.get("version")}" is none of SDF, such as 1.9')
     models = [*root.iterfind("model"), *root.iterfind("world/model")]
-    chosen = _choose(models, model)
+    axes_in_model = int(version.group(1)) < _AXES_IN_JOINT
+    whole, joined = (None, set()) if model else joined_models(root, axes_in_model=axes_in_model)
+    if whole is not None:
+        models = [whole, *(one for one in models if one.get("name") not in joined)]
+        axes_in_model = False  # what is given in a model's frame says so now
+    chosen = whole if whole is not None else _choose(models, model)
     robot = ImportedRobot(chosen.get("name", "model"))
+    if joined:
+        robot.changed(f"models {', '.join(sorted(joined))}", "one machine: joints connect them")
     gravity = root.find("world/gravity")
     if gravity is not None:
         robot.gravity = numbers(gravity, 3).tolist()
     for other in models:
         if other is not chosen:
             robot.lost(f"model {other.get('name')}", "one model is imported at a time; --model")
-    axes_in_model = int(version.group(1)) < _AXES_IN_JOINT
     _Reader(chosen, directory, robot, axes_in_model=axes_in_model).read(fixed=fixed)
     return robot
 

@@ -5,6 +5,5 @@
 from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
 from uk_dynamics.mechanism.analysis.linear_system import LinearSystem, Mode
-from uk_dynamics.mechanism.analysis.report import MechanismReport, report
-from uk_dynamics.mechanism.analysis.task_report import TaskReport
+from uk_dynamics.mechanism.analysis.report import MechanismReport, TaskReport, report
 from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows

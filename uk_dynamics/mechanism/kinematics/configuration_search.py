@@ -33,7 +33,7 @@ _OPEN = 1e-6  # of a motion that neither loops nor tasks hold
 _SPREAD = 3.0  # machine sizes: of sliding joints without limits in random starts
 
 
-def inverse_kinematics(
+def inverse_kinematics(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     frame: Point,
     pose: object = None,
@@ -46,7 +46,32 @@ def inverse_kinematics(
     branches: bool = False,
     starts: int = STARTS,
 ) -> Array:
-    """Configurations with a frame at a pose; see :meth:`Mechanism.inverse_kinematics`."""
+    """Configurations with a frame at a pose in the world, loops closed, within joint limits.
+
+    From the seed the frame is led to the pose in steps, so that the branch is that of the seed;
+    where that fails, other starts are tried. Of many poses each starts at the one before.
+
+    Args:
+        frame: A link, or a point in it.
+        pose: Homogeneous matrix (4, 4) or (K, 4, 4), a ``pinocchio.SE3``, or what
+            ``mechanism.pose`` returns.
+        position: Instead of a pose: (3,) or (K, 3), in m; the orientation is free.
+        orientation: Likewise (3, 3) or (K, 3, 3), alone or with a position.
+        axes: Components that count, of x, y, z and, as a rotation vector, rx, ry, rz; None: all
+            that are given.
+        seed: Where to begin.
+        hold: Joints that stay as they are in the seed.
+        branches: Find all solutions, from many random starts. There may be more than are
+            found.
+        starts: How many.
+
+    Returns:
+        (nq,), (K, nq) for many poses, or with branches (k, nq), nearest to the seed first.
+
+    Raises:
+        AssemblyError: Out of reach; ``violations`` says by how much, in m and rad.
+        InputError: With branches: the solutions are not isolated; or numbers that are no pose.
+    """
     places, rotations, many = _targets(pose, position, orientation)
     chosen = _axes(axes, places is not None, rotations is not None)
     search = ConfigurationSearch(mechanism, seed, hold)
@@ -66,7 +91,7 @@ def inverse_kinematics(
     return np.array(found) if many else found[0]
 
 
-def forward_kinematics(
+def forward_kinematics(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     motors: Mapping[str, float] | ArrayLike,
     *,
@@ -75,7 +100,24 @@ def forward_kinematics(
     branches: bool = False,
     starts: int = STARTS,
 ) -> Array:
-    """Configurations with motors at positions; see :meth:`Mechanism.forward_kinematics`."""
+    """Configurations with the motors at positions, loops closed, within joint limits.
+
+    Args:
+        motors: Positions in rad or m by motor, Σ c q of its joints, or by joint; or of all
+            motors, (motors,).
+        seed: Where to begin; its branch is kept, where that is possible.
+        hold: Joints that stay as they are in the seed.
+        branches: Find all solutions (assembly modes), as in :meth:`inverse_kinematics`.
+        starts: How many random starts.
+
+    Returns:
+        (nq,), or with branches (k, nq), nearest to the seed first.
+
+    Raises:
+        AssemblyError: The loops do not close there; says by how much.
+        InputError: The motors do not determine the configuration.
+        UnknownNameError: There is no such motor or joint.
+    """
     if not isinstance(motors, Mapping):
         motors = dict(
             zip(mechanism.actuators.names, mechanism.actuators.efforts(motors), strict=True)

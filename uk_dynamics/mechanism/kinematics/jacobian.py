@@ -52,7 +52,7 @@ class FrameJacobian:
         return np.array(self.matrix, dtype=dtype)
 
 
-def frame_jacobian(
+def frame_jacobian(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     frame: Point,
     q: Positions = None,
@@ -62,7 +62,28 @@ def frame_jacobian(
     axes: Axes = "local_world_aligned",
     coordinates: Sequence[str] | None = None,
 ) -> FrameJacobian:
-    """The Jacobian of a frame through the loops; see :meth:`Mechanism.jacobian`."""
+    """The Jacobian of a frame through the loops, and what its rate does.
+
+    Args:
+        frame: A link, or a point in it.
+        q: One configuration or (K, nq).
+        v: Velocities for the drift J̇ ẏ, by name, (nv,) or (K, nv); None is rest.
+        of: Columns: rates of the ``motors``; ``independent`` coordinates; or ``all`` velocity
+            coordinates, as if the loops were open.
+        axes: As in Pinocchio: ``local_world_aligned``, velocity of the point in world axes;
+            ``local``, in the frame's own; ``world``, of the point that passes the world's
+            origin.
+        coordinates: Names of the independent ones; None: those that are best at the first
+            configuration.
+
+    Returns:
+        Matrix (6, n) or (K, 6, n), linear rows first, with names. The frame's acceleration is
+        matrix @ second rates + drift.
+
+    Raises:
+        UnknownNameError: A name does not exist.
+        InputError: The motors, or the coordinates, do not determine the motion here.
+    """
     for place, found, valid in (("of", of, get_args(Of)), ("axes", axes, get_args(Axes))):
         if found not in valid:
             raise InputError(f'expected {", ".join(valid)}, found "{found}"', place=place)

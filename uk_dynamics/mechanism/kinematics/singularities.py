@@ -214,13 +214,22 @@ class SingularityMeasures:
             self.ranks[kind] = max(int(np.count_nonzero(x > tolerance)) for x in found)
 
 
-def dexterity(
+def dexterity(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     frame: Point,
     q: Positions = None,
     rows: Sequence[str] | None = None,
 ) -> Dexterity:
-    """Manipulability, condition and measures of singularity; see :meth:`Mechanism.dexterity`."""
+    """Manipulability, condition, and how near singular configurations of each kind are.
+
+    Args:
+        frame: A link, or a point in it.
+        q: One configuration.
+        rows: Of vx, vy, vz, wx, wy, wz; None: those in which the frame moves here.
+
+    Raises:
+        UnknownNameError: A name does not exist.
+    """
     (state, *others), many = states_of(mechanism, q)
     if many:
         raise InputError("expected one configuration", place="q")
@@ -257,14 +266,27 @@ def dexterity(
     )
 
 
-def nearest_singularity(
+def nearest_singularity(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     q: Positions = None,
     frame: Point | None = None,
     kinds: Sequence[Kind] | None = None,
     rows: Sequence[str] = TWIST,
 ) -> SingularConfiguration | None:
-    """The nearest one that is found; see :meth:`Mechanism.nearest_singularity`."""
+    """The nearest singular configuration within the joint limits, and its kind.
+
+    Searched for by Newton's method on the measure of each kind, from here and from places
+    around: there may be a nearer one that it does not find.
+
+    Args:
+        q: One configuration.
+        frame: For singular configurations of the task; None: of loops and motors alone.
+        kinds: Of ``loops``, ``motors``, ``task``; None: all that there are.
+        rows: Of the frame's twist, that make the task.
+
+    Returns:
+        None where none is found.
+    """
     (state, *_), _ = states_of(mechanism, q)
     available = [
         k for k in KINDS if (k != "task" or frame) and (k != "motors" or mechanism.actuators)

@@ -67,10 +67,20 @@ class Transmission:
         return np.asarray(found)
 
 
-def transmission(
+def transmission(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism, to: Point | Sequence[str], q: Positions = None
 ) -> Transmission:
-    """The transmission from the motors; see :meth:`Mechanism.transmission`."""
+    """Transmission ratio from the motors to joints or a frame, and of forces the other way.
+
+    Args:
+        to: A joint, a list of joints, a link, or a point in a link; of a joint and a link of
+            one name the joint.
+        q: One configuration or (K, nq).
+
+    Raises:
+        UnknownNameError: There is no such joint or link.
+        InputError: The motors do not determine the motion here, or there are none.
+    """
     model, actuators = mechanism.model, mechanism.actuators
     known = model.velocity_names
     joints = [to] if isinstance(to, str) and to in known else to if isinstance(to, list) else None

@@ -110,10 +110,21 @@ def _expand_xacro(
         try:
             document = xacro.process_file(str(path), mappings=arguments)
         except Exception as error:  # noqa: BLE001 its expressions may raise anything
-            reason = " ".join(str(error).split()) or repr(error)
+            reason = _once(" ".join(str(error).split())) or type(error).__name__
             raise UrdfError(f"xacro: {reason[:300]}", file=source) from None
     warnings = tuple(f"xacro: {complaint}" for complaint in _each_once(complaints.getvalue()))
     return bytes(document.toxml(encoding="utf-8")), warnings
+
+
+def _once(text: str) -> str:
+    """A complaint without the class of its cause, and without what it repeats."""
+    text = re.sub(r"<class '[^']*'>:? *|\[Errno \d+\] *", "", text)
+    words = text.split()
+    for size in range(len(words) // 2, 2, -1):
+        for k in range(len(words) - 2 * size + 1):
+            if words[k : k + size] == words[k + size : k + 2 * size]:
+                return _once(" ".join(words[:k] + words[k + size :]))
+    return " ".join(words)
 
 
 def _each_once(text: str) -> Iterator[str]:

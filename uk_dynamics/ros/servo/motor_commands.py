@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -50,23 +50,25 @@ class MotorCommands(ABC):
     What is not the final message is published only with authority.
     """
 
+    kind: ClassVar[type[Any]]  # of the message
+
     def __init__(
-        self,
-        node: Node,
-        settings: Parameters,
-        mechanism: Mechanism,
-        authority: CommandAuthority,
-        kind: type[Any],
+        self, node: Node, settings: Parameters, mechanism: Mechanism, authority: CommandAuthority
     ) -> None:
         self._node = node
         self._authority = authority
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
         topic = command_topic(settings)
-        self._publisher = node.create_publisher(kind, topic, COMMAND_QOS)
+        self._publisher = node.create_publisher(self.kind, topic, COMMAND_QOS)
         # simulations wait for commands; on simulated time, and in lockstep, each one counts
         self._lossless = runs_on_simulated_time(node) or settings["watchdog"] != REQUIRED
         self._first, self._arrived, self._addressed = Watchdog(), False, False
+        self._prepare(mechanism)
+
+    @abstractmethod
+    def _prepare(self, mechanism: Mechanism) -> None:
+        """Make the message."""
 
     def begin(self) -> None:
         """The next command is the first one."""
@@ -149,14 +151,9 @@ class MotorCommands(ABC):
 class EffortArrayCommands(MotorCommands):
     """One number per motor in declared order, for forward_command_controller; without stamp."""
 
-    def __init__(
-        self,
-        node: Node,
-        settings: Parameters,
-        mechanism: Mechanism,
-        authority: CommandAuthority,
-    ) -> None:
-        super().__init__(node, settings, mechanism, authority, Float64MultiArray)
+    kind = Float64MultiArray
+
+    def _prepare(self, mechanism: Mechanism) -> None:
         self._message = EffortsMessage(len(mechanism.actuators))
 
     def _send(self, efforts: Array, stamp: Time) -> None:
@@ -168,14 +165,9 @@ class EffortArrayCommands(MotorCommands):
 class JointStateCommands(MotorCommands):
     """Efforts of the driven joints, with the stamp of the state that they answer."""
 
-    def __init__(
-        self,
-        node: Node,
-        settings: Parameters,
-        mechanism: Mechanism,
-        authority: CommandAuthority,
-    ) -> None:
-        super().__init__(node, settings, mechanism, authority, JointState)
+    kind = JointState
+
+    def _prepare(self, mechanism: Mechanism) -> None:
         _, names, self._matrix = _driven_joints(mechanism)
         self._message = JointStateMessage(names, effort=True)
 
@@ -195,14 +187,9 @@ class TrajectoryCommands(MotorCommands):
     whatever happens to the node, so the final message stops them.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        settings: Parameters,
-        mechanism: Mechanism,
-        authority: CommandAuthority,
-    ) -> None:
-        super().__init__(node, settings, mechanism, authority, JointTrajectory)
+    kind = JointTrajectory
+
+    def _prepare(self, mechanism: Mechanism) -> None:
         self._joints, names, self._matrix = _driven_joints(mechanism)
         self._last: tuple[Array, Array] | None = None
         self._message = JointTrajectory(joint_names=names)

@@ -1,11 +1,12 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The topics that carry the dynamics of a mechanism: motion, forces and states of constraints."""
+"""The topics that carry the dynamics of a mechanism: motion, forces, wrenches in the cut joints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -15,13 +16,54 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.constraint_wrenches import ConstraintWrenches
 from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+
+
+class ConstraintWrenches:
+    """Wrench of each frame-based constraint on the child's link.
+
+    A row is a wrench w = (f, n) at the world's origin whose product with the child's motion
+    relative to the parent's is the rate of the row, so the generalized force Aᵀλ is that of the
+    wrench Σ λ w on the child and its opposite on the parent. It is given in the axes and at the
+    origin of the child's link, whose name is the frame of the message: a force along the link's x
+    axis is positive. Joint friction is not part of it, but its effect on the multipliers is.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._model = mechanism.model
+        self._constraints = mechanism.constraints
+        self._workspace = mechanism.model.workspace()
+        self._links = {
+            spec.name: spec.child.link
+            for spec in mechanism.spec.constraints
+            if spec.child is not None
+        }
+        self.names = tuple(self._links)
+        self._wrenches = np.zeros((0, 6))
+
+    def frame_id(self, name: str) -> str:
+        """Link in whose frame the wrench of a constraint is given."""
+        return self._links[name]
+
+    def update(self, q: Array, multipliers: Array) -> None:
+        """Set configuration (nq,) and joint multipliers (m,)."""
+        self._workspace.update_positions(q)
+        self._wrenches = multipliers[:, None] * self._constraints.wrenches(self._workspace)
+
+    def on_child(self, name: str) -> Array:
+        """Force in N and torque in N·m on the child's link, (6,)."""
+        total = self._wrenches[self._constraints.slices[name]].sum(axis=0)
+        frame = self._model.frame_index(self._links[name])
+        rotation = self._workspace.rotation[frame]
+        force = total[:3]
+        torque = total[3:] - np.cross(self._workspace.translation[frame], force)
+        return np.concatenate((force @ rotation, torque @ rotation))
+
 
 _LOOK_PERIOD = 0.1  # s; counting the subscribers of all publishers at every state takes too long
 _LOOKED_AT = 64  # publishers at once: a large mechanism has thousands, at 3 µs each

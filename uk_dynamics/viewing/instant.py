@@ -13,7 +13,7 @@ from uk_dynamics.viewing.source import Snapshot
 
 
 @dataclass(frozen=True)
-class Reading:
+class Instant:
     """Everything that is known about one instant."""
 
     snapshot: Snapshot  # state and inputs

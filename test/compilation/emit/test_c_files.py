@@ -1,0 +1,88 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Files of C are files of C: each compiles alone, next to the headers of a mechanism."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from support.mechanism_builder import clustered, shipped
+
+from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.build.library import RECIPES, Library, Recipe
+from uk_dynamics.compilation.emit.c_text import assemble, headers
+from uk_dynamics.mechanism.tasks import Tasks
+
+compiler = find_compiler()
+pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C compiler on this machine")
+
+FOLDER = Path(import_module("uk_dynamics.compilation").__file__ or "").parent / "c"
+# Derivatives come with the headers of their own generator, and Python with its own.
+ELSEWHERE = r"derivatives|force_slopes|effort_slopes|projection_slopes|exist|row_inverse|ode|python"
+OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
+
+
+def written(kind: Library, recipe: Recipe, machine: str) -> str:
+    """What a generator writes, before files are put together."""
+    mechanism = clustered(shipped("five_bar")) if machine == "clusters" else shipped(machine)
+    module, _, name = recipe.source.partition(".")
+    write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
+    tasks = Tasks.from_file("five_bar_sweep", mechanism)
+    return str(write(tasks if kind in OF_TASKS else mechanism))
+
+
+def preprocessed(text: str, folder: Path, *options: str) -> str:
+    """What the compiler says of a text."""
+    assert compiler is not None
+    command = [*compiler.command, "-std=gnu11", *options, "-x", "c", "-"]
+    done = subprocess.run(
+        [*command, f"-I{FOLDER}", f"-I{folder}"], input=text, capture_output=True, text=True
+    )
+    return done.stdout + done.stderr * bool(done.returncode)
+
+
+CASES = [
+    *((kind, dense, "five_bar") for kind, (dense, _) in RECIPES.items()),
+    *((kind, clusters, "clusters") for kind, (_, clusters) in RECIPES.items() if clusters),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0].name.lower()}-{c[2]}")
+def test_every_file_of_a_library_compiles_alone(
+    case: tuple[Library, Recipe, str], tmp_path: Path
+) -> None:
+    text = written(*case)
+    for name, content in headers(text).items():
+        (tmp_path / name).write_text(content)
+    included = re.findall(rf"{re.escape(str(FOLDER))}/(\S+)", preprocessed(text, tmp_path, "-MM"))
+    alone = [x for x in included if not re.match(ELSEWHERE, x) and x != "cluster_python.c"]
+    assert alone or case[0] is Library.DERIVATIVE_BATCH
+    faults = {
+        name: preprocessed(f'#include "{name}"\n', tmp_path, "-fsyntax-only") for name in alone
+    }
+    assert not any(faults.values()), "\n".join(faults.values())
+
+
+def test_a_file_stands_once_in_what_is_put_together() -> None:
+    text = assemble(written(Library.STATE, RECIPES[Library.STATE][0], "five_bar"))
+    assert text.count("static void uk_whiten(") == 1
+    assert not re.findall(r'#include "|#pragma (once|uk)', text)
+
+
+def test_every_name_has_one_meaning() -> None:
+    """Macros with values, which in another file would silently be others."""
+    homes: dict[str, set[str]] = {}
+    for file in sorted(FOLDER.iterdir()):
+        for name, value in re.findall(
+            r"^#define (UK_\w+) (.+?)(?: *//.*| */\*.*)?$", file.read_text(), re.M
+        ):
+            homes.setdefault(name, set()).add(value.strip())
+    twice = {name: values for name, values in homes.items() if len(values) > 1}
+    by_processor = {"UK_WIDTH"}
+    by_case = {"UK_EXPORT", "UK_OF_BATCHES", "UK_APART", "UK_INLINE", "UK_OPTIONAL", "UK_PIECE"}
+    by_kind = {"UK_BASIS_ROWS", "UK_CLOSED"}
+    assert twice.keys() <= by_processor | by_case | by_kind, twice

@@ -1,0 +1,31 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* What functions are to compilers. */
+#pragma once
+
+#ifndef UK_EXPORT
+#define UK_EXPORT
+#endif
+
+/* of libraries that move many states: others have no need of them */
+#ifndef UK_OF_BATCHES
+#define UK_OF_BATCHES UK_EXPORT
+#endif
+
+/* functions that are apart because together they would be too long; that not every program calls */
+#if defined(__GNUC__)
+#define UK_APART __attribute__((noinline))
+#define UK_INLINE static inline __attribute__((always_inline))
+#define UK_OPTIONAL __attribute__((unused))
+#else
+#define UK_APART
+#define UK_INLINE static inline
+#define UK_OPTIONAL
+#endif
+
+/* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */
+#if defined(UK_IN_UNIT)
+#define UK_PIECE
+#else
+#define UK_IN_UNIT(k) 1
+#define UK_PIECE static UK_APART
+#endif
