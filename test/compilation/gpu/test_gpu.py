@@ -7,36 +7,20 @@ No test here runs on a GPU.
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.mechanism_builder import closed_states, mechanism, pinned_arm, shipped
 from support.nvrtc import ptx
+from support.on_processor import OnProcessor
 
 import uk_dynamics as ukd
+from uk_dynamics import Mechanism
 from uk_dynamics.compilation.gpu import OPTIONS, GpuDynamics, kernel_source
 from uk_dynamics.exceptions import InputError
-from uk_dynamics import Mechanism
 
-# What CUDA has and C++ has not; a thread after the other.
-THREADS = """
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
-#define __global__
-struct uk_index { unsigned x; };
-static uk_index blockIdx, blockDim = {1}, threadIdx;
-"""
-CALLS = """
-extern "C" void threads_of(const void *c, long long count, void (*kernel)(const void *)) {
-  for (long long k = 0; k < count; ++k) blockIdx.x = (unsigned)k, kernel(c);
-}
-"""
 RELATIVE = 1e-10  # rounding times conditions of M and A of up to 1e4
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
@@ -45,41 +29,6 @@ needs_nvrtc = pytest.mark.skipif(
     or importlib.util.find_spec("nvidia.cuda_nvrtc") is None,
     reason="needs nvidia-cuda-nvrtc-cu12",
 )
-
-
-class OnProcessor:
-    """A device that is the processor: the same source, the same structures, one thread at a time."""
-
-    name = "processor"
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.launched: list[str] = []
-
-    def compile(self, source, options):
-        """A library of the source."""
-        text, made = self._folder / "kernel.cpp", self._folder / "kernel.so"
-        text.write_text(THREADS + source + CALLS)
-        command = ["g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", str(text), "-o", str(made)]
-        subprocess.run(command, check=True)
-        return ctypes.CDLL(str(made))
-
-    def put(self, array):
-        return np.array(array, dtype=float, order="C")
-
-    def empty(self, shape):
-        return np.full(shape, 1e300)
-
-    def get(self, array):
-        return array.copy()
-
-    def address(self, array):
-        return array.ctypes.data
-
-    def launch(self, program, kernel, call, states):
-        self.launched.append(kernel)
-        # more threads than states, as the last block has
-        program.threads_of(ctypes.byref(call), ctypes.c_longlong(states + 3), program[kernel])
 
 
 def states(machine: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,10 +48,10 @@ def same(found: np.ndarray, expected: np.ndarray, relative: float = RELATIVE) ->
 @needs_cpp
 # redundant rows; rotations, references; floating, rolling; switched rows
 @pytest.mark.parametrize("name", ["five_bar", "coordinated_robots", "rolling_disc", "landing_leg"])
-def test_batches_are_those_of_the_interpreted_evaluator(name, tmp_path):
+def test_batches_are_those_of_the_interpreted_evaluator(name):
     machine = shipped(name)
     q, v, tau = states(machine, 4)
-    device = OnProcessor(tmp_path)
+    device = OnProcessor()
     times = np.linspace(0.0, 0.7, len(q))
     for t in (0.3, times):
         expected = machine.dynamics("interpreted").evaluate_batch(q, v, tau, t=t)
@@ -120,8 +69,8 @@ def test_batches_are_those_of_the_interpreted_evaluator(name, tmp_path):
 
 @needs_cpp
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
-def test_rollouts_are_those_of_the_interpreted_evaluator(method, tmp_path):
-    machine, device = shipped("five_bar"), OnProcessor(tmp_path)
+def test_rollouts_are_those_of_the_interpreted_evaluator(method):
+    machine, device = shipped("five_bar"), OnProcessor()
     q, v, _ = states(machine, 2)
     tau = np.random.default_rng(2).standard_normal((len(q), 8, 4))
     given = {"steps": 8, "dt": 1e-3, "every": 4, "method": method}
@@ -140,27 +89,27 @@ def test_rollouts_are_those_of_the_interpreted_evaluator(method, tmp_path):
 
 
 @needs_cpp
-def test_parameters_are_inputs_of_one_program(tmp_path):
+def test_parameters_are_inputs_of_one_program():
     base = shipped("five_bar")
     heavy = base.with_parameters({"links.left_leg.mass": 3.0})
     q, v, tau = states(base, 2)
-    found = GpuDynamics(heavy, OnProcessor(tmp_path)).evaluate_batch(q, v, tau).qdd
+    found = GpuDynamics(heavy, OnProcessor()).evaluate_batch(q, v, tau).qdd
     same(found, heavy.dynamics("interpreted").evaluate_batch(q, v, tau).qdd)
     assert np.abs(found - base.dynamics("interpreted").evaluate_batch(q, v, tau).qdd).max() > 0.1
 
 
 @needs_cpp
-def test_what_the_kernel_does_not_answer_is_interpreted(tmp_path):
+def test_what_the_kernel_does_not_answer_is_interpreted():
     machine = mechanism(
         '<link name="base"/><link name="l1"/>'
         '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>',
         "constraints:\n  hold: {type: joint, joint: j1}\n",
     )
-    found = GpuDynamics(machine, OnProcessor(tmp_path)).evaluate_batch([[0.0]], [[1.0]])
+    found = GpuDynamics(machine, OnProcessor()).evaluate_batch([[0.0]], [[1.0]])
     expected = machine.dynamics("interpreted").evaluate_batch([[0.0]], [[1.0]])
     same(found.qdd, expected.qdd)
     assert found.rank.tolist() == [1]
-    bar, device = shipped("five_bar"), OnProcessor(tmp_path)
+    bar, device = shipped("five_bar"), OnProcessor()
     q, v, tau = states(bar, 1)
     inputs = ukd.Inputs(nonideal=np.ones(4))
     pushed = GpuDynamics(bar, device).evaluate_batch(q, v, tau, inputs=inputs)
@@ -169,7 +118,7 @@ def test_what_the_kernel_does_not_answer_is_interpreted(tmp_path):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", ["four_bar", "landing_leg"])
+@pytest.mark.parametrize("name", ["landing_leg", pytest.param("five_bar", marks=pytest.mark.slow)])
 def test_nvrtc_compiles_the_kernels(name):
     text = ptx(kernel_source(shipped(name).as_filed()), OPTIONS)
     for kernel in ("uk_evaluate_kernel", "uk_rollout_kernel"):
@@ -181,5 +130,7 @@ def test_what_cannot_be_compiled_and_a_missing_device_are_told():
     with pytest.raises(InputError, match="compliance"):
         machine.dynamics("gpu")
     if shutil.which("nvidia-smi") is None:
-        with pytest.raises(InputError, match=r"GPU of NVIDIA and pip install \"uk_dynamics\[gpu\]\""):
+        with pytest.raises(
+            InputError, match=r"GPU of NVIDIA and pip install \"uk_dynamics\[gpu\]\""
+        ):
             shipped("five_bar").dynamics("gpu")

@@ -14,12 +14,11 @@ from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
-from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.tangents.block_tangents import BlockRow, BlockTangents, block_tangents
 from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
 from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbols import WIDTH
+from uk_dynamics.compilation.trace.symbols import WIDTH, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
