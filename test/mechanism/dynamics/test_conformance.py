@@ -4,8 +4,9 @@
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at
 once, ``gpu`` its kernels, run by the processor; ``clusters`` are the loops over clusters that large
-mechanisms get, interpreted and in C, one at a time and many. Each runs through the same cases. The equations are
-checked against M, F, A and b of the state, ranks and forces against the interpreted evaluator.
+mechanisms get, interpreted and in C, one at a time and many. Each runs through the same cases. The
+equations are checked against M, F, A and b of the state, ranks and forces against the interpreted
+evaluator.
 """
 
 from __future__ import annotations
