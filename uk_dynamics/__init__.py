@@ -19,15 +19,10 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.servo.servo_controller import ServoController
     from uk_dynamics.core.equation.solution import Solution, Status
+    from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
-    from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-    from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives
-    from uk_dynamics.derivatives.projection_derivatives import (
-        projection_derivatives,
-        projection_derivatives_batch,
-        projection_patterns,
-    )
-    from uk_dynamics.derivatives.servo_derivatives import ServoDerivatives
+    from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives, ParameterDerivatives
+    from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
@@ -54,9 +49,10 @@ _HOMES = {
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
     "Mechanism": "uk_dynamics.mechanism_class",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
-    "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
+    "ParameterDerivatives": "uk_dynamics.derivatives.motion_derivatives",
+    "ProjectionDerivatives": "uk_dynamics.derivatives.projection_derivatives",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
-    "ServoDerivatives": "uk_dynamics.derivatives.servo_derivatives",
+    "ServoDerivatives": "uk_dynamics.derivatives.effort_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",
@@ -70,9 +66,6 @@ _HOMES = {
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",
     "linearize": "uk_dynamics.derivatives.linearization",
     "linearize_along": "uk_dynamics.derivatives.linearization",
-    "projection_derivatives": "uk_dynamics.derivatives.projection_derivatives",
-    "projection_derivatives_batch": "uk_dynamics.derivatives.projection_derivatives",
-    "projection_patterns": "uk_dynamics.derivatives.projection_derivatives",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
 }
@@ -89,6 +82,7 @@ __all__ = [
     "Mechanism",
     "MotionDerivatives",
     "ParameterDerivatives",
+    "ProjectionDerivatives",
     "ServoController",
     "ServoDerivatives",
     "Solution",
@@ -105,9 +99,6 @@ __all__ = [
     "inverse_dynamics",
     "linearize",
     "linearize_along",
-    "projection_derivatives",
-    "projection_derivatives_batch",
-    "projection_patterns",
     "simulate",
     "simulate_many",
 ]

@@ -17,24 +17,12 @@ from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
-from uk_dynamics.derivatives.effort_derivatives import (
-    BatchEffortDerivatives,
-    EffortDerivatives,
-    EffortPatterns,
-    EffortStatus,
-)
-from uk_dynamics.derivatives.parameter_derivatives import BatchParameterSlopes, ParameterSlopes
-from uk_dynamics.derivatives.projection_derivatives import (
-    BatchProjectionDerivatives,
-    ProjectionDerivatives,
-    ProjectionPatterns,
-)
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.dynamics.derivatives import (
-    BatchDerivatives,
+    Derivative,
     DerivativeStatus,
-    Slopes,
+    Quantities,
 )
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
@@ -93,23 +81,12 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.Equilibrium,
         ukd.MotionDerivatives,
         ukd.ParameterDerivatives,
-        ukd.Derivatives,
-        Slopes,
-        BatchDerivatives,
-        DerivativeStatus,
-        ParameterSlopes,
-        BatchParameterSlopes,
         ukd.ServoDerivatives,
-        EffortDerivatives,
-        BatchEffortDerivatives,
-        EffortPatterns,
-        EffortStatus,
-        ukd.projection_derivatives,
-        ukd.projection_derivatives_batch,
-        ukd.projection_patterns,
-        ProjectionDerivatives,
-        BatchProjectionDerivatives,
-        ProjectionPatterns,
+        ukd.ProjectionDerivatives,
+        ukd.Derivatives,
+        Derivative,
+        Quantities,
+        DerivativeStatus,
     ),
     "Simulation": (
         ukd.simulate,

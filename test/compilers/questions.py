@@ -24,7 +24,7 @@ import uk_dynamics as ukd
 from uk_dynamics import compilation
 from uk_dynamics.compilation.build.compiler import FLAGS, CompilationError, find_compiler
 from uk_dynamics.compilation.build.library import Library, Subject, library_of
-from uk_dynamics.derivatives import MotionDerivatives, projection_derivatives_batch
+from uk_dynamics.derivatives import MotionDerivatives, ProjectionDerivatives
 from uk_dynamics.mechanism.dynamics import Backend
 
 MEMBERS = 13  # of a batch: eight lanes and a part of them
@@ -221,8 +221,10 @@ def derivatives(machine: ukd.Mechanism, backend: Backend) -> Any:
     tau = states(machine)[2]
     for found in (made.batch(q, v, tau, forces=True), made.forces(q[0], v[0], tau[0])):
         # off the constraints those of redundant multipliers are free
-        yield [list(found.acceleration), list(found.force)]
-    yield list(projection_derivatives_batch(made, q, v))
+        yield [found.acceleration.whole, found.force.whole]
+    moved = ProjectionDerivatives(machine, backend).batch(q, v)
+    yield [[x.value, x.whole] for x in moved.quantities.values()]
+    yield moved.status
 
 
 def _controller(
@@ -276,7 +278,8 @@ def efforts(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     made = ukd.ServoDerivatives(ukd.Tasks.from_file(tasks, machine), backend)
     q, v = (np.array([getattr(x, name) for x in closed(machine)]) for name in "qv")
     found = made.batch(q, v)
-    yield [found.efforts, found.q, found.v, found.t]
+    own = found.efforts
+    yield [own.value, own.q, own.v, own.t]
 
 
 @cache

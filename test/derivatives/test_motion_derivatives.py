@@ -21,9 +21,9 @@ from support.mechanism_builder import SLOT, joint, link, massless, pinned_arm, s
 from support.mechanism_builder import mechanism as build
 
 from uk_dynamics import Inputs, Mechanism, State
-from uk_dynamics.derivatives import DerivativeBackend, ForceDerivatives, MotionDerivatives
+from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
 from uk_dynamics.exceptions import InputError, StateError
-from uk_dynamics.mechanism.dynamics import BatchDerivatives, Derivatives, DerivativeStatus, Slopes
+from uk_dynamics.mechanism.dynamics import Derivative, Derivatives, DerivativeStatus, Quantities
 from uk_dynamics_studies.benchmarks.loop_ladder import loop_ladder
 
 # Rounding of double precision times what stiff loops magnify: condition numbers below 10 in
@@ -44,9 +44,9 @@ NAMES = (
 )
 
 
-def along(slopes: Slopes, direction: np.ndarray) -> np.ndarray:
-    whole = np.hstack([slopes.q, slopes.v, slopes.t[:, None], slopes.tau])
-    return whole @ direction
+def along(found: Derivative, direction: np.ndarray) -> np.ndarray:
+    """Columns are q, v, t, tau."""
+    return found.whole @ direction
 
 
 def error(found: np.ndarray, expected: np.ndarray) -> float:
@@ -96,9 +96,9 @@ def test_multipliers_of_least_norm_and_forces_of_redundant_rows(name: str) -> No
         # back onto the constraints, from which the step departs by its square
         ends.append(dynamics.evaluate(dynamics.project(moved), Inputs(tau)))
     # differences are off by h² times third derivatives of order 100, and by rounding over h
-    for slopes, quantity in ((found.multipliers, "multipliers"), (found.force, "ideal_force")):
+    for by, quantity in ((found.multipliers, "multipliers"), (found.force, "ideal_force")):
         difference = (getattr(ends[0], quantity) - getattr(ends[1], quantity)) / (2.0 * h)
-        assert error(along(slopes, direction), difference) < 3e-7
+        assert error(along(by, direction), difference) < 3e-7
 
 
 @given(seed=st.integers(0, 10_000))
@@ -139,12 +139,10 @@ def assert_same(found: Any, expected: Derivatives) -> None:
         assert error(own, other) < TOLERANCE, quantity
 
 
-def of_state(many: BatchDerivatives, k: int) -> ForceDerivatives:
+def of_state(many: Derivatives, k: int) -> Quantities:
     """One state of a batch."""
-    assert many.multipliers is not None
-    assert many.force is not None
-    slopes = (many.acceleration, many.multipliers, many.force)
-    return ForceDerivatives(*(Slopes(*(x[k] for x in by)) for by in slopes))
+    found = many.quantities.items()
+    return Quantities({name: Derivative(by.whole[k], by.groups) for name, by in found})
 
 
 def slotted(*names: str) -> Mechanism:
@@ -176,7 +174,7 @@ def test_compiled_derivatives_are_the_same(machine: str) -> None:
     assert (many.status == DerivativeStatus.EXIST).all()
     for k, (state, force) in enumerate(found):
         one = interpreted.at(state, Inputs(force))
-        assert error(many.qdd[k], one.solution.qdd) < TOLERANCE
+        assert error(many.acceleration.value[k], one.solution.qdd) < TOLERANCE
         assert_same(of_state(many, k), one)
         if k == 0:
             assert_same(compiled.forces(state.q, state.v, force, state.t), one)
@@ -210,14 +208,12 @@ def test_patterns_cover_derivatives_and_know_zeros() -> None:
     state, tau, _ = at_random(mechanism, 4)
     derivatives = MotionDerivatives(mechanism, "interpreted")
     found = derivatives.at(state, Inputs(tau))
-    patterns = (derivatives.patterns, *derivatives.force_patterns)
+    patterns = derivatives.patterns.quantities.values()
     assert not all(pattern.q.all() for pattern in patterns)
     for by, pattern in zip(
         (found.acceleration, found.multipliers, found.force), patterns, strict=True
     ):
-        for slopes, places in ((by.q, pattern.q), (by.v, pattern.v), (by.tau, pattern.tau)):
-            assert np.abs(slopes[~places]).max(initial=0.0) < TOLERANCE
-        assert np.abs(by.t[~pattern.t]).max(initial=0.0) < TOLERANCE
+        assert np.abs(by.whole[~pattern.whole]).max(initial=0.0) < TOLERANCE
 
 
 def test_states_that_lanes_cannot_answer_are_told_from_others() -> None:
@@ -239,7 +235,7 @@ def test_states_that_lanes_cannot_answer_are_told_from_others() -> None:
         one = interpreted.at(State(0.0, q[k], v[k]), Inputs(tau))
         assert one.solution.rank == (2 if k == flat else 4 if k in (opened, far) else 3)
         assert many.status[k] == (0 if one.exist else DerivativeStatus.RANK_CHANGES)
-        assert error(many.qdd[k], one.solution.qdd) < TOLERANCE
+        assert error(many.acceleration.value[k], one.solution.qdd) < TOLERANCE
         if k != flat:
             assert_same(of_state(many, k), one)
 
@@ -253,7 +249,6 @@ def test_a_batch_says_where_there_are_no_derivatives() -> None:
     expected = [DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES, DerivativeStatus.NOT_FINITE]
     assert many.status.tolist() == expected
     for by in (many.acceleration, many.multipliers, many.force):
-        assert by is not None
         assert np.isfinite(by.q[0]).all()
         assert np.isnan(by.q[2]).all()
     with pytest.raises(InputError, match="states of a batch"):

@@ -42,9 +42,9 @@ def test_every_parameter_against_many_digits(name: str) -> None:
         direction += grown * [x.endswith((".x", ".y", ".z")) for x in names]
     oracle = ManyDigits(mechanism.with_parameters(names))
     qdd, multipliers = oracle.slope_of_parameters(state, tau, direction, rows)
-    assert np.abs(found.acceleration @ direction - qdd).max() < TOLERANCE * size(qdd)
+    assert np.abs(found.acceleration.parameters @ direction - qdd).max() < TOLERANCE * size(qdd)
     if len(rows) == len(mechanism.constraints):
-        along = (found.multipliers @ direction)[rows]
+        along = (found.multipliers.parameters @ direction)[rows]
         assert np.abs(along - multipliers).max(initial=0.0) < TOLERANCE * size(multipliers)
 
 
@@ -65,14 +65,16 @@ def test_redundant_multipliers_and_forces(name: str) -> None:
             .evaluate(state, Inputs(tau))
             for shift in ((2 * h, 0.0) if known[parameter].value == 0.0 else (h, -h))
         ]
-        for slopes, quantity in (
+        for by, quantity in (
             (found.acceleration, "qdd"),
             (found.multipliers, "multipliers"),
             (found.force, "ideal_force"),
         ):
             difference = (getattr(ends[0], quantity) - getattr(ends[1], quantity)) / (2.0 * h)
             # off by h² times third derivatives (mass: of order 1000), and by rounding over h
-            assert np.abs(slopes[:, k] - difference).max() < 1e-6 * size(difference), parameter
+            assert np.abs(by.parameters[:, k] - difference).max() < 1e-6 * size(difference), (
+                parameter
+            )
 
 
 @pytest.mark.parametrize("machine", ["five_bar", "four_bar", "landing_leg", "singular masses"])
@@ -91,7 +93,7 @@ def test_compiled_derivatives_are_the_same(machine: str) -> None:
     q[8, 0] = np.nan
     many = compiled.batch(q, v, tau, 0.3, forces=True)
     assert many.status.tolist() == [DerivativeStatus.EXIST] * 8 + [DerivativeStatus.NOT_FINITE]
-    assert np.isnan(many.acceleration[8]).all()
+    assert np.isnan(many.acceleration.whole[8]).all()
     assert not many.exist[8].any()
     for k, (state, force) in enumerate(found[:8]):
         expected = interpreted.at(type(state)(state.t, q[k], v[k]), Inputs(force))
@@ -101,8 +103,9 @@ def test_compiled_derivatives_are_the_same(machine: str) -> None:
         one = compiled.at(state, Inputs(force)) if k == 0 else expected
         assert (one.exist == expected.exist).all()
         for quantity in QUANTITIES:
-            right = getattr(expected, quantity)[:, expected.exist]
-            for by in (getattr(one, quantity), getattr(many, quantity)[k]):
+            right = getattr(expected, quantity).parameters[:, expected.exist]
+            whole = (getattr(one, quantity).parameters, getattr(many, quantity).parameters[k])
+            for by in whole:
                 assert np.abs(by[:, expected.exist] - right).max() < TOLERANCE * size(right)
 
 
@@ -116,10 +119,10 @@ def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
     state, tau, _ = at_random(mechanism, 3)
     expected = ParameterDerivatives(heavy, names, "interpreted").at(state, Inputs(tau))
     found = ParameterDerivatives(heavy, names[::-1], "compiled").at(state, Inputs(tau))
-    right = expected.acceleration[:, ::-1]
-    assert np.abs(found.acceleration - right).max() < TOLERANCE * size(right)
+    right = expected.acceleration.parameters[:, ::-1]
+    assert np.abs(found.acceleration.parameters - right).max() < TOLERANCE * size(right)
     light = ParameterDerivatives(mechanism, names, "compiled").at(state, Inputs(tau))
-    assert np.abs(light.acceleration - expected.acceleration).max() > 1e-3
+    assert np.abs(light.acceleration.whole - expected.acceleration.whole).max() > 1e-3
 
 
 def test_patterns_know_what_a_parameter_does_not_move() -> None:
@@ -130,10 +133,11 @@ def test_patterns_know_what_a_parameter_does_not_move() -> None:
     state, tau, _ = at_random(mechanism, 3)
     found = derivatives.at(state, Inputs(tau))
     for quantity in QUANTITIES:
-        slopes, pattern = getattr(found, quantity), getattr(derivatives.patterns, quantity)
+        pattern = getattr(derivatives.patterns, quantity).parameters
+        by = getattr(found, quantity).parameters
         assert not pattern.all()
-        assert not np.abs(slopes[~pattern]).any()
-        assert np.abs(slopes[pattern]).any()
+        assert not np.abs(by[~pattern]).any()
+        assert np.abs(by[pattern]).any()
 
 
 @pytest.mark.parametrize(

@@ -1,100 +1,362 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What derivatives of the servo law's efforts are: at a state, at many, and where they vanish."""
+"""Derivatives of the servo law's efforts with respect to the state and to what tasks follow.
+
+The efforts are those of least (u − s)ᵀ W (u − s) with which the structure follows the tasks (servo
+paper (32), (35)): with p, r, ν for the two equations of motion and the tasks,
+
+    M q̈ − Aᵀλ − S u = F,   A q̈ = b,   A_t q̈ = b_t,
+    M p + Aᵀr + A_tᵀν = 0,   A p = 0,   Sᵀp = W (u − s)   for motors that are not at a limit.
+
+Its derivative is the same linear system with what its terms change by on the right, while the
+unknowns are held (implicit differentiation; with limits, Fiacco, Introduction to Sensitivity and
+Stability Analysis in Nonlinear Programming, 1983, section 3.2). Products of M, A and A_t with p, r,
+ν change as those with q̈ and λ do, so no second derivatives are written. N and C of the motion
+answer the two equations with M and A, for motion and adjoint alike; with B the independent tasks
+
+    G du = g,    W du + Gᵀdν = Sᵀ dp,    G = B N S,
+
+is left, for motors that are not at a limit: du is the least one in the metric of W, and what dp
+asks for where the tasks leave freedom.
+"""
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.compilation import CompiledEfforts, EffortSettings, Library, States
+from uk_dynamics.core.servo import (
+    HELD_BY,
+    HELD_WITHIN,
+    SERVED,
+    LimitedAllocation,
+    ServoSolution,
+    servo_efforts,
+)
+from uk_dynamics.derivatives.differentiator import (
+    DerivativeBackend,
+    Differentiator,
+    answer,
+    differentiable,
+    empty,
+    independent_multipliers,
+)
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import (
+    FOLLOWS_WITHIN,
+    Derivative,
+    Derivatives,
+    DerivativeStatus,
+    InterpretedDynamics,
+    Quantities,
+    References,
+    effort_columns,
+)
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+if TYPE_CHECKING:
+    from uk_dynamics.compilation.derivatives import TaskValues
 
 
-class EffortStatus(Enum):
-    """Whether efforts have derivatives at a state."""
+class ServoDerivatives(Differentiator):
+    """Differentiates the efforts of the servo law of some tasks; not shared between threads.
 
-    EXIST = "exist"
-    RANK_CHANGES = "rank changes"  # of the structure, or of what motors can serve
-    TASKS_MISSED = "tasks missed"  # efforts are a compromise between tasks
-    LIMITS_CHANGE = "limits change"  # a motor is about to reach a limit, or to leave one
-    # in batches, without efforts
-    UNDETERMINED = "undetermined"  # some motion has neither inertia nor constraint
-    NOT_FINITE = "not finite"  # the state gives numbers that are not finite
-
-
-class EffortDerivatives(NamedTuple):
-    """Derivatives of motor efforts; columns of q are those of the velocities.
-
-    Attributes:
-        efforts: u, (motors,), in N or N·m.
-        q: (motors, nv), per m or rad.
-        v: (motors, nv), per m/s or rad/s.
-        t: While references are held, (motors,), per s.
-        values: By the references of the task rows, (motors, mt).
-        rates: By their rates, (motors, mt).
-        accelerations: By their second derivatives, (motors, mt).
-        limited: Whether each motor is at a limit, which is held, (motors,).
-        motions: Changes (δq, δv) that keep all loops closed, as columns, (2 nv, f). Where rows of
-            the structure are redundant, derivatives mean something along these alone.
-        status: Whether they exist; they are NaN where they do not.
+    Those of the law itself, without prediction and bumpless start. Columns are those of
+    :func:`~uk_dynamics.mechanism.dynamics.effort_columns`.
     """
 
-    efforts: Array
-    q: Array
-    v: Array
-    t: Array
-    values: Array
-    rates: Array
-    accelerations: Array
-    limited: NDArray[np.bool_]
-    motions: Array
-    status: EffortStatus
+    def __init__(self, tasks: Tasks, backend: DerivativeBackend = "cached") -> None:
+        """Take the tasks; what they need is traced or compiled when it is first asked for.
+
+        Args:
+            tasks: What the motors are to do.
+            backend: As of :class:`~uk_dynamics.MotionDerivatives`. Compiled, all is computed in C
+                but what has no solution there.
+
+        Raises:
+            InputError: Efforts are distributed otherwise than by least uᵀ W u; or the motion has no
+                derivatives, see :class:`~uk_dynamics.MotionDerivatives`.
+        """
+        if not has_effort_derivatives(tasks):
+            raise InputError(
+                "derivatives of the servo law need distribution: effort and feedback without"
+                f" generalized_inverse; found distribution: {tasks.spec.distribution}",
+                file=tasks.spec.file,
+            )
+        super().__init__(differentiable(tasks.mechanism), backend)
+        self._tasks, self._motors = tasks, len(tasks.mechanism.actuators)
+        self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
+        self._groups = effort_columns(self._mechanism.model.nv, len(tasks.constraints))
+
+    @cached_property
+    def patterns(self) -> Quantities:
+        """Derivatives that may differ from zero at any state, as booleans."""
+        from uk_dynamics.compilation.derivatives import effort_pattern  # traces
+
+        return Quantities({"efforts": Derivative(effort_pattern(self._tasks), self._groups)})
+
+    def at(
+        self,
+        state: State,
+        *,
+        references: References | None = None,
+        lower: Array | None = None,
+        upper: Array | None = None,
+        preload: Array | None = None,
+    ) -> Derivatives:
+        """Differentiate at a state.
+
+        Args:
+            state: Where the mechanism is.
+            references: Samples, or functions of time, that replace those of the tasks file.
+            lower: Smallest efforts, (motors,); None: no limits.
+            upper: Largest efforts, (motors,).
+            preload: s, the efforts to come close to, (motors,); None: zero.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            UnknownNameError, StateError: Of the references.
+            CompilationError: With backend ``compiled``: it cannot be compiled.
+        """
+        settings = self._settings(lower, upper, preload)
+        if self._compiled is not None:
+            q, v, t = (np.array(x, dtype=float) for x in (state.q, state.v, state.t))
+            states = self._states(q[None], v[None], None, t)
+            many, motions = self._in_c(states, references, settings, None)
+            if many.status[0] >= 0:
+                one = Derivative(many.efforts.whole[0], self._groups, many.efforts.value[0])
+                status, limited = DerivativeStatus(many.status[0]), many.limited[0]
+                return Derivatives({"efforts": one}, status, limited=limited, motions=motions)
+        return self._in_python(state, references, settings)
+
+    def batch(
+        self,
+        q: Array,
+        v: Array,
+        t: Array | float = 0.0,
+        *,
+        references: References | None = None,
+        lower: Array | None = None,
+        upper: Array | None = None,
+        preload: Array | None = None,
+        threads: int | None = None,
+    ) -> Derivatives:
+        """Differentiate at many states in one call.
+
+        Args:
+            q: Configurations, (K, nq).
+            v: Velocities, (K, nv).
+            t: In s, (K,) or one for all.
+            references: As of :meth:`at`, and so are limits and preload: the same for all states.
+            lower: (motors,).
+            upper: (motors,).
+            preload: (motors,).
+            threads: At most so many; None: as many as there are processors.
+
+        Raises:
+            InputError: The shapes do not fit.
+            CompilationError: It cannot be compiled.
+            UnknownNameError, StateError: Of the references.
+        """
+        states, settings = self._states(q, v, None, t), self._settings(lower, upper, preload)
+        found, _ = self._in_c(states, references, settings, threads)
+        return self._fill(
+            states, found, lambda state, _: self._in_python(state, references, settings)
+        )
+
+    @cached_property
+    def _compiled(self) -> CompiledEfforts | None:
+        tasks = self._tasks
+        if self._mechanism is not tasks.mechanism:
+            tasks = Tasks(tasks.spec, self._mechanism)
+        return CompiledEfforts(tasks) if self._wanted(Library.EFFORTS, tasks) else None
+
+    def _settings(
+        self, lower: Array | None, upper: Array | None, preload: Array | None
+    ) -> EffortSettings:
+        none, rows = np.full(self._motors, np.inf), self._tasks.constraints
+        return EffortSettings(
+            self._tasks.allocation.weights,
+            np.zeros(self._motors) if preload is None else preload,
+            -none if lower is None else lower,
+            none if upper is None else upper,
+            rows.damping,
+            rows.stiffness,
+        )
+
+    def _in_c(
+        self,
+        states: States,
+        references: References | None,
+        settings: EffortSettings,
+        threads: int | None,
+    ) -> tuple[Derivatives, Array]:
+        """Differentiate in C what can be; other states are left to Python."""
+        count = len(states.v)
+        sizes = {"efforts": self._motors}
+        found, motions = empty(count, sizes, self._groups, sizes), np.zeros((0, 0))
+        found.limited = np.zeros((count, self._motors), dtype=bool)
+        if self._compiled is not None:
+            samples = [self._tasks.sample(float(x), references) for x in states.t]
+            nothing = np.zeros(3 * len(self._tasks.constraints))
+            asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
+            states = states._replace(task_followed=asked)
+            motions = self._compiled.differentiate(states, settings, found, threads)
+        return found, motions
+
+    def _in_python(
+        self, state: State, references: References | None, settings: EffortSettings
+    ) -> Derivatives:
+        tasks, lower, upper = self._tasks, settings.lower, settings.upper
+        servo = self._law(state, references, settings)
+        efforts = servo.efforts
+        if np.isfinite([lower, upper]).any():
+            tolerance = self._mechanism.spec.solver.task_rank_tolerance
+            allocation = LimitedAllocation(tasks.priorities, settings.weights, tolerance)
+            efforts = allocation.solve(servo.map, servo.wanted, lower, upper, efforts)
+        near = HELD_WITHIN * (1.0 + np.abs(efforts).max(initial=0.0))
+        above = efforts >= upper - near
+        limited = above | (efforts <= lower + near)
+        found = self._differentiate(state, efforts, limited, references, settings)
+        motion = self._motion.at(state, Inputs(self._mechanism.actuators.matrix @ efforts))
+        outward = np.where(above, 1.0, -1.0) * found.pulls
+        # along what the constraints allow, and by everything but q and v
+        changes = np.eye(found.whole.shape[1])
+        state_columns = len(motion.motions)
+        motions = np.zeros((len(changes), motion.motions.shape[1]))
+        motions[:state_columns] = motion.motions
+        changes = np.column_stack([changes[:, state_columns:], motions])
+        left, size = np.abs(found.left @ changes), found.size @ np.abs(changes)
+        status = DerivativeStatus.EXIST
+        if servo.missed(efforts)[1].any():
+            status = DerivativeStatus.TASKS_MISSED
+        elif not motion.exist:
+            status = DerivativeStatus.RANK_CHANGES
+        elif (outward[limited] <= HELD_BY * (1.0 + np.abs(found.pulls).max(initial=0.0))).any():
+            status = DerivativeStatus.LIMITS_CHANGE
+        elif (left > FOLLOWS_WITHIN * (1.0 + size)).any():
+            status = DerivativeStatus.RANK_CHANGES
+        whole = found.whole
+        if status is not DerivativeStatus.EXIST:
+            whole = np.full(whole.shape, np.nan)
+        one = {"efforts": Derivative(whole, self._groups, efforts)}
+        return Derivatives(one, status, limited=limited, motions=motion.motions)
+
+    def _law(
+        self, state: State, references: References | None, settings: EffortSettings
+    ) -> ServoSolution:
+        """Evaluate the law without limits."""
+        tasks, mechanism = self._tasks, self._mechanism
+        prepared = self._dynamics.prepare(state, Inputs())
+        rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+        feedback = settings.task_damping * rows.rate + settings.task_stiffness * rows.residual
+        return servo_efforts(
+            prepared.factorization,
+            self._dynamics.solve(prepared, state, Inputs()).qdd,
+            mechanism.actuators.matrix,
+            rows.A,
+            -rows.bias - feedback,
+            weights=settings.weights,
+            preload=settings.preload,
+            rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
+        )
+
+    @cached_property
+    def _motion(self) -> MotionDerivatives:
+        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
+        return MotionDerivatives(self._mechanism, backend)
+
+    @cached_property
+    def _task_values(self) -> TaskValues:
+        from uk_dynamics.compilation.derivatives import TaskValues  # traces
+
+        return TaskValues(self._tasks)
+
+    def _differentiate(
+        self,
+        state: State,
+        efforts: Array,
+        limited: NDArray[np.bool_],
+        references: References | None,
+        settings: EffortSettings,
+    ) -> _Solved:
+        """Differentiate the conditions of the least efforts, as the C does."""
+        S, tasks, nv = self._mechanism.actuators.matrix, self._tasks, len(state.v)
+        given = Inputs(S @ efforts)
+        prepared = self._dynamics.prepare(state, given)
+        solution = self._dynamics.solve(prepared, state, given)
+        factors, M = prepared.factorization, np.asarray(prepared.terms.M)
+        A_t = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references).A
+        response, free = factors.admissible(S), ~limited
+        root = np.sqrt(settings.weights[free])
+        served = _independent_tasks(response[:, free], A_t)
+        B, G = A_t[served], A_t[served] @ response[:, free] / root
+        inverse = np.linalg.pinv(G)
+        # p, r, ν of the least efforts
+        wish = efforts - settings.preload
+        multipliers = np.zeros(len(A_t))
+        multipliers[served] = -inverse.T @ (root * wish[free])
+        force = -A_t.T @ multipliers
+        p = factors.admissible(force)
+        pulls = S.T @ p - settings.weights * wish
+        # what the equations change by while the unknowns are held
+        carrying = independent_multipliers(factors, solution.ideal_force)
+        pushing = independent_multipliers(factors, force - M @ p)
+        equations, none = self._motion.equations, np.zeros(len(factors.A))
+        motion = equations(state, solution.qdd, carrying)
+        still = equations(state, np.zeros(nv), none)
+        adjoint = equations(state, p, -pushing)
+        reference = tasks.sample(state.t, references)
+        asked, pushed = self._task_values.at(state, solution.qdd, multipliers, reference)
+        width = ((0, 0), (0, asked.shape[1] - motion.motion.shape[1]))
+        forces = np.pad(adjoint.motion - still.motion, width) - pushed
+        dp = answer(factors, forces, np.pad(adjoint.rows - still.rows, width))
+        dqdd = answer(factors, np.pad(motion.motion, width), np.pad(motion.rows, width))
+        g, h = -asked[served] - B @ dqdd, S[:, free].T @ dp / root[:, None]
+        whole = np.zeros((len(efforts), asked.shape[1]))
+        whole[free] = (inverse @ (g - G @ h) + h) / root[:, None]
+        dqdd += response @ whole
+        others = np.setdiff1d(np.arange(len(A_t)), served)
+        left = A_t[others] @ dqdd + asked[others]
+        size = np.abs(A_t[others]) @ np.abs(dqdd) + np.abs(asked[others])
+        return _Solved(whole, pulls, left, size)
 
 
-class BatchEffortDerivatives(NamedTuple):
-    """The same at K states; those by state and references are views of one array.
+def has_effort_derivatives(tasks: Tasks) -> bool:
+    """Tell whether the law distributes efforts by least uᵀ W u."""
+    return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
+
+
+class _Solved(NamedTuple):
+    """Derivatives of efforts, and how sure they are.
 
     Attributes:
-        efforts: (K, motors); NaN where there are none.
-        q: (K, motors, nv).
-        v: (K, motors, nv).
-        t: (K, motors).
-        values: (K, motors, mt).
-        rates: (K, motors, mt).
-        accelerations: (K, motors, mt).
-        limited: (K, motors).
-        status: An :class:`EffortStatus` for each state, (K,).
+        whole: Of the efforts, (motors, n).
+        pulls: How hard the optimum pushes each motor up, (motors,).
+        left: What dependent task rows are off by, (k, n).
+        size: What that is made of.
     """
 
-    efforts: Array
-    q: Array
-    v: Array
-    t: Array
-    values: Array
-    rates: Array
-    accelerations: Array
-    limited: NDArray[np.bool_]
-    status: NDArray[np.object_]
+    whole: Array
+    pulls: Array
+    left: Array
+    size: Array
 
 
-class EffortPatterns(NamedTuple):
-    """Which derivatives of the efforts may differ from zero, at any state.
-
-    Attributes:
-        q: (motors, nv).
-        v: (motors, nv).
-        t: (motors,).
-        values: (motors, mt).
-        rates: (motors, mt).
-        accelerations: (motors, mt).
-    """
-
-    q: NDArray[np.bool_]
-    v: NDArray[np.bool_]
-    t: NDArray[np.bool_]
-    values: NDArray[np.bool_]
-    rates: NDArray[np.bool_]
-    accelerations: NDArray[np.bool_]
+def _independent_tasks(response: Array, A_t: Array) -> NDArray[Any]:
+    """Find task rows that motors serve one by one, response being N S, (nv, motors)."""
+    C = A_t @ response
+    if not C.size:
+        return np.zeros(0, dtype=np.intp)
+    norms = np.linalg.norm(C, axis=1)
+    scaled = C / np.where(norms > 0.0, norms, 1.0)[:, None]
+    _, R, order = scipy.linalg.qr(scaled.T, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > SERVED).sum())
+    return np.sort(order[:rank])

@@ -46,7 +46,7 @@ def linearize(
         raise InputError(
             f"the rank of the constraints changes here, and the motion has no derivatives: {rows}"
             if rows
-            else f"the constraints do not hold here: {found.solution.status.value}",
+            else "the constraints contradict each other here",
             place=mechanism.name,
         )
     nv = mechanism.model.nv
@@ -67,7 +67,7 @@ def linearize(
         B=B,
         C=motion[:nv],
         D=np.zeros((nv, len(motors))),
-        drift=np.concatenate([state.v[allowed], found.solution.qdd[moving]]),
+        drift=np.concatenate([state.v[allowed], found.acceleration.value[moving]]),
         states=(*(names[k] for k in allowed), *(f"{names[k]}.rate" for k in moving)),
         inputs=motors.names,
         outputs=names,

@@ -1,64 +1,231 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Derivatives of acceleration, multipliers and constraint force by the state, forces and time."""
+"""Derivatives of acceleration, multipliers and constraint force, by the state or by parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import (
-    CompiledProjection,
-    EquationSlopes,
-    motion_sparsity,
-    projection_in_c,
-)
+from uk_dynamics.compilation import CompiledDerivativeBatch, CompiledDerivatives, Library
+from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
     Differentiator,
-    One,
     differentiable,
+    empty,
 )
-from uk_dynamics.mechanism.dynamics import BatchDerivatives, Derivatives, DerivativeStatus, Slopes
+from uk_dynamics.exceptions import InputError, StateError, expect_size
+from uk_dynamics.mechanism.dynamics import (
+    FOLLOWS_WITHIN,
+    Derivative,
+    Derivatives,
+    DerivativeStatus,
+    EquationDerivatives,
+    Groups,
+    InterpretedDynamics,
+    Quantities,
+    column_groups,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
+if TYPE_CHECKING:
+    from uk_dynamics.compilation.derivatives import EquationValues
 
-class Patterns(NamedTuple):
-    """Where derivatives of a quantity with k entries may differ from zero, at any state.
-
-    Attributes:
-        q: (k, nv).
-        v: (k, nv).
-        tau: (k, nv).
-        t: (k,).
-    """
-
-    q: NDArray[np.bool_]
-    v: NDArray[np.bool_]
-    tau: NDArray[np.bool_]
-    t: NDArray[np.bool_]
+_QUANTITIES = ("acceleration", "multipliers", "force")
 
 
-class ForceDerivatives(NamedTuple):
-    """Of the motion and of what holds it, at a state.
+class _Solved(NamedTuple):
+    """Derivatives at one state, in Python.
 
     Attributes:
-        acceleration: Of q̈, k = nv.
-        multipliers: Of the multipliers of least norm, k = m, the number of rows.
-        force: Of the ideal constraint force Aᵀλ, k = nv.
+        solution: What is differentiated.
+        factors: Of the solution.
+        whole: Derivatives of the acceleration, of the multipliers of least norm and of Aᵀλ, by D
+            directions, then generalized forces, (k, D + nv) each.
+        rows: s, (m, D + nv).
+        rates: How the rates of the rows change, (m, D).
     """
 
-    acceleration: Slopes
-    multipliers: Slopes
-    force: Slopes
+    solution: Solution
+    factors: Factorization
+    whole: tuple[Array, Array, Array]
+    rows: Array
+    rates: Array
+
+    def offending(self, directions: Array) -> NDArray[np.bool_]:
+        """Tell which rows do not hold along which directions, (D + nv, n): (m, n)."""
+        off = np.zeros((len(self.rows), directions.shape[1]), dtype=bool)
+        dependent = self.factors.dependent
+        A, by, wanted = self.factors.A[dependent], self.whole[0], self.rows[dependent]
+        left = np.abs(A @ by @ directions - wanted @ directions)
+        size = np.abs(A) @ np.abs(by @ directions) + np.abs(wanted) @ np.abs(directions)
+        off[dependent] = left > FOLLOWS_WITHIN * (1.0 + size)
+        return off
 
 
-class MotionDerivatives:
-    """The derivatives of one mechanism at many states; not to be shared between threads."""
+class _OfMotion(Differentiator):
+    """Derivatives of the motion, by whatever the mechanism varies."""
+
+    def __init__(
+        self, mechanism: ResolvedMechanism, backend: DerivativeBackend, groups: Groups
+    ) -> None:
+        super().__init__(mechanism, backend)
+        self._groups = groups  # of columns
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._acting = int(mechanism.hierarchy.acting().sum())  # rows
+        self._compiled: CompiledDerivatives | None = None
+        if self._wanted(Library.DERIVATIVES):
+            self._compiled = CompiledDerivatives(mechanism)
+        self._equations = self._compiled or _traced(mechanism)
+
+    @cached_property
+    def _in_lanes(self) -> CompiledDerivativeBatch:
+        return CompiledDerivativeBatch(self._mechanism)
+
+    @cached_property
+    def patterns(self) -> Quantities:
+        """Derivatives that may differ from zero at any state, as booleans."""
+        from uk_dynamics.compilation.derivatives import motion_patterns  # traces
+
+        return self._named(*motion_patterns(self._mechanism))
+
+    def batch(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array | None = None,
+        t: Array | float = 0.0,
+        *,
+        forces: bool = False,
+        threads: int | None = None,
+    ) -> Derivatives:
+        """Differentiate the acceleration at many states in one call.
+
+        Regular states stand side by side in the lanes of the processor's vectors; the others are
+        differentiated one by one, and so are all without a compiled mechanism.
+
+        Args:
+            q: Configurations, (K, nq).
+            v: Velocities, (K, nv).
+            tau: Generalized forces, (K, nv), in N or N·m; None is zero.
+            t: In s, (K,) or one for all.
+            forces: Whether to differentiate multipliers and constraint force as well.
+            threads: At most so many; None: as many as there are processors.
+
+        Raises:
+            InputError: The shapes do not fit.
+            CompilationError: It cannot be compiled for many states.
+        """
+        states = self._states(q, v, tau, t)
+        nv, rows = self._mechanism.model.nv, len(self._mechanism.constraints)
+        sizes = dict(zip(_QUANTITIES if forces else _QUANTITIES[:1], (nv, rows, nv), strict=False))
+        found = empty(len(v), sizes, self._groups, {"acceleration": nv})
+        self._prepare(found)
+        if self._compiled is not None:
+            self._in_lanes.differentiate(states, found, threads)
+
+        def alone(state: State, tau: Array) -> Derivatives:
+            return self._alone(state, Inputs(tau), forces=forces)
+
+        return self._fill(states, found, alone)
+
+    def _prepare(self, found: Derivatives) -> None:
+        """Make room for what else is known of a batch."""
+
+    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        raise NotImplementedError
+
+    def _named(self, *whole: NDArray[np.bool_] | Array) -> Quantities:
+        found = zip(_QUANTITIES, whole, strict=False)
+        return Quantities({name: Derivative(x, self._groups) for name, x in found})
+
+    def _in_c(self, state: State, inputs: Inputs, *, forces: bool) -> tuple[Array, ...] | None:
+        """Differentiate the acceleration, and with forces multipliers and Aᵀλ, (k, D + nv).
+
+        None where nothing is compiled, where C has no solution (singular masses, numbers that are
+        not finite), and where there are non-ideal forces.
+        """
+        if self._compiled is None or inputs.nonideal is not None:
+            return None
+        try:
+            return self._compiled.differentiate(
+                state,
+                inputs.tau,
+                self._rows.reference(state.t, inputs),
+                self._rows.hierarchy.mask(inputs.active),
+                stabilize=inputs.stabilize,
+                forces=forces,
+            )
+        except ValueError:  # arrays of other sizes, which _solve names
+            return None
+
+    def equations(
+        self, state: State, qdd: Array, multipliers: Array, inputs: Inputs | None = None
+    ) -> EquationDerivatives:
+        """Differentiate M q̈ − F − Aᵀλ and A q̈ − b, for any acceleration and λ.
+
+        Args:
+            state: Where the mechanism is.
+            qdd: Acceleration, (nv,).
+            multipliers: One per row, (m,).
+            inputs: What acts on it; its forces do not matter here.
+        """
+        given = inputs or Inputs()
+        reference = self._rows.reference(state.t, given)
+        found = self._equations.at(state, qdd, multipliers, reference, stabilize=given.stabilize)
+        active = self._rows.hierarchy.mask(given.active)
+        if active is None:
+            return found
+        on = active[:, None]
+        return found._replace(rows=on * found.rows, rates=on * found.rates)
+
+    def _solve(self, state: State, inputs: Inputs) -> _Solved:
+        """Differentiate the interpreted solution.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            StateError: The state or the forces have the wrong size, or are not finite.
+        """
+        self._check(state, inputs)
+        prepared = self._dynamics.prepare(state, inputs)
+        solution = self._dynamics.solve(prepared, state, inputs)
+        factors, A = prepared.factorization, prepared.terms.A
+
+        def equations(qdd: Array, multipliers: Array) -> EquationDerivatives:
+            return self.equations(state, qdd, multipliers, inputs)
+
+        held = equations(solution.qdd, solution.multipliers)
+        nv, directions = held.motion.shape
+        r = np.hstack([held.motion, np.eye(nv)])
+        s = np.hstack([held.rows, np.zeros((len(A), nv))])
+        columns = [factors.solve(r[:, k].copy(), s[:, k].copy()) for k in range(r.shape[1])]
+        qdd = np.column_stack([x.qdd for x in columns])
+        multipliers = np.column_stack([x.multipliers for x in columns])
+        if len(factors.dependent):
+            multipliers[:, :directions] += _turning(factors, solution, equations)
+        unloaded = equations(solution.qdd, np.zeros(len(A)))
+        force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
+        return _Solved(solution, factors, (qdd, multipliers, force), s, held.rates)
+
+    def _check(self, state: State, inputs: Inputs) -> None:
+        nv = self._mechanism.model.nv
+        given = {"q": (state.q, self._mechanism.model.nq), "v": (state.v, nv)}
+        if inputs.tau is not None:
+            given["tau"] = inputs.tau, nv
+        for place, (found, size) in given.items():
+            expect_size(place, found, size)
+            if not np.isfinite(found).all():
+                raise StateError("expected finite numbers, found nan or inf", place=place)
+
+
+class MotionDerivatives(_OfMotion):
+    """Differentiates the motion of one mechanism by q, v, t and tau; not shared between threads."""
 
     def __init__(self, mechanism: ResolvedMechanism, backend: DerivativeBackend = "cached") -> None:
         """Trace the equations, or load what was compiled.
@@ -73,49 +240,14 @@ class MotionDerivatives:
                 constraint forces, or is a large one with local loops.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
-        self._mechanism = mechanism = differentiable(mechanism)
-        self._differentiator = Differentiator(mechanism, backend)
-        self._backend = backend
-        self._acting = int(mechanism.hierarchy.acting().sum())  # rows
+        mechanism = differentiable(mechanism)
+        nv = mechanism.model.nv
+        super().__init__(mechanism, backend, column_groups(q=nv, v=nv, t=None, tau=nv))
 
-    @property
-    def mechanism(self) -> ResolvedMechanism:
-        """What is differentiated."""
-        return self._mechanism
-
-    @cached_property
-    def compiled_projection(self) -> CompiledProjection | None:
-        """Derivatives of the projection in C; None where they are in Python.
-
-        With backend ``compiled`` they are compiled when they are first asked for.
-
-        Raises:
-            CompilationError: They cannot be.
-        """
-        if self._backend == "interpreted":
-            return None
-        return projection_in_c(self._mechanism, make=self._backend == "compiled")
-
-    @cached_property
-    def patterns(self) -> Patterns:
-        """Which derivatives of the acceleration do not vanish by structure."""
-        return self._patterns[0]
-
-    @cached_property
-    def force_patterns(self) -> tuple[Patterns, Patterns]:
-        """The same of the multipliers, (m, …), and of the constraint force, (nv, …)."""
-        return self._patterns[1], self._patterns[2]
-
-    @cached_property
-    def _patterns(self) -> list[Patterns]:
-        nv = self._mechanism.model.nv
-        return [
-            Patterns(x[:, :nv], x[:, nv : 2 * nv], x[:, 2 * nv + 1 :], x[:, 2 * nv])
-            for x in motion_sparsity(self._mechanism)
-        ]
-
-    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Slopes:
-        """Of the acceleration alone; the quickest call of a compiled mechanism.
+    def acceleration(
+        self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0
+    ) -> Derivative:
+        """Differentiate the acceleration alone; the quickest call of a compiled mechanism.
 
         Args:
             q: Configuration, (nq,).
@@ -127,80 +259,23 @@ class MotionDerivatives:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
-        return self._split(*self._at(State(t, q, v), Inputs(tau), forces=False))[0]
+        return Derivative(self._whole(State(t, q, v), Inputs(tau), forces=False)[0], self._groups)
 
-    def forces(
-        self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0
-    ) -> ForceDerivatives:
-        """Of acceleration, multipliers and constraint force; in C where it is compiled.
+    def forces(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Quantities:
+        """Differentiate acceleration, multipliers and constraint force; in C where compiled.
 
         :meth:`at` says whether they exist there, and along which motions. Arguments and errors as
         of :meth:`acceleration`.
         """
-        found = self._at(State(t, q, v), Inputs(tau), forces=True)
-        return ForceDerivatives(*self._split(*found))
+        return self._named(*self._whole(State(t, q, v), Inputs(tau), forces=True))
 
     def call(self) -> None:
-        """What :meth:`acceleration` does in C, again and without its results; for measuring."""
-        if self._differentiator.compiled is not None:
-            self._differentiator.compiled.call()
-
-    def batch(
-        self,
-        q: Array,
-        v: Array,
-        tau: Array | None = None,
-        t: Array | float = 0.0,
-        *,
-        forces: bool = False,
-        threads: int | None = None,
-    ) -> BatchDerivatives:
-        """Of the acceleration at many states in one call, of multipliers and force if asked for.
-
-        Regular states stand side by side in the lanes of the processor's vectors; the others are
-        differentiated one by one, as :meth:`forces` and :meth:`at` do. Without a compiled
-        mechanism all of them are.
-
-        Args:
-            q: Configurations, (K, nq).
-            v: Velocities, (K, nv).
-            tau: Generalized forces, (K, nv), in N or N·m; None is zero.
-            t: In s, (K,) or one for all.
-            forces: Whether to differentiate multipliers and constraint force as well.
-            threads: At most so many; None: as many as there are processors.
-
-        Raises:
-            InputError: The shapes do not fit.
-            CompilationError: It cannot be compiled for many states.
-        """
-
-        def alone(state: State, inputs: Inputs) -> One:
-            return self._alone(state, inputs, forces=forces)
-
-        found = self._differentiator.many(q, v, tau, t, forces=forces, threads=threads, alone=alone)
-        acceleration, *others = self._split(*found.slopes)
-        return BatchDerivatives(found.qdd, acceleration, found.status, *others)
-
-    def _at(self, state: State, inputs: Inputs, *, forces: bool) -> tuple[Array, ...]:
-        found = self._differentiator.in_c(state, inputs, forces=forces)
-        return self._differentiator.solve(state, inputs).slopes if found is None else found
-
-    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> One:
-        """One state of a batch."""
-        compiled = self._differentiator.compiled
-        found = self._differentiator.in_c(state, inputs, forces=forces)
-        if compiled is not None and found is not None and compiled.rank == self._acting:
-            return One(compiled.qdd, found, DerivativeStatus.EXIST)
-        by = self.at(state, inputs)
-        slopes = (by.acceleration, by.multipliers, by.force)
-        return One(
-            by.solution.qdd,
-            tuple(np.hstack([x.q, x.v, x.t[:, None], x.tau]) for x in slopes),
-            DerivativeStatus.EXIST if by.exist else DerivativeStatus.RANK_CHANGES,
-        )
+        """Repeat what :meth:`acceleration` does in C, without its results; for measuring."""
+        if self._compiled is not None:
+            self._compiled.call()
 
     def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
-        """All of them at a state, with where they exist; in Python but for the equations.
+        """Differentiate at a state, with where derivatives exist; in Python but for the equations.
 
         Args:
             state: Where the mechanism is.
@@ -210,29 +285,38 @@ class MotionDerivatives:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
-        found = self._differentiator.solve(state, inputs or Inputs())
-        nv = self._mechanism.model.nv
-        motions = self._motions(found.A, found.rates[:, :nv])
+        found = self._solve(state, inputs or Inputs())
+        nv, solution = self._mechanism.model.nv, found.solution
+        motions = self._motions(found.factors.A, found.rates[:, :nv])
         along = np.vstack([motions, np.zeros((nv + 1, motions.shape[1]))])
-        acceleration, multipliers, force = self._split(*found.slopes)
         offending = np.flatnonzero(found.offending(along).any(axis=1))
-        return Derivatives(found.solution, acceleration, multipliers, force, motions, offending)
+        fine = solution.status is Status.OK and not len(offending)
+        named = self._named(*found.whole).quantities
+        values = (solution.qdd, solution.multipliers, solution.ideal_force)
+        for name, value in zip(_QUANTITIES, values, strict=True):
+            named[name].value = value
+        return Derivatives(
+            named,
+            DerivativeStatus.EXIST if fine else DerivativeStatus.RANK_CHANGES,
+            motions=motions,
+            offending=offending,
+            solution=solution,
+        )
 
-    def equation_slopes(
-        self, state: State, qdd: Array, multipliers: Array, inputs: Inputs | None = None
-    ) -> EquationSlopes:
-        """How M q̈ − F − Aᵀλ and A q̈ − b change with the state, for any acceleration and λ.
+    def _whole(self, state: State, inputs: Inputs, *, forces: bool) -> tuple[Array, ...]:
+        found = self._in_c(state, inputs, forces=forces)
+        return self._solve(state, inputs).whole if found is None else found
 
-        Args:
-            state: Where the mechanism is.
-            qdd: Acceleration, (nv,).
-            multipliers: One per row, (m,).
-            inputs: What acts on it; its forces do not matter here.
-        """
-        return self._differentiator.equation_slopes(state, qdd, multipliers, inputs or Inputs())
+    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        whole = self._in_c(state, inputs, forces=forces)
+        if self._compiled is None or whole is None or self._compiled.rank != self._acting:
+            return self.at(state, inputs)
+        named = self._named(*whole).quantities
+        named["acceleration"].value = self._compiled.qdd
+        return Derivatives(named, DerivativeStatus.EXIST)
 
     def _motions(self, A: Array, rates: Array) -> Array:
-        """Basis of the changes of the state that the constraints allow."""
+        """Find a basis of the changes of the state that the constraints allow."""
         constraints, tolerance = (
             self._mechanism.constraints,
             self._mechanism.spec.solver.rank_tolerance,
@@ -246,9 +330,148 @@ class MotionDerivatives:
         velocity = np.column_stack(turned) if turned else np.zeros((nv, 0))
         return np.block([[allowed, np.zeros((nv, free.shape[1]))], [velocity, free]])
 
-    def _split(self, *slopes: Array) -> list[Slopes]:
-        nv = self._mechanism.model.nv
-        return [
-            Slopes(x[..., :nv], x[..., nv : 2 * nv], x[..., 2 * nv + 1 :], x[..., 2 * nv])
-            for x in slopes
-        ]
+
+class ParameterDerivatives(_OfMotion):
+    """Differentiates the motion of one mechanism by parameters; not shared between threads.
+
+    State and forces are held.
+
+    Columns of ``parameters`` are in the order of the names, those of ``tau`` follow.
+    """
+
+    def __init__(
+        self,
+        mechanism: ResolvedMechanism,
+        names: Sequence[str],
+        backend: DerivativeBackend = "cached",
+    ) -> None:
+        """Trace the equations by these parameters, or load what was compiled for their names.
+
+        Args:
+            mechanism: What to differentiate, at its values of the parameters.
+            names: Of ``Mechanism.parameters``: masses, lengths, springs, friction, gravity. One
+                library serves all their values.
+            backend: As of :class:`~uk_dynamics.MotionDerivatives`.
+
+        Raises:
+            UnknownNameError: There is no such parameter.
+            InputError: There are no names, or the mechanism has no derivatives, as for
+                :class:`~uk_dynamics.MotionDerivatives`.
+            CompilationError: With backend ``compiled``: it cannot be compiled.
+        """
+        mechanism = by_parameters(mechanism, names)
+        self._names, varied = tuple(names), sorted(set(names))
+        nv, count = mechanism.model.nv, len(varied)
+        self._order = [varied.index(name) for name in names]
+        super().__init__(mechanism, backend, column_groups(parameters=count, tau=nv))
+        self._asked_for = column_groups(parameters=len(names), tau=nv)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters, in the order of the columns."""
+        return self._names
+
+    def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
+        """Differentiate at a state; in C where it is compiled.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it; None for nothing.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            StateError: The state or the forces have the wrong size, or are not finite.
+        """
+        return self._ordered(self._alone(state, inputs or Inputs(), forces=True))
+
+    @cached_property
+    def patterns(self) -> Quantities:
+        """Derivatives that may differ from zero at any state, as booleans."""
+        return self._ordered(Derivatives(super().patterns.quantities, DerivativeStatus.EXIST))
+
+    def batch(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array | None = None,
+        t: Array | float = 0.0,
+        *,
+        forces: bool = False,
+        threads: int | None = None,
+    ) -> Derivatives:
+        """Differentiate at many states; see :meth:`uk_dynamics.MotionDerivatives.batch`."""
+        return self._ordered(super().batch(q, v, tau, t, forces=forces, threads=threads))
+
+    def _prepare(self, found: Derivatives) -> None:
+        found.exist = np.zeros((len(found.status), len(set(self._names))), dtype=bool)
+
+    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        whole = self._in_c(state, inputs, forces=forces)
+        if self._compiled is not None and whole is not None:
+            qdd, exist = self._compiled.qdd.copy(), self._compiled.exist > 0.0
+        else:
+            found = self._solve(state, inputs)
+            each = np.eye(found.rows.shape[1], found.rates.shape[1])
+            exist = np.logical_not(np.any(found.offending(each), axis=0))
+            qdd, whole = found.solution.qdd, found.whole
+        named = self._named(*whole).quantities
+        named["acceleration"].value = qdd
+        return Derivatives(named, DerivativeStatus.EXIST, exist=exist)
+
+    def _ordered(self, found: Derivatives) -> Derivatives:
+        """Order the columns as the names are."""
+        if self._order == sorted(set(self._order)):  # no copies then
+            return found
+        count, nv = len(set(self._order)), self._mechanism.model.nv
+        columns = [*self._order, *range(count, count + nv)]
+        for name, x in found.quantities.items():
+            found.quantities[name] = Derivative(x.whole[..., columns], self._asked_for, x.value)
+        if found.exist is not True:
+            found.exist = found.exist[..., self._order]
+        return found
+
+
+def by_parameters(mechanism: ResolvedMechanism, names: Sequence[str]) -> ResolvedMechanism:
+    """Give a mechanism that varies these parameters alone, at its own values of them.
+
+    Raises:
+        UnknownNameError: There is no such parameter.
+        InputError: There are no names, or the mechanism has no derivatives.
+    """
+    if not names or isinstance(names, str):
+        raise InputError(
+            'expected names of parameters in a list, such as ["gravity.z"], of those of'
+            f" Mechanism.parameters; found {names!r}",
+            place=mechanism.name,
+        )
+    known = mechanism.parameters
+    # others are constants; these have the values of the files in what decides on the library
+    settled = mechanism.with_parameters(names).as_filed().parameters
+    filed = mechanism.with_parameters({name: settled[name].value for name in names})
+    return differentiable(filed).with_parameters({name: known[name].value for name in names})
+
+
+def _traced(mechanism: ResolvedMechanism) -> EquationValues:
+    """Trace the equations, which is not needed where they are compiled."""
+    from uk_dynamics.compilation.derivatives import EquationValues
+
+    return EquationValues(mechanism)
+
+
+def _turning(
+    factors: Factorization,
+    solution: Solution,
+    equations: Callable[[Array, Array], EquationDerivatives],
+) -> Array:
+    """Find what keeps the multipliers least while the combinations of rows that vanish change.
+
+    K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w.
+    """
+    A = factors.A
+    w = np.linalg.lstsq(A, solution.multipliers, rcond=None)[0].astype(float)
+    none = np.zeros(len(A))
+    change = equations(np.zeros(len(w)), none).rows - equations(w, none).rows
+    left, _, _ = np.linalg.svd(A)
+    kernel = left[:, factors.rank :]
+    turned: Array = kernel @ (kernel.T @ change)
+    return turned

@@ -104,11 +104,11 @@ def _step(
 ) -> Array:
     """One step of Newton's method, shortened, along the motions that stay possible, (nv,)."""
     nv, rows = len(unbalanced), len(mechanism.constraints)
-    slopes = evaluator.equation_slopes(state, np.zeros(nv), loads[:rows])
+    by = evaluator.equations(state, np.zeros(nv), loads[:rows])
     # positions follow rows of order position and held joints; other rows take loads alone
     fixed = np.concatenate([mechanism.constraints.position_rows, np.ones(len(loads) - rows, bool)])
     free = _complement(reactions[fixed])
-    stiffness, force = -free.T @ slopes.motion[:, :nv] @ free, free.T @ unbalanced
+    stiffness, force = -free.T @ by.motion[:, :nv] @ free, free.T @ unbalanced
     if stable:  # downhill, as far as the curvature says, whichever sign it has
         values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
         size = np.maximum(np.abs(values), _SLIGHT * np.abs(values).max(initial=_SLIGHT))

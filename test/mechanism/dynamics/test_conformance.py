@@ -3,14 +3,15 @@
 """One suite for every evaluator: the equation of motion, its forces, and the rank rule.
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at
-once, ``gpu`` its kernels, run by the processor; ``clusters`` are the loops over clusters that large
-mechanisms get, interpreted and in C, one at a time and many. Each runs through the same cases. The
-equations are checked against M, F, A and b of the state, ranks and forces against the interpreted
-evaluator.
+once, ``one lane`` the same source without vectors, ``gpu`` its kernels, run by the processor;
+``clusters`` are the loops over clusters that large mechanisms get, interpreted and in C, one at a
+time and many. Each runs through the same cases. The equations are checked against M, F, A and b of
+the state, ranks and forces against the interpreted evaluator.
 """
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,9 @@ from support.mechanism_builder import (
 from support.on_processor import OnProcessor
 
 from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.gpu import GpuDynamics
+from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.mechanism.dynamics.batch import STATUSES, empty, put
@@ -42,6 +45,7 @@ EVALUATORS = (
     "interpreted",
     "compiled",
     "batch",
+    "one lane",
     "gpu",
     "clusters",
     "clusters compiled",
@@ -54,6 +58,7 @@ EVALUATORS = (
 RELATIVE = {
     "compiled": 1e-10,
     "batch": 1e-10,
+    "one lane": 1e-10,
     "gpu": 1e-10,
     "clusters compiled": 1e-10,
     "clusters batch": 1e-10,
@@ -301,6 +306,9 @@ QUICK_BY_CLUSTERS = (
     *("dual_panda", "excavator", "five_bar", "loop_ladder"),
 )
 
+# The source of batches without vectors, as compilers for other processors take it.
+ONE_LANE = ("rank changes", "contradicting rows", "joint forces", "switched on", "five_bar")
+
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
@@ -314,12 +322,14 @@ def parameters():
                 continue
             if evaluator.startswith("clusters") and name not in BY_CLUSTERS:
                 continue
+            if evaluator == "one lane" and name not in ONE_LANE:
+                continue
             marks = []
             if evaluator.startswith("clusters "):
                 marks.append(needs_compiler)
                 if name not in QUICK_BY_CLUSTERS:
                     marks.append(pytest.mark.slow)
-            if evaluator in ("compiled", "batch"):
+            if evaluator in ("compiled", "batch", "one lane"):
                 marks.append(needs_compiler)
                 if is_shipped and name not in QUICK:
                     marks.append(pytest.mark.slow)
@@ -370,8 +380,26 @@ def answers(given: Case, evaluator: str) -> BatchSolution:
     """What an evaluator says of all states."""
     if evaluator in ("interpreted", "compiled"):
         return one_by_one(given, evaluator)
+    if evaluator == "one lane":
+        return in_one_lane(given)
     dynamics = on_gpu(given.machine) if evaluator == "gpu" else given.machine.dynamics("compiled")
     return dynamics.evaluate_batch(given.q, given.v, given.tau, t=given.t, inputs=given.inputs)
+
+
+def in_one_lane(given: Case) -> BatchSolution:
+    """Batches by code that is compiled for a single lane."""
+    compiler = find_compiler()
+    assert compiler is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", shlex.join([*compiler.command, "-DUK_WIDTH=1"]))
+        batch = CompiledBatch(
+            library_of(given.machine, Library.BATCH), len(given.machine.constraints), rolls=False
+        )
+    assert batch.width == 1
+    dynamics = given.machine.dynamics("compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(vars(dynamics), "_batch", batch)
+        return dynamics.evaluate_batch(given.q, given.v, given.tau, t=given.t, inputs=given.inputs)
 
 
 @pytest.mark.parametrize(("name", "evaluator"), parameters())

@@ -14,7 +14,7 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 #if UK_NP > 0
   UK_EACH(l, UK_WIDTH) {
     const double *own = p + (first + (l < lanes ? l : lanes - 1)) * stride;
-    UK_EACH(i, UK_NP) m->p[i][l] = own[i];
+    UK_EACH(i, UK_NP) UK_PART(m->p[i], l) = own[i];
   }
 #else
   (void)m, (void)p, (void)stride, (void)first, (void)lanes;

@@ -74,10 +74,10 @@ static void uk_follow_all(double *const *tables, int alike, uk_lanes t, int rows
                           uk_mask *failed) {
   double values[UK_MOST_FOLLOWED];
   UK_EACH(l, alike ? 1 : UK_WIDTH) {
-    const uk_mask lost = alike ? ~(uk_mask)uk_all(0.0) : uk_lane(l);
-    if (uk_follow(tables[l], t[l], rows, values)) *failed |= lost;
+    const uk_mask lost = alike ? uk_not(uk_none()) : uk_lane(l);
+    if (uk_follow(tables[l], UK_PART(t, l), rows, values)) *failed |= lost;
     if (alike) UK_EACH(i, 3 * rows) to[i] = uk_all(values[i]);
-    else UK_EACH(i, 3 * rows) to[i][l] = values[i];
+    else UK_EACH(i, 3 * rows) UK_PART(to[i], l) = values[i];
   }
 }
 
@@ -96,7 +96,7 @@ static int uk_crowd_ask(uk_group *g, uk_crowd *c, long long first, int l, double
   double efforts[UK_NU > 0 ? UK_NU : 1];
   ++c->alone;
   if (c->law(c->controllers[first + l], t, q, v, efforts, flags)) return 0;
-  UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
+  UK_EACH(j, UK_NU) UK_PART(g->efforts[j], l) = efforts[j];
   return 1;
 }
 

@@ -36,7 +36,7 @@ static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_l
     m->stabilize = stabilize, m->forces = forces;
     memcpy(m->bias, bias, sizeof bias);
     memcpy(m->tau, tau, sizeof tau);
-    if (!uk_any(~regular)) {
+    if (!uk_any(uk_not(regular))) {
       memcpy(d, m->qdd, sizeof(uk_lanes) * UK_NV);
       return;
     }
@@ -63,19 +63,19 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
   }
   if (step == 0) {
     w->smallest = size;
-    w->done = (uk_mask)uk_all(0.0);
+    w->done = uk_none();
     memcpy(w->best, m->q, sizeof w->best);
   } else {
     const uk_lanes smallest = w->smallest;
-    const uk_mask better = ~w->done & (size < smallest);
+    const uk_mask better = uk_not(w->done) & (size < smallest);
     const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
-    w->done |= stalled | (~better & ((smallest <= UK_REACHED) | ~(size <= UK_DIVERGING * smallest)));
+    w->done |= stalled | (uk_not(better) & ((smallest <= UK_REACHED) | uk_not(size <= UK_DIVERGING * smallest)));
     w->smallest = uk_pick(better, size, smallest);
     UK_EACH(i, UK_NV) w->best[i] = uk_pick(better, m->q[i], w->best[i]);
   }
   w->size = size;
-  w->done |= ~(w->smallest > UK_ROUNDING);
-  w->ended = !uk_any(~w->done) || step == UK_NEWTON_STEPS;
+  w->done |= uk_not(w->smallest > UK_ROUNDING);
+  w->ended = !uk_any(uk_not(w->done)) || step == UK_NEWTON_STEPS;
 }
 
 /* Groups of states, each with a memory of its own: Newton steps of least d^T M d until residuals are
@@ -101,7 +101,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
     }
   }
   UK_EACH(g, groups) {
-    uk_mask moved = (uk_mask)uk_all(0.0);
+    uk_mask moved = uk_none();
     UK_EACH(i, UK_NV) moved |= m[g].q[i] != w[g].best[i];
     memcpy(m[g].q, w[g].best, sizeof w[g].best);
     if (uk_any(moved)) uk_lanes_configure(m + g, kept + g);
@@ -111,7 +111,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
     UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
     uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
     UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
-    failed[g] = ~(w[g].smallest <= UK_REACHED);
+    failed[g] = uk_not(w[g].smallest <= UK_REACHED);
   }
 }
 
@@ -119,7 +119,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
 
 static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   (void)m, (void)kept;
-  UK_EACH(g, groups) failed[g] = (uk_mask)uk_all(0.0);
+  UK_EACH(g, groups) failed[g] = uk_none();
 }
 
 #endif
@@ -181,9 +181,9 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
   const long long samples = c->steps / c->every + 1;
   UK_EACH(l, lanes) {
     const long long at = ((first + l) * samples + sample) * UK_NV;
-    const int lost = stopped[l] != 0.0;
-    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : m->q[i][l];
-    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : m->v[i][l];
+    const int lost = UK_PART(stopped, l) != 0.0;
+    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : UK_PART(m->q[i], l);
+    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : UK_PART(m->v[i], l);
   }
 }
 
@@ -217,14 +217,14 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
     UK_EACH(i, UK_NV) m->q[i] = q[i], m->v[i] = v[i];
     if (c->tau != NULL)
       UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH)
-        m->tau[i][l] = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
+        UK_PART(m->tau[i], l) = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
     uk_lanes_step(m, kept, c, step, &stopped, &reason);
     uk_lanes_follow(m, kept, c, step + 1, &stopped, &reason);
     if ((step + 1) % c->every == 0)
       uk_record(c, m, first, lanes, (step + 1) / c->every, stopped);
     if (!uk_any(stopped == 0.0)) break;
   }
-  UK_EACH(l, lanes) c->stopped[first + l] = stopped[l], c->reason[first + l] = reason[l];
+  UK_EACH(l, lanes) c->stopped[first + l] = UK_PART(stopped, l), c->reason[first + l] = UK_PART(reason, l);
 }
 
 #ifndef UK_STATE_A_THREAD

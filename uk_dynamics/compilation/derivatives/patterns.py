@@ -4,38 +4,187 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from uk_dynamics.compilation.derivatives.equation_derivatives import (
+    TracedDerivatives,
+    equation_derivatives,
+)
+from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
+from uk_dynamics.compilation.trace.symbols import Objects, Symbol
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.mechanism.dynamics import column_count, effort_columns
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
-def motion_sparsity(mechanism: ResolvedMechanism) -> tuple[NDArray[np.bool_], ...]:
-    """Where derivatives of q̈, λ and Aᵀλ by q, v, t (or parameters), forces may differ from zero.
+class MotionPatterns(NamedTuple):
+    """Where derivatives of the motion may differ from zero, at any state.
 
-    See :func:`uk_dynamics.compilation.tangents.sparsity.motion_sparsity`.
+    Columns are those of the traced derivatives, then generalized forces.
+
+    Attributes:
+        acceleration: nv rows.
+        multipliers: A row's depend on what moves the set that it holds, m rows.
+        force: Of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows.
     """
-    from uk_dynamics.compilation.tangents import sparsity  # traces, which few need
 
-    return sparsity.motion_sparsity(mechanism)
+    acceleration: NDArray[np.bool_]
+    multipliers: NDArray[np.bool_]
+    force: NDArray[np.bool_]
 
 
-def projection_sparsity(mechanism: ResolvedMechanism) -> NDArray[np.bool_]:
-    """Where derivatives of the projected q, then v, by q, v, t may differ from zero.
+def motion_patterns(
+    mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
+) -> MotionPatterns:
+    """Find where derivatives of q̈, λ and Aᵀλ may differ from zero.
 
-    See :func:`uk_dynamics.compilation.tangents.sparsity.projection_sparsity`.
+    Inertia and constraints couple coordinates; what acts on one of a coupled set moves the whole
+    set, and nothing else. So a column is there for the sets that the equations' own derivatives
+    touch.
+
+    Args:
+        mechanism: Which one.
+        traced: Derivatives of its equations, where they are known already.
     """
-    from uk_dynamics.compilation.tangents import sparsity
+    traced = traced or equation_derivatives(mechanism)
+    terms = trace(mechanism)
+    nv, columns = mechanism.model.nv, traced.directions
+    rows = _supports(terms.A)
+    sets = _sets(terms, rows)
+    touched: NDArray[np.bool_] = np.zeros((nv, columns + nv), dtype=bool)
 
-    return sparsity.projection_sparsity(mechanism)
+    def touch(members: Iterable[int], places: Iterable[int]) -> None:
+        for i in members:
+            touched[np.ix_(sets == sets[i], list(places))] = True
+
+    for i, row in enumerate(traced.motion):
+        touch([i], row)
+    for support, found in zip(rows, traced.rows, strict=True):
+        touch(support[:1], found)
+    for i in range(nv):
+        touch([i], [columns + i])
+    held = np.zeros(nv, dtype=bool)
+    multipliers = np.zeros((len(rows), columns + nv), dtype=bool)
+    for r, support in enumerate(rows):
+        for i in support[:1]:
+            multipliers[r] = touched[i]
+            held |= sets == sets[i]
+    return MotionPatterns(touched, multipliers, touched & held[:, None])
 
 
-def effort_sparsity(tasks: Tasks) -> NDArray[np.bool_]:
-    """Where derivatives of the servo law's efforts may differ from zero.
+def projection_pattern(
+    mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
+) -> NDArray[np.bool_]:
+    """Find where derivatives of the projected q, then v, by q, v, t may differ from zero.
 
-    See :func:`uk_dynamics.compilation.tangents.sparsity.effort_sparsity`.
+    Coordinates in sets that no row of the kind holds stay what they are.
+
+    Args:
+        mechanism: Which one.
+        traced: Derivatives of its equations, where they are known already.
+
+    Returns:
+        (2 nv, 2 nv + 1).
     """
-    from uk_dynamics.compilation.tangents import sparsity
+    traced = traced or equation_derivatives(mechanism)
+    terms, constraints = trace(mechanism), mechanism.constraints
+    nv, rows = mechanism.model.nv, _supports(terms.A)
+    sets = _sets(terms, rows)
+    alike = sets[:, None] == sets
+    whole: NDArray[np.bool_] = np.zeros((2 * nv, 2 * nv + 1), dtype=bool)
+    place, velocity = whole[:nv], whole[nv:]
+    held = np.zeros(nv, dtype=bool)
+    for part, kind in (
+        (place[:, :nv], constraints.position_rows),
+        (velocity[:, nv:-1], constraints.motion_rows),
+    ):
+        part[:] = np.eye(nv, dtype=bool)
+        for on, support in zip(kind, rows, strict=True):
+            for i in support[:1] if on else ():
+                part[alike[i]] |= alike[i]
+                held |= alike[i]
+    moved: NDArray[np.bool_] = np.zeros((nv, nv + 1), dtype=bool)  # by the projected q, and t
 
-    return sparsity.effort_sparsity(tasks)
+    def move(i: int, found: Iterable[int]) -> None:
+        for j in found:
+            if j < nv or j == 2 * nv:
+                moved[alike[i] & held, min(j, nv)] = True
+
+    for r, found in enumerate(traced.rates):
+        for i in rows[r][:1]:
+            if constraints.motion_rows[r]:
+                move(i, found)
+            if constraints.position_rows[r] and _drifts([terms.residual[r], terms.rate[r]]):
+                place[alike[i], -1] = True
+    for i, found in enumerate(traced.motion):
+        move(i, [j for j in found if j < nv])  # references and t are held
+    velocity[:, :nv] = moved[:, :nv] @ place[:, :nv]
+    velocity[:, -1] = moved[:, nv] | (moved[:, :nv] @ place[:, -1])
+    return whole
+
+
+def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
+    """Find where derivatives of the servo law's efforts may differ from zero.
+
+    Motors and tasks couple what they touch as constraints do; a motor depends on what its set does.
+
+    Args:
+        tasks: Which ones.
+
+    Returns:
+        Columns of :func:`~uk_dynamics.mechanism.dynamics.effort_columns`, (motors, n).
+    """
+    mechanism = tasks.mechanism
+    traced, asked = equation_derivatives(mechanism), task_derivatives(tasks)
+    terms = trace(mechanism)
+    rows, wanted = _supports(terms.A), _supports(trace_tasks(tasks).A)
+    motors = _supports(mechanism.actuators.matrix.T)
+    sets = _sets(terms, [*rows, *wanted, *motors])
+    columns = column_count(effort_columns(len(terms.F), len(wanted)))
+    touched: NDArray[np.bool_] = np.zeros((len(terms.F), columns), dtype=bool)
+    for support, found in (
+        *(([i], row) for i, row in enumerate(traced.motion)),
+        *(([i], row) for i, row in enumerate(asked.force)),
+        *zip(rows, traced.rows, strict=True),
+        *zip(wanted, asked.rows, strict=True),
+    ):
+        for i in support[:1]:
+            touched[np.ix_(sets == sets[i], list(found))] = True
+    return np.array([touched[support[0]] for support in motors]).reshape(-1, columns)
+
+
+def _drifts(values: Iterable[Any]) -> bool:
+    """Whether they depend on time, or on what rows follow."""
+    stack, seen = list(values), set()
+    while stack:
+        x = stack.pop()
+        if not isinstance(x, Symbol) or x in seen:
+            continue
+        if x.operation == "input" and x.operands[0].startswith(("t", "followed")):
+            return True
+        seen.add(x)
+        stack += x.operands
+    return False
+
+
+def _supports(A: Objects | Array) -> list[list[int]]:
+    """Columns of each row that are not zero by structure."""
+    return [[i for i, x in enumerate(row) if not is_zero(x)] for row in A]
+
+
+def _sets(terms: SymbolicTerms, rows: Sequence[Sequence[int]]) -> NDArray[np.intp]:
+    """Which of the coupled sets each velocity is in: by inertia, and by what has such supports."""
+    nv = len(terms.F)
+    masses = [(i, j) for i in range(nv) for j in range(i) if not is_zero(terms.M[i, j])]
+    links = [*masses, *((row[0], other) for row in rows for other in row[1:])]
+    first, second = np.array(links, dtype=np.intp).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(first)), (first, second)), shape=(nv, nv))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)

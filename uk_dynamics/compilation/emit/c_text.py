@@ -32,20 +32,19 @@ def header(name: str, *texts: str) -> str:
     return "\n".join([f"{_BEGIN} {name}", *texts, _END, ""])
 
 
-def assemble(text: str, before: str = "", instead: Mapping[str, str] | None = None) -> str:
+def assemble(text: str, before: str = "") -> str:
     """One file of C: each file that is included stands once, where it is included first.
 
     Args:
         text: With lines of :func:`part` and :func:`header`.
         before: The same of a file that the result includes.
-        instead: Files that are included instead of others, by the names of those.
     """
     done: set[str] = set()
-    _assembled(before, done, instead or {})
-    return "\n".join(_assembled(text, done, instead or {})) + "\n"
+    _assembled(before, done)
+    return "\n".join(_assembled(text, done)) + "\n"
 
 
-def _assembled(text: str, done: set[str], instead: Mapping[str, str]) -> list[str]:
+def _assembled(text: str, done: set[str]) -> list[str]:
     lines: list[str] = []
     again = False  # in a generated header that stands there already
     for line in text.splitlines():
@@ -58,14 +57,13 @@ def _assembled(text: str, done: set[str], instead: Mapping[str, str]) -> list[st
         elif again:
             continue
         elif (found := _INCLUDE.match(line)) and (found[1] == "<" or _is_ours(found[2], done)):
-            name = instead.get(found[2], found[2])
-            if name in done:
+            if found[2] in done:
                 continue
-            done.add(name)
+            done.add(found[2])
             if found[1] == "<":
                 lines.append(line)
             else:
-                lines += _assembled(_text(name), done, instead)
+                lines += _assembled(_text(found[2]), done)
         elif not line.startswith("#pragma once"):
             lines.append(line)
     return lines
@@ -139,6 +137,8 @@ def _members(declaration: str) -> list[tuple[str, Any]]:
         found = _MEMBER.fullmatch(text)
         assert found is not None, declaration
         *stars, name, count = found.groups()
-        kind: Any = ctypes.c_void_p if any(stars) else _PLAIN[words[1]]
+        kind: Any = ctypes.c_void_p
+        if not any(stars):
+            kind = _PLAIN[words[1]] if words[1] in _PLAIN else structure(words[1])
         members.append((name, kind if count is None else kind * int(count)))
     return members

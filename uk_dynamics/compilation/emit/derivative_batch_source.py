@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from uk_dynamics.compilation.derivatives.equation_derivatives import (
+    TracedDerivatives,
+    equation_derivatives,
+)
 from uk_dynamics.compilation.emit.c_source import LANES
 from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import (
     derivative_declarations,
-    tangents_function,
+    derivatives_function,
 )
 from uk_dynamics.compilation.emit.generate import tables
 from uk_dynamics.compilation.emit.mechanism_functions import (
@@ -20,8 +24,6 @@ from uk_dynamics.compilation.emit.mechanism_functions import (
     terms_function,
 )
 from uk_dynamics.compilation.emit.pieces import Targets
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
-from uk_dynamics.compilation.tangents.parameter_tangents import tangents_of
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -49,7 +51,7 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
 
     Where no state is regular, a function that says of all states that they need pivoting.
     """
-    traced, terms = tangents_of(mechanism), trace(mechanism)
+    traced, terms = equation_derivatives(mechanism), trace(mechanism)
     motions = motions_function(mechanism, terms, LANES)
     common = [tables(mechanism, terms), part("lanes.c"), part("lanes_states.c")]
     constraints = mechanism.constraints
@@ -66,36 +68,36 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
             motions.text,
             # which of them are needed depends on the rows
             *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
-            tangents_function(traced, _listed, parameters(mechanism), LANES),
-            *map(part, ("derivatives_lanes.c", "force_slopes_lanes.c", "derivatives_batch.c")),
+            derivatives_function(traced, _listed, parameters(mechanism), LANES),
+            *map(part, ("derivatives_lanes.c", "force_derivatives_lanes.c", "derivatives_batch.c")),
         ]
     )
 
 
 def _listed(name: str, rows: list[Sparse]) -> Targets:
     """One behind the other, row by row."""
-    slopes = (slope for row in rows for _, slope in sorted(row.items()))
-    return [(f"{name}[{k}]", slope) for k, slope in enumerate(slopes)]
+    derivatives = (x for row in rows for _, x in sorted(row.items()))
+    return [(f"{name}[{k}]", x) for k, x in enumerate(derivatives)]
 
 
 def _tables(
-    mechanism: ResolvedMechanism, traced: EquationTangents, motions: Motions
+    mechanism: ResolvedMechanism, traced: TracedDerivatives, motions: Motions
 ) -> Iterable[str]:
     z = [
         sorted({column for c in own for column in traced.rows[motions.rows[c]]})
         for own in motions.corrections
     ]
     dependent = sorted(set(range(len(mechanism.constraints))) - set(motions.rows))
-    slopes: dict[str, Sequence[Sequence[int]]] = {
+    derivatives: dict[str, Sequence[Sequence[int]]] = {
         "motion": [sorted(row) for row in traced.motion],
         "rows": [sorted(row) for row in traced.rows],
         "rates": [sorted(row) for row in traced.rates],
         "z": z,
     }
     sizes = {"motion": "MOTION", "rows": "ROW", "rates": "RATE", "z": "Z"}
-    for name, columns in slopes.items():
+    for name, columns in derivatives.items():
         count = sum(map(len, columns))
-        yield from defines({f"{sizes[name]}_SLOPES": max(1, count)})
+        yield from defines({f"{sizes[name]}_ENTRIES": max(1, count)})
         yield from lists(f"uk_{name}_columns", columns)
     yield from lists("uk_corrections", motions.corrections)
     yield from defines({"DEPENDENT_ROWS": len(dependent)})

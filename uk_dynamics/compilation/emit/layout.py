@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.servo import Split
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 # Numbers by which tables of references tell C what they hold; see ``references.c``.
@@ -110,18 +111,18 @@ class Layout:
             self.size += count
         return slice(first, self.size)
 
-    def _add_slopes(self, mechanism: ResolvedMechanism) -> None:
+    def _add_derivatives(self, mechanism: ResolvedMechanism) -> None:
         """What derivatives of the equations of motion need, row by row."""
         nv, m = mechanism.model.nv, max(self.rows, 1)
         self.directions = len(self.parameters) or 2 * nv + 1
         self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
-        self.slopes = self.stride + nv
+        self.row_length = self.stride + nv
         by = "p" if len(self.parameters) else "q, v, t"
         self._add(
-            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
-            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
-            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
-            ("rate_slopes", m * self.stride, "of the rates of the rows"),
+            ("qdd_derivatives", nv * self.row_length, f"by {by}, gap, tau"),
+            ("motion_derivatives", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
+            ("row_derivatives", m * self.stride, "-d(A qdd - b)"),
+            ("rate_derivatives", m * self.stride, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
             ("rest", nv * self.stride, ""),
@@ -151,14 +152,14 @@ class Layout:
 
 
 class DerivativeLayout(Layout):
-    """Fields of the mechanism first; slopes row by row.
+    """Fields of the mechanism first; derivatives row by row.
 
     They are by the parameters that the mechanism varies, or by q, v and t where it varies none.
     """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
-        self._add_slopes(mechanism)
+        self._add_derivatives(mechanism)
 
 
 class ServoLayout(Layout):
@@ -237,16 +238,21 @@ class ServoLayout(Layout):
 
 
 class EffortLayout(ServoLayout):
-    """Fields of the law, and slopes of its efforts."""
+    """Fields of the law, and derivatives of its efforts."""
 
     def __init__(self, tasks: Tasks) -> None:
         super().__init__(tasks)
         nv = tasks.mechanism.model.nv
-        self._add_slopes(tasks.mechanism)
-        self.columns = self.directions + 3 * self.task_rows
+        self._add_derivatives(tasks.mechanism)
+        self.groups = effort_columns(nv, self.task_rows)
+        self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(
-            ("effort_slopes", self.motors * self.columns, "of limited: by q, v, t, task_followed"),
+            (
+                "effort_derivatives",
+                self.motors * self.columns,
+                f"by {', '.join(self.groups)}",
+            ),
             ("held", self.motors, "1 for motors at a limit"),
             ("motions", 4 * nv * nv, "rows: changes of q, v that keep the loops closed"),
             ("allowed", 1, "how many there are"),

@@ -183,7 +183,7 @@ def _regular(
         factor=pieces.calls[0],
         motion=pieces.calls[1],
         leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
-        "  if (!m->forces || uk_any(~regular)) return regular;"
+        "  if (!m->forces || uk_any(uk_not(regular))) return regular;"
         if many
         else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;\n  if (!forces) return 1;",
         wanted="" if many else ", int forces",

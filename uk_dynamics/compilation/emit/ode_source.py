@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.derivatives.equation_derivatives import TracedDerivatives
+from uk_dynamics.compilation.derivatives.patterns import motion_patterns
 from uk_dynamics.compilation.emit.c_text import part, table
 from uk_dynamics.compilation.emit.motor_source import motors
-from uk_dynamics.compilation.tangents.equation_tangents import EquationTangents
-from uk_dynamics.compilation.tangents.sparsity import acceleration_sparsity
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: The names of the functions behind that of the mechanism.
@@ -77,7 +77,7 @@ class _Function(NamedTuple):
     outputs: dict[str, str]
 
 
-def is_ode(mechanism: ResolvedMechanism, traced: EquationTangents) -> bool:
+def is_ode(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> bool:
     """Whether the motion is x' = f(x, u): q a vector whose rate is v, and nothing depends on t."""
     time = traced.directions - 1
     timed = any(time in row for row in (*traced.motion, *traced.rows))
@@ -85,7 +85,7 @@ def is_ode(mechanism: ResolvedMechanism, traced: EquationTangents) -> bool:
     return model.nq == model.nv and not timed and not mechanism.follows_references
 
 
-def ode_source(mechanism: ResolvedMechanism, traced: EquationTangents, identifier: str) -> str:
+def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifier: str) -> str:
     """C of the functions, behind that of the derivatives.
 
     Args:
@@ -159,10 +159,10 @@ def _text(function: _Function) -> str:
     )
 
 
-def _patterns(mechanism: ResolvedMechanism, traced: EquationTangents) -> list[str]:
+def _patterns(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
     """Sparsity as CasADi wants it: rows, columns, 1 where it is full; else starts and rows."""
     nv, nu = mechanism.model.nv, len(mechanism.actuators)
-    whole = acceleration_sparsity(mechanism, traced)
+    whole = motion_patterns(mechanism, traced).acceleration
     state = np.zeros((2 * nv, 2 * nv), dtype=bool)
     state[:nv, nv:] = np.eye(nv, dtype=bool)
     state[nv:] = whole[:, : 2 * nv]

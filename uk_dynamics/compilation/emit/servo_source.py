@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
+from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
 from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
-from uk_dynamics.compilation.emit.derivative_source import in_rows, slope_definitions
+from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.tangents.equation_tangents import equation_tangents
-from uk_dynamics.compilation.tangents.task_tangents import task_tangents
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
@@ -89,7 +89,7 @@ def levels_of(tasks: Tasks) -> list[str]:
 
 
 def effort_source(tasks: Tasks) -> str:
-    """C source of ``uk_effort_slopes`` and ``uk_effort_slopes_many``."""
+    """C source of ``uk_effort_derivatives`` and ``uk_effort_derivatives_batch``."""
     text = [effort_declarations(tasks), effort_definitions(tasks)]
     return "\n".join(text)
 
@@ -100,17 +100,17 @@ def effort_declarations(tasks: Tasks) -> str:
     sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
     sizes |= {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
     memory = declarations(tasks.mechanism, layout)
-    return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_slopes.h")
+    return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_derivatives.h")
 
 
 def effort_definitions(tasks: Tasks) -> str:
     """The law and the derivatives of its efforts, of a mechanism that varies no parameters."""
     mechanism, structure = tasks.mechanism, trace(tasks.mechanism)
-    traced = task_tangents(tasks)
+    traced = task_derivatives(tasks)
     layout = EffortLayout(tasks)
     targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
-    slopes = targets("rows", traced.rows) + targets("force", traced.force)
+    derivatives = targets("rows", traced.rows) + targets("force", traced.force)
     constants = {"FOLLOWS": int(mechanism.follows_references)}
     constants |= {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
@@ -118,12 +118,12 @@ def effort_definitions(tasks: Tasks) -> str:
             definitions(mechanism, structure, pivoted=True),
             "#define UK_ADMISSIBLE 0 /* rows are pivoted */\n#define UK_MOTIONS 0",
             *_law(tasks, structure, ""),
-            *slope_definitions(mechanism, equation_tangents(mechanism)),
+            *equation_definitions(mechanism, equation_derivatives(mechanism)),
             *closing(mechanism),
-            function("uk_task_slopes", given, ("rows", "force"), slopes),
+            function("uk_task_derivatives", given, ("rows", "force"), derivatives),
             *defines(constants),
             part("row_inverse.c"),
-            part("effort_slopes.c"),
+            part("effort_derivatives.c"),
         ]
     )
 

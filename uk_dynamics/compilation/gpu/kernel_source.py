@@ -23,5 +23,5 @@ def kernel_source(mechanism: ResolvedMechanism) -> str:
     NVRTC has mathematics and memory functions built in, and knows no headers.
     """
     moves = f"#define UK_ROLLS {int(rolls(mechanism))}\n"
-    source = "\n".join([batch_source(mechanism), moves, part("gpu.cu")])
-    return _HEADERS.sub("", assemble(source, instead={"lanes.c": "one_lane.hpp"}))
+    parts = [part("gpu.h"), moves, batch_source(mechanism), part("gpu.cu")]
+    return _HEADERS.sub("", assemble("\n".join(parts)))

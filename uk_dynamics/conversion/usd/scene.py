@@ -43,22 +43,18 @@ class Frame:
 
 
 class Scene:
-    """A stage.
-
-    Attributes:
-        stage: As usd-core has it.
-        meter: Of the stage's unit of length, in m.
-        kilogram: Of its unit of mass, in kg.
-    """
+    """A stage."""
 
     def __init__(self, path: Path) -> None:
         usd, geometry, physics = (usd_module(n) for n in ("Usd", "UsdGeom", "UsdPhysics"))
         try:
-            self.stage = usd.Stage.Open(str(path))
+            self.stage = usd.Stage.Open(str(path))  # as usd-core has it
         except usd_module("Tf").ErrorException as error:
             first = str(error).strip().splitlines()[-1].strip()
             raise InputError(f"USD does not open it: {first}") from None
+        # of the stage's unit of length, in m
         self.meter = float(geometry.GetStageMetersPerUnit(self.stage))
+        # of its unit of mass, in kg
         self.kilogram = float(physics.GetStageKilogramsPerUnit(self.stage))
         up = str(geometry.GetStageUpAxis(self.stage))
         self.turned = Pose(rotation=_Z_UP) if up == "Y" else Pose()

@@ -7,7 +7,7 @@ from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
-    EFFORT_SLOPE_CONSTANTS,
+    EFFORT_DERIVATIVE_CONSTANTS,
     HELD_BY,
     HELD_WITHIN,
     INDEPENDENT,

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.tangents.forward_mode import Tangents
-from uk_dynamics.compilation.tangents.tree_tangents import TreeTangents, seeds
+from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
+from uk_dynamics.compilation.derivatives.tree_derivatives import TreeDerivatives, seeds
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import from_quaternion, zeros
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
@@ -70,7 +70,7 @@ class FramedRows(NamedTuple):
 
 
 class OtherRows(NamedTuple):
-    """Slopes of the other rows, and of all forces that do not come from frame pairs."""
+    """Derivatives of the other rows, and of all forces that do not come from frame pairs."""
 
     chosen: NDArray[np.intp]  # which rows they are
     rows: list[Sparse]  # of −H
@@ -88,16 +88,16 @@ class Trace:
         graph = self.x.graph
         self.qdd = graph.variables("qdd", self.model.nv)
         self.multipliers = graph.variables("multipliers", len(constraints))
-        self.tree = TreeTangents(self.x.tree, cast(Objects, self.x.v), self.qdd)
+        self.tree = TreeDerivatives(self.x.tree, cast(Objects, self.x.v), self.qdd)
 
     @cached_property
-    def tangents(self) -> Tangents:
+    def derivatives(self) -> SymbolDerivatives:
         """Along the velocity coordinates, v and t."""
         known = state_seeds(self.x.tree, self.x.q, self.x.v)
-        for pairs in (self.tree.column_tangents(), self.tree.place_tangents()):
+        for pairs in (self.tree.column_derivatives(), self.tree.place_derivatives()):
             known |= seeds(pairs)
         time = cast(Symbol, self.x.t)
-        return Tangents(known | {time: {2 * self.model.nv: 1.0}})
+        return SymbolDerivatives(known | {time: {2 * self.model.nv: 1.0}})
 
     def sets(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Declared rows of frame pairs alone, and the others."""
@@ -144,7 +144,7 @@ class Trace:
 
     def other_rows(self) -> OtherRows:
         """Rows of joints and coordinates, and forces."""
-        x, mechanism, tangents = self.x, self.mechanism, self.tangents
+        x, mechanism, derivatives = self.x, self.mechanism, self.derivatives
         force = mechanism.passive.force(x.q, x.v)
         mechanism.forces.add_to(force, x.kinematics, x.t, x.q, x.v)
         _, others = self.sets()
@@ -154,11 +154,9 @@ class Trace:
             found = self._evaluate(others, self.model.ancestor_mask, x.kinematics, x.v)
             force = force + found.A.T @ self.multipliers[others]
             values = found.A @ self.qdd + self._residual_of_rows(found, others)
-            rows = [
-                {j: -slope for j, slope in tangents.backward(value).items()} for value in values
-            ]
-            rates = [tangents.backward(change) for change in found.rate]
-        return OtherRows(others, rows, rates, [tangents(f) for f in force])
+            rows = [{j: -y for j, y in derivatives.backward(value).items()} for value in values]
+            rates = [derivatives.backward(change) for change in found.rate]
+        return OtherRows(others, rows, rates, [derivatives(f) for f in force])
 
     def framed_rows(self, motions: BodyMotions) -> FramedRows:
         """Their wrenches load the bodies, and A x is their product with the accelerations."""
@@ -224,7 +222,7 @@ def _floating(q: Any, k: int) -> dict[Symbol, Sparse]:
         q[i]: {k + j: rotation[i, j] for j in range(3) if not is_zero(rotation[i, j])}
         for i in range(3)
     }
-    slopes = ((w, -z, y), (z, w, -x), (-y, x, w), (-x, -y, -z))
-    for symbol, slope in zip((x, y, z, w), slopes, strict=True):
-        known[symbol] = {k + 3 + j: value * 0.5 for j, value in enumerate(slope)}
+    rates = ((w, -z, y), (z, w, -x), (-y, x, w), (-x, -y, -z))
+    for symbol, rate in zip((x, y, z, w), rates, strict=True):
+        known[symbol] = {k + 3 + j: value * 0.5 for j, value in enumerate(rate)}
     return known

@@ -65,7 +65,7 @@ class Load:
         return cast(Objects, cross(self.momentum, motion[:3]) * 2.0 + couple)
 
 
-class TreeTangents:
+class TreeDerivatives:
     """Motions of the bodies at an acceleration of the joints, and what depends on the state.
 
     Attributes:
@@ -90,7 +90,7 @@ class TreeTangents:
         self.twist, self.acceleration = self._motion(velocity, acceleration)
         self.falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
 
-    def place_tangents(self) -> Iterator[tuple[Objects, Objects]]:
+    def place_derivatives(self) -> Iterator[tuple[Objects, Objects]]:
         """Columns of rotation, and origin, of the frames with their derivatives, (3,), (3, nv)."""
         nv = self.J.shape[1]
         for body, R, p in zip(
@@ -107,7 +107,7 @@ class TreeTangents:
             yield p, origin
             yield from zip(R.T, axes, strict=True)
 
-    def column_tangents(self) -> Iterator[tuple[Objects, Objects]]:
+    def column_derivatives(self) -> Iterator[tuple[Objects, Objects]]:
         """Columns of J and of its rate with their derivatives, (6,) and (6, 2 nv)."""
         nv = self.J.shape[1]
         for k, i in enumerate(self.body_of):

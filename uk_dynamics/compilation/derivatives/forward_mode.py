@@ -2,11 +2,12 @@
 
 """Derivatives of symbols, as symbols, with the zeros of the structure left out.
 
-A tangent is the derivative of a scalar along each direction that it depends on, by the direction's
-number. Where an algorithm knows tangents more cheaply than its operations give them, they are
-seeds, and what is behind them is never looked at (Griewank & Walther, *Evaluating Derivatives*,
-chapters 3 and 7). From the seeds to a scalar both ways are there: forward mode for operations that
-many scalars share, and reverse mode where one depends on many directions by few seeds.
+The derivative of a scalar has an entry for each direction that the scalar depends on, by the
+direction's number. Where an algorithm knows derivatives more cheaply than its operations give them,
+they are seeds, and what is behind them is never looked at (Griewank & Walther, *Evaluating
+Derivatives*, chapters 3 and 7). From the seeds to a scalar both ways are there: forward mode for
+operations that many scalars share, and reverse mode where one depends on many directions by few
+seeds.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from typing import Any
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbols import Symbol
 
-_TINY = 1e-150  # roots and angles have corners at zero, where most tangents are zero as well
+_TINY = 1e-150  # roots and angles have corners at zero, where most derivatives are zero as well
 
 
-class Tangents:
-    """Tangents of the symbols of one graph, each computed once."""
+class SymbolDerivatives:
+    """SymbolDerivatives of the symbols of one graph, each computed once."""
 
     def __init__(self, seeds: Mapping[Symbol, Sparse]) -> None:
-        """Begin with symbols whose tangents are known; other inputs have none."""
+        """Begin with symbols whose derivatives are known; other inputs have none."""
         self._known = dict(seeds)
         self._seeds = frozenset(seeds)
 
     def __call__(self, value: Scalar) -> Sparse:
-        """The tangent of a symbol or a constant."""
+        """Differentiate a symbol or a constant."""
         if not isinstance(value, Symbol):
             return {}
         stack = [value]
@@ -47,32 +48,32 @@ class Tangents:
         return self._known[value]
 
     def backward(self, value: Scalar) -> Sparse:
-        """The same by reverse mode: slopes by the seeds first, then their tangents."""
+        """Differentiate by reverse mode: by the seeds first, then by what they depend on."""
         if not isinstance(value, Symbol):
             return {}
         adjoints: dict[Symbol, Scalar] = {value: 1.0}
-        tangent: Sparse = {}
+        found: Sparse = {}
         for node in reversed(in_order_to(value, self._seeds)):
             adjoint = adjoints.pop(node, 0.0)
             if is_zero(adjoint):
                 continue
             if node in self._seeds:
-                add_multiple(tangent, adjoint, self._known[node])
+                add_multiple(found, adjoint, self._known[node])
                 continue
             for operand, part in _shares(node, adjoint):
                 if not is_zero(part):
                     known = adjoints.get(operand)
                     adjoints[operand] = part if known is None else known + part
-        return {k: x for k, x in tangent.items() if not is_zero(x)}
+        return {k: x for k, x in found.items() if not is_zero(x)}
 
     def _of(self, node: Symbol) -> Sparse:
         if node.operation == "choose":
             return self._of_choice(node)
-        tangent: Sparse = {}
-        for operand, slope in zip(node.operands, _slopes(node), strict=False):
+        found: Sparse = {}
+        for operand, partial in zip(node.operands, partials_of(node), strict=False):
             if isinstance(operand, Symbol):
-                add_multiple(tangent, slope, self._known[operand])
-        return {k: x for k, x in tangent.items() if not is_zero(x)}
+                add_multiple(found, partial, self._known[operand])
+        return {k: x for k, x in found.items() if not is_zero(x)}
 
     def _of_choice(self, node: Symbol) -> Sparse:
         condition, *values = node.operands
@@ -102,7 +103,8 @@ def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
         parts = [(yes, condition.choose(adjoint, 0.0)), (no, condition.choose(0.0, adjoint))]
     else:
         parts = [
-            (x, adjoint * slope) for x, slope in zip(node.operands, _slopes(node), strict=False)
+            (x, adjoint * partial)
+            for x, partial in zip(node.operands, partials_of(node), strict=False)
         ]
     return [(x, part) for x, part in parts if isinstance(x, Symbol)]
 
@@ -111,7 +113,7 @@ def _symbols(operands: Iterable[object]) -> list[Symbol]:
     return [x for x in operands if isinstance(x, Symbol)]
 
 
-def _slopes(node: Symbol) -> tuple[Scalar, ...]:
+def partials_of(node: Symbol) -> tuple[Scalar, ...]:
     """Derivative of an operation with respect to each of its operands; none of conditions."""
     operation, operands = node.operation, node.operands
     x: Any = operands[0] if operands else None

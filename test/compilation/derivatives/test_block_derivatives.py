@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics.compilation.tangents.block_tangents import BlockRow, block_tangents
+from uk_dynamics.compilation.derivatives.block_derivatives import BlockRow, block_derivatives
 from uk_dynamics.compilation.trace.symbol_values import SymbolValues
 
 
@@ -33,7 +33,7 @@ def test_columns_side_by_side_are_those_one_by_one(name: str) -> None:
         np.concatenate(
             [
                 dense(row, mechanism.model.nv, inputs)
-                for part in block_tangents(mechanism, width)
+                for part in block_derivatives(mechanism, width)
                 for row in part
             ]
         )

@@ -3,13 +3,14 @@
 """The derivatives of both equations, columns one by one or side by side in vectors.
 
 What a displacement along a column does to a body and to its twist V and acceleration A follows from
-the column and from ψ, ξ and κ of :mod:`.tree_tangents`, whichever body behind the joint it is:
+the column and from ψ, ξ and κ of :mod:`.tree_derivatives`, whichever body behind the joint it is:
 
     δV = ψ − V × J,    δA = ξ − A × J − V × ψ;    along v: δV = J,    δA = κ − V × J.
 
-Slopes by the motion of a body, which are few and single numbers, turn into slopes by all columns in
-products of short vectors with J, ψ, ξ and κ. Rows of a frame pair depend on the motion of one body
-relative to the other: they need slopes by the motion of one alone, and what moves both changes
+Derivatives by the motion of a body, which are few and single numbers, turn into those by all
+columns in products of short vectors with J, ψ, ξ and κ. Rows of a frame pair depend on the motion
+of one body relative to the other: they need derivatives by the motion of one alone, and what moves
+both changes
 nothing but the direction of the wrenches.
 """
 
@@ -21,10 +22,10 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from uk_dynamics.compilation.tangents.columns import Columns, by_blocks, product
-from uk_dynamics.compilation.tangents.equation_trace import BodyMotions, Pair, Trace
-from uk_dynamics.compilation.tangents.forward_mode import Tangents
-from uk_dynamics.compilation.tangents.tree_tangents import Load, force_cross, motion_cross
+from uk_dynamics.compilation.derivatives.columns import Columns, by_blocks, product
+from uk_dynamics.compilation.derivatives.equation_trace import BodyMotions, Pair, Trace
+from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
+from uk_dynamics.compilation.derivatives.tree_derivatives import Load, force_cross, motion_cross
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import skew, zeros
 from uk_dynamics.compilation.trace.symbolic_tree import Inertia
@@ -42,7 +43,7 @@ _TIME = 18  # its direction, behind displacement, twist and acceleration of a bo
 
 
 class BlockRow(NamedTuple):
-    """One row of slopes: vectors of columns of q and of v, and single entries beside them."""
+    """One row of derivatives: vectors of columns of q and of v, and single entries beside them."""
 
     by_position: Objects  # (blocks,)
     by_velocity: Objects  # (blocks,)
@@ -59,27 +60,27 @@ class BlockRow(NamedTuple):
         )
 
 
-class BlockTangents(NamedTuple):
-    """See :class:`~uk_dynamics.compilation.tangents.equation_tangents.EquationTangents`."""
+class BlockDerivatives(NamedTuple):
+    """See :class:`~uk_dynamics.compilation.derivatives.equation_derivatives.TracedDerivatives`."""
 
     motion: list[BlockRow]  # of −G, nv rows
     rows: list[BlockRow]  # of −H, m rows
     rates: list[BlockRow]  # of the rates of the rows, m rows
 
 
-def block_tangents(mechanism: ResolvedMechanism, width: int = WIDTH) -> BlockTangents:
+def block_derivatives(mechanism: ResolvedMechanism, width: int = WIDTH) -> BlockDerivatives:
     """Trace them, with so many columns side by side as a vector has numbers, or with one."""
     trace = Trace(mechanism)
     tree = _Columns(trace, width)
     rows = [tree.none] * len(mechanism.constraints)
     rates = list(rows)
     other = trace.other_rows()
-    for r, slopes, rate in zip(other.chosen, other.rows, other.rates, strict=True):
-        rows[r], rates[r] = tree.none._replace(others=slopes), tree.none._replace(others=rate)
-    framed = _FramedTangents(trace, tree)
+    for r, partials, rate in zip(other.chosen, other.rows, other.rates, strict=True):
+        rows[r], rates[r] = tree.none._replace(others=partials), tree.none._replace(others=rate)
+    framed = _FramedDerivatives(trace, tree)
     for pair in trace.pairs():
         framed.add(pair, rows, rates)
-    return BlockTangents(_motion(tree, framed, other.force), rows, rates)
+    return BlockDerivatives(_motion(tree, framed, other.force), rows, rates)
 
 
 class _Columns:
@@ -103,20 +104,20 @@ class _Columns:
         self._by_position = np.concatenate([J, self.psi, xi])
         self._by_velocity = np.concatenate([J, self.kappa])
 
-    def along(self, slopes: Sparse, body: int) -> Objects:
-        """Slopes by J, ψ and ξ, (18,), from those by displacement, twist and acceleration."""
-        parts = as_objects([slopes.get(k, 0.0) for k in range(_TIME)])
+    def along(self, partials: Sparse, body: int) -> Objects:
+        """Turn columns of displacement, twist and acceleration into those of J, ψ and ξ, (18,)."""
+        parts = as_objects([partials.get(k, 0.0) for k in range(_TIME)])
         place, twist, acceleration = parts.reshape(3, 6)
         V, A = self.tree.twist[body], self.tree.acceleration[body]
         pushed = twist + force_cross(V, acceleration)
         moved = place + force_cross(V, twist) + force_cross(A, acceleration)
         return cast(Objects, np.concatenate([moved, pushed, acceleration]))
 
-    def row(self, slopes: Objects, weights: Objects, others: Sparse) -> BlockRow:
-        """A row from slopes by J, ψ and ξ, which along v are none, J and κ."""
+    def row(self, partials: Objects, weights: Objects, others: Sparse) -> BlockRow:
+        """Make a row of derivatives by J, ψ and ξ, which along v are none, J and κ."""
         return BlockRow(
-            product(slopes, self._by_position, weights),
-            product(slopes[6:], self._by_velocity, weights),
+            product(partials, self._by_position, weights),
+            product(partials[6:], self._by_velocity, weights),
             others,
         )
 
@@ -162,7 +163,7 @@ def _number(x: Objects) -> Scalar:
     return np.asarray(x, dtype=object).item()
 
 
-class _FramedTangents:
+class _FramedDerivatives:
     """Rows of frame pairs, and the wrenches that they load the bodies with.
 
     Symbols of its own for each body and frame tell the two of a pair apart, also where they move as
@@ -193,17 +194,19 @@ class _FramedTangents:
     def add(self, pair: Pair, rows: list[BlockRow], rates: list[BlockRow]) -> None:
         """Write the rows of a pair, and load its bodies."""
         trace, tree, framed = self._trace, self._tree, self._rows
-        tangents = Tangents(_seeds(self._symbols, pair) | {cast(Symbol, trace.x.t): {_TIME: 1.0}})
+        derivatives = SymbolDerivatives(
+            _seeds(self._symbols, pair) | {cast(Symbol, trace.x.t): {_TIME: 1.0}}
+        )
         moves, turns = list(trace.tree.behind(pair.moved)), list(trace.tree.behind(pair.base))
         apart = tree.columns.weights(moves, turns)
         own = np.flatnonzero(np.isin(framed.chosen, pair.rows))
         for r, value, rate in zip(
             framed.chosen[own], framed.values[own], framed.rate[own], strict=True
         ):
-            rows[r] = tree.none.plus(-1.0, self._row(tangents.backward(value), pair, apart))
-            rates[r] = self._row(tangents.backward(rate), pair, apart)
+            rows[r] = tree.none.plus(-1.0, self._row(derivatives.backward(value), pair, apart))
+            rates[r] = self._row(derivatives.backward(rate), pair, apart)
         wrench = trace.multipliers[framed.chosen[own]] @ framed.jacobian[own, pair.moved]
-        changes = [tangents(x) for x in wrench]
+        changes = [derivatives(x) for x in wrench]
         wrench = as_objects([self._back(x) for x in wrench])
         self.free[pair.moved] = self.free[pair.moved] + wrench
         on_moved = self.pushed[pair.moved]
@@ -223,13 +226,13 @@ class _FramedTangents:
             on_moved[k] = on_moved[k].plus(1.0, tree.row(rest, tree.columns.weights(turns), {}))
             on_base[k] = on_base[k].plus(-1.0, self._row(change, pair, apart))
 
-    def _along(self, slopes: Sparse, pair: Pair) -> Objects:
-        return self._tree.along({k: self._back(x) for k, x in slopes.items()}, pair.moved)
+    def _along(self, partials: Sparse, pair: Pair) -> Objects:
+        return self._tree.along({k: self._back(x) for k, x in partials.items()}, pair.moved)
 
-    def _row(self, slopes: Sparse, pair: Pair, weights: Objects) -> BlockRow:
+    def _row(self, partials: Sparse, pair: Pair, weights: Objects) -> BlockRow:
         last = 2 * self._trace.model.nv
-        others = {last: self._back(slopes[_TIME])} if _TIME in slopes else {}
-        return self._tree.row(self._along(slopes, pair), weights, others)
+        others = {last: self._back(partials[_TIME])} if _TIME in partials else {}
+        return self._tree.row(self._along(partials, pair), weights, others)
 
     def carried(self) -> list[list[BlockRow]]:
         """Changes of the wrenches on each body and all that it carries."""
@@ -278,7 +281,7 @@ def _turned(vector: Objects) -> dict[Symbol, Sparse]:
     }
 
 
-def _motion(blocks: _Columns, framed: _FramedTangents, force: list[Sparse]) -> list[BlockRow]:
+def _motion(blocks: _Columns, framed: _FramedDerivatives, force: list[Sparse]) -> list[BlockRow]:
     """Of −G: inverse dynamics, wrenches of frame pairs and other forces."""
     tree, columns = blocks.tree, blocks.columns
     J, psi, xi, kappa = blocks.J, blocks.psi, blocks.xi, blocks.kappa

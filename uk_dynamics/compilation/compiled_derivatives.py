@@ -1,0 +1,317 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Derivatives in C: of the motion, of the projection, and of the efforts of a servo law."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.emit.c_text import structure
+from uk_dynamics.compilation.emit.layout import DerivativeLayout, EffortLayout
+from uk_dynamics.compilation.runtime.compiled_batch import in_parts
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Derivatives, DerivativeStatus, EquationDerivatives
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
+
+#: Status of states of a batch that C has no solution for.
+LEFT_TO_PYTHON = -1
+_ALONE = 2  # UK_ALONE of derivatives_lanes.h
+_WORTH_A_THREAD, _WORTH_A_THREAD_IN_LANES = 64, 128  # states
+
+
+class States(NamedTuple):
+    """States of a batch, contiguous; times and references may be common to all.
+
+    Attributes:
+        t: (1,) or (K,).
+        q: (K, nq).
+        v: (K, nv).
+        tau: (K, nv); None for what needs no forces.
+        followed: References of the rows: values, rates, accelerations, (1 or K, 3 m), or None.
+        task_followed: Those of task rows, (1 or K, 3 mt), or None.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array | None = None
+    followed: Array | None = None
+    task_followed: Array | None = None
+
+
+class CompiledDerivatives:
+    """Differentiates the motion at one state; not to be shared between threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVES)))
+        self._layout = layout = DerivativeLayout(mechanism)
+        self._nv, self._rows = mechanism.model.nv, layout.rows
+        self._memory = layout.memory()
+        if len(layout.parameters):
+            self._tell = library.uk_exist
+            self._tell.restype = None
+        #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
+        self.exist = np.zeros(len(layout.parameters))
+        self._address = ctypes.c_void_p(self._memory.ctypes.data)
+        self._differentiate, self._equations = (
+            library.uk_differentiate,
+            library.uk_equation_derivatives,
+        )
+        self._forces = library.uk_force_derivatives
+        self._equations.restype = self._forces.restype = None
+        self._fields = {name: self._memory[layout[name]] for name in layout.fields}
+        self._by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
+
+    def at(
+        self,
+        state: State,
+        qdd: Array,
+        multipliers: Array,
+        reference: ReferenceSample | None,
+        *,
+        stabilize: bool,
+    ) -> EquationDerivatives:
+        """Differentiate both equations of motion with acceleration and multipliers held."""
+        self._set(state, reference, stabilize)
+        self._fields["qdd"][:] = qdd
+        self._fields["multipliers"][: self._rows] = multipliers
+        self._equations(self._address)
+        stride, directions = self._layout.stride, self._layout.directions
+        return EquationDerivatives(
+            *(
+                self._fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
+                for name, rows in (
+                    ("motion_derivatives", self._nv),
+                    ("row_derivatives", self._rows),
+                    ("rate_derivatives", self._rows),
+                )
+            )
+        )
+
+    def call(self) -> int:
+        """Call the function of C alone, at the state in the memory."""
+        failed: int = self._differentiate(self._address)
+        return failed
+
+    @property
+    def rank(self) -> int:
+        """Rank of the rows at the last state of :meth:`differentiate`."""
+        return int(self._fields["rank"][0])
+
+    @property
+    def qdd(self) -> Array:
+        """Acceleration at the last state of :meth:`differentiate`, (nv,); a view of the memory."""
+        return self._fields["qdd"]
+
+    def differentiate(
+        self,
+        state: State,
+        tau: Array | None,
+        reference: ReferenceSample | None,
+        active: NDArray[np.bool_] | None,
+        *,
+        stabilize: bool,
+        forces: bool,
+    ) -> tuple[Array, ...] | None:
+        """Differentiate the acceleration, and with forces the multipliers and Aᵀλ, (k, n) each.
+
+        None where the mass matrix is singular or the state gives no finite numbers.
+        """
+        self._set(state, reference, stabilize)
+        self._fields["tau"][:] = 0.0 if tau is None else tau
+        self._fields["active"][:] = 1.0 if active is None else active
+        failed = self.call()
+        parts = [self._by_qdd]
+        if forces and not failed:
+            rows, length = self._rows, self._layout.row_length
+            parts += [np.empty((rows, length)), np.empty((self._nv, length))]
+            self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
+        if len(self.exist) and not failed:
+            self._tell(self._address, ctypes.c_void_p(self.exist.ctypes.data))
+        self._fields["active"][:] = 1.0
+        if failed:
+            return None
+        end, begin = self._layout.directions, self._layout.stride
+        return tuple(np.concatenate([x[:, :end], x[:, begin:]], axis=1) for x in parts)
+
+    def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
+        fields = self._fields
+        self._memory[0], self._memory[1] = state.t, stabilize
+        fields["q"][:] = state.q
+        fields["v"][:] = state.v
+        if reference is not None:
+            fields["followed"][:] = np.concatenate(reference)
+
+
+class CompiledDerivativeBatch:
+    """Differentiates the motion at many states: in vectors of the processor, and in threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
+        """
+        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
+        self._parameters = DerivativeLayout(mechanism).parameters
+        self._call = _Call(library.uk_differentiate_batch, "uk_derivative_batch")
+        self._width: int = library.uk_width()
+
+    def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
+        """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
+        status, exist = np.empty(len(states.v)), np.ones(np.shape(found.exist))
+        whole = {name: x.whole for name, x in found.quantities.items()}
+        arrays = {"qdd": found.acceleration.value, **whole}
+        arrays |= states._asdict() | {"status": status, "exist": exist}
+        fixed = {"stabilize": 1.0, "p": self._parameters.ctypes.data}
+
+        def run(first: int, end: int) -> None:
+            if self._call(first, end, arrays, fixed):
+                raise MemoryError("not enough memory for a batch")
+
+        in_parts(run, len(status), threads, self._width, _WORTH_A_THREAD_IN_LANES)
+        found.status[:] = np.where(status == _ALONE, LEFT_TO_PYTHON, status)
+        found.exist[:] = exist
+
+
+class CompiledProjection:
+    """Differentiates the projection at many states, one after the other, and in threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
+        self._call = _Call(library.uk_projection_batch, "uk_projected_states")
+        self._layout = DerivativeLayout(mechanism)
+        self._acting = mechanism.hierarchy.acting()
+
+    def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
+        """Fill in the projected states and their derivatives, views of one array."""
+        status = np.empty(len(states.v))
+        q, v = found.position.value, found.velocity.value
+        arrays = states._asdict() | {"q_out": q, "v_out": v, "status": status}
+        arrays["derivatives"] = found.position.whole.base
+
+        def run(first: int, end: int) -> None:
+            memory = self._layout.memory()
+            memory[self._layout["active"]][: len(self._acting)] = self._acting
+            self._call(first, end, arrays, {}, memory)
+
+        in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
+        S = DerivativeStatus  # singular masses are left to Python
+        codes = (S.EXIST, LEFT_TO_PYTHON, S.NOT_FINITE, S.OPEN, S.RANK_CHANGES)
+        found.status[:] = np.array(codes)[status.astype(int)]
+
+
+class EffortSettings(NamedTuple):
+    """Settings of a servo law that all states of a batch have in common.
+
+    Attributes:
+        weights: Diagonal of W, (motors,).
+        preload: Efforts to come close to, (motors,).
+        lower: Smallest efforts, (motors,).
+        upper: Largest efforts, (motors,).
+        task_damping: 2ζω of the task rows, (mt,).
+        task_stiffness: ω² of the task rows, (mt,).
+    """
+
+    weights: Array
+    preload: Array
+    lower: Array
+    upper: Array
+    task_damping: Array
+    task_stiffness: Array
+
+
+class CompiledEfforts:
+    """Differentiates the efforts of a servo law at many states, likewise."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Args:
+            tasks: Of a mechanism that varies no parameters.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+        """
+        library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
+        self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
+        self._layout = EffortLayout(tasks)
+        self._acting = tasks.mechanism.hierarchy.acting()
+
+    def differentiate(
+        self, states: States, settings: EffortSettings, found: Derivatives, threads: int | None
+    ) -> Array:
+        """Fill in efforts and derivatives; return motions as of the last state, (2 nv, f)."""
+        layout, count = self._layout, len(states.v)
+        status, held = np.empty(count), np.empty(found.limited.shape)
+        begin, ends = layout.memory(), {}
+        begin[layout["active"]][: len(self._acting)] = self._acting
+        for name, value in settings._asdict().items():
+            begin[layout[name]] = value
+        arrays = states._asdict() | {"held": held, "status": status}
+        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
+
+        def run(first: int, end: int) -> None:
+            memory = ends[end] = begin.copy()
+            self._call(first, end, arrays, {}, memory)
+
+        in_parts(run, count, threads, 1, _WORTH_A_THREAD)
+        S, left = DerivativeStatus, LEFT_TO_PYTHON
+        codes = (S.EXIST, left, left, left, S.RANK_CHANGES, S.TASKS_MISSED, S.LIMITS_CHANGE)
+        found.status[:] = np.array(codes)[status.astype(int)]
+        found.limited[:] = held > 0.0
+        last = ends.get(count, begin)
+        motions = last[layout["motions"]].reshape(-1, 2 * states.v.shape[1])
+        return motions[: int(last[layout["allowed"]][0])].T.copy()
+
+
+class _Call:
+    """A function of C on a structure of counts, strides, numbers and arrays."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function, self._structure = function, structure(name)
+        self._fields = [field[0] for field in self._structure._fields_]
+        function.restype = ctypes.c_int
+
+    def __call__(
+        self,
+        first: int,
+        end: int,
+        arrays: Mapping[str, Array | None],
+        fixed: Mapping[str, float],
+        memory: Array | None = None,
+    ) -> int:
+        """Call it for some states; ``fixed`` are numbers and addresses that all have in common."""
+        given: dict[str, Any] = {"count": end - first, **fixed}
+        for name in self._fields:
+            array = arrays.get(name.removesuffix("_stride"))
+            if name.endswith("_stride"):
+                given[name] = _stride(array)
+            elif array is not None:
+                given[name] = array.ctypes.data + first * _stride(array) * array.itemsize
+        call = ctypes.byref(self._structure(**given))
+        before = () if memory is None else (ctypes.c_void_p(memory.ctypes.data),)
+        failed: int = self._function(*before, call)
+        return failed
+
+
+def _stride(array: Array | None) -> int:
+    """Count numbers from one state to the next; 0 where all have the same."""
+    return 0 if array is None or len(array) == 1 else array.strides[0] // array.itemsize
