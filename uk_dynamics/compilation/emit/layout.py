@@ -222,7 +222,8 @@ class ServoLayout(Layout):
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
         )
-        self._add(  # what one period leaves for the next
+        #: What one period leaves for the next.
+        self.past = self._add(
             ("past_known", 1, "whether there are a last time and velocity"),
             ("past_t", 1, ""),
             ("past_v", nv, ""),

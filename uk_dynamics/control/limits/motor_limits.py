@@ -8,10 +8,12 @@ speeds up under load may have to reduce its effort faster than its rate limit al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.compilation.runtime import limit_arrays
 from uk_dynamics.core.servo import AT_LIMIT, SLOWEST
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array
@@ -47,30 +49,37 @@ class Bounds(NamedTuple):
 
 
 class MotorLimits:
-    """Limits of the motors, with a memory of the last command.
+    """Limits of the motors, with a memory of the last command; C works on the same arrays.
 
     Attributes:
         has_rate_limits: Whether some motor has a rate limit.
-        effort: Effort limits now, (motors,), in N or N·m.
         power: Power limits, (motors,), in W.
         step: Largest change in a period where there are rate limits, (motors,), in N or N·m.
-        last: Last command, (motors,); None: unknown.
+        arrays: All of it by the names of ``uk_limits``, (motors,) each, and ``known``, (1,).
     """
 
-    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        period: float | None,
+        arrays: Mapping[str, Array] | None = None,
+    ) -> None:
         """Take the limits from a mechanism.
 
         Args:
             mechanism: With the motors.
             period: Time between commands, in s; None: control is continuous.
+            arrays: See the attribute; None: fresh ones.
 
         Raises:
             InputError: A motor has a rate limit, and there is no period.
         """
         actuators = mechanism.actuators
         self._declared = actuators.effort_limits
+        self.arrays = limit_arrays(len(actuators)) if arrays is None else arrays
+        self.power, self.step = self.arrays["power"], self.arrays["step"]
         self.effort = self._declared
-        self.power = actuators.power_limits
+        self.power[:] = actuators.power_limits
         self._powered = bool(np.isfinite(self.power).any())
         self.has_rate_limits = bool(np.isfinite(actuators.rate_limits).any())
         self._map = np.ascontiguousarray(actuators.matrix.T)
@@ -81,10 +90,22 @@ class MotorLimits:
                 file=mechanism.spec.file,
                 place=f"actuators.{name}.rate_limit",
             )
-        self.step = (
-            actuators.rate_limits * (period or 0.0) if self.has_rate_limits else self._declared
-        )
-        self.last: Array | None = None
+        if self.has_rate_limits:
+            self.step[:] = actuators.rate_limits * (period or 0.0)
+
+    @property
+    def effort(self) -> Array:
+        """Effort limits now, (motors,), in N or N·m."""
+        return self.arrays["effort"]
+
+    @effort.setter
+    def effort(self, efforts: Array) -> None:
+        self.arrays["effort"][:] = efforts
+
+    @property
+    def last(self) -> Array | None:
+        """Last command, (motors,), in N or N·m; None: unknown."""
+        return self.arrays["commanded"] if self.arrays["known"][0] else None
 
     def restrict(self, efforts: Array) -> None:
         """Change the effort limits, at most to those of the mechanism file.
@@ -107,22 +128,23 @@ class MotorLimits:
             v: Velocity, (nv,); power is effort times the velocity of the motor.
             later: Predicted velocity at the end of the period, (nv,).
         """
-        most = self.effort
+        most = effort = self.effort.copy()
         if self._powered:
             speed = np.abs(self._map @ v)
             if later is not None:
                 speed = np.maximum(speed, np.abs(self._map @ later))
             most = np.minimum(most, self.power / np.maximum(speed, SLOWEST))
-        if not self.has_rate_limits or self.last is None:
-            return Bounds(-most, most, self.effort, most)
-        lower = np.clip(self.last - self.step, -most, most)
-        upper = np.clip(self.last + self.step, -most, most)
-        return Bounds(lower, upper, self.effort, most)
+        last = self.last
+        if not self.has_rate_limits or last is None:
+            return Bounds(-most, most, effort, most)
+        lower = np.clip(last - self.step, -most, most)
+        upper = np.clip(last + self.step, -most, most)
+        return Bounds(lower, upper, effort, most)
 
     def remember(self, efforts: Array) -> None:
         """Store the commanded efforts, (motors,), in N or N·m."""
         if self.has_rate_limits:
-            self.last = efforts.copy()
+            self.reset(efforts)
 
     def reset(self, efforts: Array | None = None) -> None:
         """Forget the last command.
@@ -131,4 +153,6 @@ class MotorLimits:
             efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, rate limits do
                 not apply to the next command.
         """
-        self.last = None if efforts is None else efforts.copy()
+        self.arrays["known"][:] = efforts is not None
+        if efforts is not None:
+            self.arrays["commanded"][:] = efforts

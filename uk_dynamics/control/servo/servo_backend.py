@@ -25,8 +25,9 @@ def servo_evaluator(
     selection: str | Selection,
     *,
     friction: bool = True,
+    memory: Array | None = None,
 ) -> ServoEvaluator:
-    """The evaluator of the servo law of tasks."""
+    """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`."""
     asked = Selection.of(selection)
     choice = choose(tasks, asked)
     if choice == "gpu":
@@ -34,7 +35,7 @@ def servo_evaluator(
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:
-        return CompiledServo(tasks, interpreted, friction=friction)
+        return CompiledServo(tasks, interpreted, friction=friction, memory=memory)
 
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 
