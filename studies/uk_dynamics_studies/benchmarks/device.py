@@ -72,8 +72,11 @@ def on_device(
     whole = _median(lambda: dynamics.evaluate_batch(q, v, inputs=inputs, forces=False))
     step = None
     if mechanism.model.nq == mechanism.model.nv:
-        rolls = {"steps": _STEPS, "dt": _STEP, "every": _STEPS}
-        took = _median(lambda: dynamics.rollout(q, v, method="rk4", project=False, **rolls))
+        took = _median(
+            lambda: dynamics.rollout(
+                q, v, steps=_STEPS, dt=_STEP, every=_STEPS, method="rk4", project=False
+            )
+        )
         step = took / (_STAGES * _STEPS * count)
     return OnDevice(mechanism.name, dynamics.device.name, whole / count, step, error)
 

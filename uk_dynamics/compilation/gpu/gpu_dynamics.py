@@ -101,7 +101,7 @@ class GpuDynamics(Fallback):
         shapes = answer_shapes(count, nv, self.rows, forces=forces)
         answers = Answers(*map(on.empty, shapes))
         tau = None if given.tau is None else on.put(given.tau)
-        there = States(*map(on.put, (given.t, given.q, given.v)), tau)
+        there = States(on.put(given.t), on.put(given.q), on.put(given.v), tau)
         call = batch_call(there, common, answers, 0, count, on.address)
         on.launch(self._program, "uk_evaluate_kernel", call, count)
         names = list(Answers.__dataclass_fields__)[: len(shapes)]
