@@ -3,13 +3,12 @@
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
 from uk_dynamics.mechanism.dynamics.batch import (
-    Batches,
     empty,
     evaluate_each,
     put,
     sample_each,
-    without_forces,
 )
+from uk_dynamics.mechanism.dynamics.batch_arguments import METHODS, plan, without_forces
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
@@ -34,7 +33,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Motion,
     Stretch,
 )
-from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
+from uk_dynamics.mechanism.dynamics.rollout import roll_each
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
@@ -57,7 +56,6 @@ __all__ = [
     "METHODS",
     "STEP_CONSTANTS",
     "Backend",
-    "Batches",
     "CompiledController",
     "ControlInC",
     "Demand",

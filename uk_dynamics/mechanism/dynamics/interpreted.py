@@ -11,7 +11,8 @@ from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import ConfigurationSpace
-from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
+from uk_dynamics.mechanism.dynamics.batch import evaluate_each, sample_each
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
@@ -47,7 +48,7 @@ class Prepared(NamedTuple):
     workspace: Workspace  # kinematics at the state, valid until the next evaluation
 
 
-class InterpretedDynamics(Batches):
+class InterpretedDynamics(Dynamics):
     """The ``Dynamics`` of a mechanism in NumPy and LAPACK; not to be shared between threads."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
@@ -62,7 +63,6 @@ class InterpretedDynamics(Batches):
         if mechanism.local is not None:
             new_workspace = functools.partial(mechanism.local.workspace, self._model)
         self._workspace = new_workspace()
-        self.rows = len(mechanism.constraints)  # number of constraint rows, m
         self._rows = StructuralRows(mechanism)
         self._constraints: ConstraintSet = self._rows.constraints
         self._terms = EquationTerms(mechanism, self._workspace, self._rows)
@@ -105,6 +105,11 @@ class InterpretedDynamics(Batches):
     ) -> BatchSolution:
         """One state after the other; see :meth:`Dynamics.evaluate_batch`."""
         return evaluate_each(self, given, inputs, forces=forces)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint rows, m."""
+        return len(self._constraints)
 
     @property
     def sizes(self) -> tuple[int, int]:
