@@ -78,6 +78,8 @@ class Scene:
         matrix = np.array(self._cache.GetLocalToWorldTransform(prim)).T
         axes = matrix[:3, :3]
         scale = np.linalg.norm(axes, axis=0)
+        if not np.isfinite(matrix).all():
+            raise InputError("its place has numbers that are not finite")
         if not scale.all():
             raise InputError("is scaled to nothing")
         axes = axes / scale
