@@ -26,6 +26,14 @@ _ALONE = 2  # UK_ALONE of derivatives_lanes.h
 _WORTH_A_THREAD, _WORTH_A_THREAD_IN_LANES = 64, 128  # states
 
 
+_S, _LEFT = DerivativeStatus, LEFT_TO_PYTHON
+# by what C returns; singular masses are left to Python
+_OF_PROJECTION = np.array([_S.EXIST, _LEFT, _S.NOT_FINITE, _S.OPEN, _S.RANK_CHANGES])
+_OF_EFFORTS = np.array(
+    [_S.EXIST, _LEFT, _LEFT, _LEFT, _S.RANK_CHANGES, _S.TASKS_MISSED, _S.LIMITS_CHANGE]
+)
+
+
 class States(NamedTuple):
     """States of a batch, contiguous; times and references may be common to all.
 
@@ -213,9 +221,7 @@ class CompiledProjection:
             self._call(first, end, arrays, {}, memory)
 
         in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
-        S = DerivativeStatus  # singular masses are left to Python
-        codes = (S.EXIST, LEFT_TO_PYTHON, S.NOT_FINITE, S.OPEN, S.RANK_CHANGES)
-        found.status[:] = np.array(codes)[status.astype(int)]
+        found.status[:] = _OF_PROJECTION[status.astype(int)]
 
 
 class EffortSettings(NamedTuple):
@@ -273,9 +279,7 @@ class CompiledEfforts:
             self._call(first, end, arrays, {}, memory)
 
         in_parts(run, count, threads, 1, _WORTH_A_THREAD)
-        S, left = DerivativeStatus, LEFT_TO_PYTHON
-        codes = (S.EXIST, left, left, left, S.RANK_CHANGES, S.TASKS_MISSED, S.LIMITS_CHANGE)
-        found.status[:] = np.array(codes)[status.astype(int)]
+        found.status[:] = _OF_EFFORTS[status.astype(int)]
         found.limited[:] = held > 0.0
         last = ends.get(count, begin)
         motions = last[layout["motions"]].reshape(-1, 2 * states.v.shape[1])

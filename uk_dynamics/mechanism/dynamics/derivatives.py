@@ -102,6 +102,10 @@ class Derivative:
         return self.whole[..., self.groups[group]]
 
 
+_NO_FLAGS, _NO_ROWS = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp)
+_NO_MOTIONS = np.zeros((0, 0))
+
+
 class Quantities:
     """Derivatives of some quantities, as attributes: ``found.acceleration.q``.
 
@@ -167,6 +171,6 @@ class Derivatives(Quantities):
         super().__init__(quantities)
         self.status, self.solution = status, solution
         self.exist: Any = status == DerivativeStatus.EXIST if exist is None else exist
-        self.limited = np.zeros(0, dtype=bool) if limited is None else limited
-        self.motions = np.zeros((0, 0)) if motions is None else motions
-        self.offending = np.zeros(0, dtype=np.intp) if offending is None else offending
+        self.limited = _NO_FLAGS if limited is None else limited
+        self.motions = _NO_MOTIONS if motions is None else motions
+        self.offending = _NO_ROWS if offending is None else offending
