@@ -24,7 +24,6 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.speed_hint import hint_at_compiling
 from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -53,7 +52,7 @@ def simulate(
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], object] | None = None,
-    backend: Backend = "cached",
+    backend: Backend = "auto",
     recording: str | Path | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
@@ -89,9 +88,9 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory contains the dissipated energy.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: Evaluator from the first step to the last: ``cached``, compiled if the mechanism
-            has been compiled before; ``compiled`` and ``auto`` compile it first. The controller
-            has one of its own.
+        backend: Evaluator from the first step to the last: ``auto`` compiles the mechanism at its
+            first start, where it can be compiled; ``cached`` takes what has been compiled before.
+            See :func:`select_backend`; the controller has one of its own.
         recording: File for the samples, also written after an error or Ctrl-C: ``.npz`` or
             ``.csv`` at the end, ``.mcap`` sample by sample, so that after a crash it is readable up
             to the last 16 kB.
@@ -242,8 +241,6 @@ def simulate(
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
         record(current)
-    if backend == "cached":
-        hint_at_compiling(mechanism, plant.tasks, time.perf_counter() - began)
     return recorder.trajectory(cost())
 
 
