@@ -239,3 +239,22 @@ def test_from_python_mechanism_and_law_are_compiled_too(tmp_path, monkeypatch, c
     assert is_cached(tasks)
     begun = [said for said in caplog.messages if said.startswith("compiling ")]
     assert len(begun) == 2  # a line for each
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--duration", "1e300"), "sample_period"),
+        (("--duration", "1", "--sample-period", "1e-12"), "sample_period"),
+        (("--duration", "1", "--control", "hold", "--control-period", "1e-12"), "control_period"),
+        (
+            ("--duration", "1e7", "--sample-period", "1", "--method", "rk4", "--step", "1e-10"),
+            "step",
+        ),
+    ],
+)
+def test_sizes_without_sense_are_refused_at_once(options, named, capsys):
+    assert main(["simulate", "five_bar", "--backend", "interpreted", *options]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert named in said[0]

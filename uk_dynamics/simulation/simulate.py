@@ -35,6 +35,8 @@ _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
 
+_MOST_INSTANTS = 1e8  # of samples or control periods: some GB of times alone
+
 
 def simulate(
     mechanism: Mechanism,
@@ -116,6 +118,7 @@ def simulate(
         if value is not None:
             _check(method, **{name: value})
     step = fixed_step(step, control_period)
+    _check_sizes(duration, sample_period, control_period, step)
     began = time.perf_counter()
     continuous = control_period is None
     same = same_instant(sample_period, control_period or duration)
@@ -406,6 +409,21 @@ def _check(method: str, **numbers: float) -> None:
     for name, value in numbers.items():
         if not (_is_finite(value) and value > 0.0):
             raise InputError(f"expected a positive number, found {value!r}", place=name)
+
+
+def _check_sizes(
+    duration: float, sample_period: float, control_period: float | None, step: float
+) -> None:
+    """Refuse what no memory holds, and steps that vanish against the time they are added to."""
+    for name, period in (("sample_period", sample_period), ("control_period", control_period)):
+        if period is not None and not duration / period <= _MOST_INSTANTS:
+            raise InputError(
+                f"{duration:g} s in parts of {period:g} s are more than {_MOST_INSTANTS:.0e}"
+                " instants, which memory does not hold; lengthen it or shorten the duration",
+                place=name,
+            )
+    if not duration + step > duration:
+        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
 
 
 def _is_finite(value: object) -> bool:
