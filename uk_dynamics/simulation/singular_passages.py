@@ -44,6 +44,7 @@ class SingularPassages:
         self._mechanism = mechanism
         self._rank = 0  # the largest so far
         self._last: deque[tuple[float, float, Array]] = deque(maxlen=4)
+        self._entered = 0.0  # when its singular samples began
         self._named: set[tuple[str, ...]] = set()
 
     def restart(self) -> None:
@@ -67,8 +68,10 @@ class SingularPassages:
         if self._last and t <= self._last[-1][0]:
             return
         if self._last and self._last[-1][1] == regular == 0.0:  # samples within it count as one
-            t, q = 0.5 * (self._last[-1][0] + t), self._last.pop()[2]
-        self._last.append((t, regular, q))
+            self._last.pop()
+        else:
+            self._entered = t
+        self._last.append((0.5 * (self._entered + t), regular, q))
         if len(self._last) == 4 and (when := self._between()) is not None:
             nearest = min((one for one in self._last if one[1] > 0.0), key=lambda one: one[1])
             names, place = self._where(nearest[0], nearest[2])

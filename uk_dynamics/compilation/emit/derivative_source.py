@@ -23,9 +23,8 @@ from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
-from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbols import WIDTH
+from uk_dynamics.compilation.trace.symbols import WIDTH, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism

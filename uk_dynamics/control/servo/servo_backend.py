@@ -30,8 +30,8 @@ def servo_evaluator(
     """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`."""
     asked = Selection.of(selection, "wait")
     choice = choose(tasks, asked)
-    if choice == "jax":
-        raise InputError("the servo law is not written for JAX", place="backend")
+    if choice == "gpu":
+        raise InputError("the servo law does not run on a GPU", place="backend")
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:

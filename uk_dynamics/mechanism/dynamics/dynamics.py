@@ -27,7 +27,7 @@ from uk_dynamics.mechanism.resolution.state import (
 )
 
 #: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
-Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
+Backend = Literal["auto", "cached", "interpreted", "compiled", "gpu"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 
