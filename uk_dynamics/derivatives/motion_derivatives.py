@@ -399,7 +399,7 @@ class ParameterDerivatives(_OfMotion):
         forces: bool = False,
         threads: int | None = None,
     ) -> Derivatives:
-        """Differentiate at many states; see :meth:`uk_dynamics.MotionDerivatives.batch`."""
+        """Differentiate at many states; see ``MotionDerivatives.batch``."""
         return self._ordered(super().batch(q, v, tau, t, forces=forces, threads=threads))
 
     def _prepare(self, found: Derivatives) -> None:

@@ -83,7 +83,7 @@ class SymbolDerivatives:
 
 
 def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
-    """What a symbol is made of and depends on some ends, these included; operands first."""
+    """Find the parts of a symbol that depend on some ends, these included; operands first."""
     moving: dict[Symbol, bool] = {}
     stack = [value]
     while stack:
@@ -98,7 +98,7 @@ def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
 
 
 def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
-    """What the adjoint of an operation adds to those of its operands."""
+    """Shares of the adjoint of an operation that its operands get."""
     if node.operation == "choose":
         condition, yes, no = node.operands
         parts = [(yes, condition.choose(adjoint, 0.0)), (no, condition.choose(0.0, adjoint))]

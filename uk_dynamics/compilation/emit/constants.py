@@ -25,8 +25,10 @@ from uk_dynamics.core.servo import (
     CONTROL_CONSTANTS,
     EFFORT_DERIVATIVE_CONSTANTS,
     INTERNAL_CONSTANTS,
+    LIMITS,
     MET,
     NOTICEABLE,
+    PAST,
     SAME_EFFECT,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
@@ -53,6 +55,7 @@ def constants() -> Mapping[str, float]:
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,
+        {"LIMITS": len(LIMITS), "PAST": PAST},
         INTERNAL_CONSTANTS,
         EFFORT_DERIVATIVE_CONSTANTS,
         {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},

@@ -42,7 +42,7 @@ def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_batch_declarations() -> str:
-    """What a C program needs to know of it, apart from the sizes of the mechanism."""
+    """Declarations for C programs, apart from the sizes of the mechanism."""
     return part("derivatives_lanes.h")
 
 

@@ -65,7 +65,7 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
-    """What a C program needs to know of it."""
+    """Declarations for C programs: sizes and memory."""
     layout = DerivativeLayout(mechanism)
     # of rows of derivatives: by q, v and t, or by p, filled up to whole vectors; then by tau
     sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
@@ -111,7 +111,7 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
 
 
 def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
-    """What stands behind the derivatives of the equations."""
+    """Definitions of the projection, which stand behind the derivatives of the equations."""
     assert rolls(mechanism)
     scale = mechanism.constraints.reference_scale
     return [
@@ -124,7 +124,7 @@ def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
-    """What is not zero by structure of C, of M where C moves something, and of K both ways."""
+    """List what is not zero by structure: of C, of M where C moves something, of K both ways."""
     if not motions.rows:
         return []
     nv = len(terms.F)
@@ -226,7 +226,7 @@ def in_rows(stride: int) -> Places:
 
 
 def in_blocks(stride: int, nv: int) -> Places:
-    """The same places, of vectors with the number of columns that are in them."""
+    """Places in rows of this length, of vectors with the number of columns that are in them."""
 
     def found(name: str, rows: list[BlockRow]) -> Targets:
         return [place for i, row in enumerate(rows) for place in of_a_row(name, i * stride, row)]

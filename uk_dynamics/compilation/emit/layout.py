@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.servo import Split
+from uk_dynamics.core.servo import LIMITS, PAST, Split
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -214,9 +214,7 @@ class ServoLayout(Layout):
             ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
             ("task_damping", rows, "2 zeta omega"),
             ("task_stiffness", rows, "omega^2"),
-            ("effort_limit", motors, ""),
-            ("power_limit", motors, ""),
-            ("rate_step", motors, "largest change in a period"),
+            ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
@@ -233,8 +231,8 @@ class ServoLayout(Layout):
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
             ("approach", 6 * rows, "polynomials along which it does"),
-            ("commanded_known", 1, "whether rate limits count from the last efforts"),
-            ("commanded", motors, ""),
+            ("known_commands", 1, "whether there are any"),
+            ("commands", PAST * motors, "last efforts, their last change"),
         )
 
 
@@ -295,5 +293,5 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "commanded_known", "internal", "tree", "allowed"),
+    *("approach_time", "known_commands", "internal", "tree", "allowed"),
 )

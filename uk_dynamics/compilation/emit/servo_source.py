@@ -19,6 +19,7 @@ from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
+from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
@@ -161,18 +162,15 @@ def task_kinds(tasks: Tasks, *more: str) -> str:
 
 def control_start(tasks: Tasks) -> str:
     """``uk_control_start``: settings of the files, for programs without ours."""
-    actuators = tasks.mechanism.actuators
-    limits = {
-        "effort_limit": actuators.effort_limits,
-        "power_limit": actuators.power_limits,
-        "rate_step": actuators.rate_limits,
-    }
+    limits = {"limits": tasks.mechanism.actuators.limits.ravel()}
     return (
         "/* Settings of the files into a memory of zeros; period in s. */\n"
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
         f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
-        "  for (int j = 0; j < UK_NU; ++j) m->rate_step[j] *= period;\n"
+        f"  {table('int', 'order', LIMITS.values())}\n"
+        "  for (int k = 0; k < UK_LIMITS * UK_NU; ++k)\n"
+        "    for (int i = 0; i < order[k / UK_NU]; ++i) m->limits[k] *= period;\n"
         "  uk_control_reset(m, NULL);\n}\n"
     )
 

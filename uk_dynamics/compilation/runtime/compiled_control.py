@@ -34,10 +34,14 @@ class ControlMemory:
         self.numbers = layout.memory()
         self.fields = {name: self.numbers[layout[name]] for name in layout.fields}
         self.remembered = self.numbers[layout.past]
-        names = {"effort": "effort_limit", "power": "power_limit", "step": "rate_step"}
-        names |= {"known": "commanded_known"}
-        names |= {name: name for name in ("commanded", "lower", "upper")}
-        self.limits = {name: self.fields[field] for name, field in names.items()}
+        fields = self.fields
+        self.limits = {
+            "limits": fields["limits"].reshape(-1, layout.motors),
+            "past": fields["commands"].reshape(-1, layout.motors),
+            "known": fields["known_commands"],
+            "lower": fields["lower"],
+            "upper": fields["upper"],
+        }
 
 
 class CompiledControl:

@@ -16,14 +16,16 @@ import numpy as np
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.core.servo import LIMITS, PAST
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 
 def limit_arrays(motors: int) -> dict[str, Array]:
     """What ``uk_limits`` points to, by name."""
-    names = [name for name, *_ in structure("uk_limits")._fields_]
-    return {name: np.zeros(1 if name == "known" else motors) for name in names}
+    limits, past = np.zeros((len(LIMITS), motors)), np.zeros((PAST, motors))
+    lower, upper = np.zeros((2, motors))
+    return {"limits": limits, "past": past, "known": np.zeros(1), "lower": lower, "upper": upper}
 
 
 def _limits(arrays: Mapping[str, Array]) -> ctypes.Structure:
@@ -140,7 +142,7 @@ class TransferMemory:
     """
 
     def __init__(self, limits: Mapping[str, Array]) -> None:
-        self.origin, self.offset, self._sent = np.zeros((3, len(limits["effort"])))
+        self.origin, self.offset, self._sent = np.zeros((3, len(limits["lower"])))
         self._known, self._limits = np.zeros(1), limits
         places = {"from": self.origin.ctypes.data}
         self.call: Any = structure("uk_transfer")(
@@ -182,11 +184,14 @@ class CompiledForesight:
         self._motion, self._queue = motion, queue
         velocities, motors = motion.sizes
         self._nothing = np.zeros(motors), np.zeros(velocities)
+        self._inputs: Inputs | None = None
+        self._rows: Array | None = None
         self._call: Any = structure("uk_foresight")(
             memory=motion.memory_address,
             motion=motion.call_address,
             law=inner.function,
             controller=inner.controller,
+            count=queue.count.ctypes.data,
         )
         self.law = Law(
             motion.address_of("foresee"),
@@ -206,8 +211,12 @@ class CompiledForesight:
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
         """
-        self._motion.act(inputs, *self._nothing)
+        if inputs is not self._inputs:
+            self._motion.act(inputs, *self._nothing)
+            self._inputs = inputs
         call, queue = self._call, self._queue
+        call.delay, call.longest = delay, longest
         queue.leave_room()
-        call.delay, call.longest, call.places = delay, longest, len(queue.rows)
-        call.count, call.sent = queue.count.ctypes.data, queue.rows.ctypes.data
+        if queue.rows is not self._rows:  # they have moved
+            self._rows = queue.rows
+            call.places, call.sent = len(queue.rows), queue.rows.ctypes.data

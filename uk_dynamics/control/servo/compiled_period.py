@@ -9,6 +9,7 @@ and works on the same memory.
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -126,7 +127,8 @@ class CompiledPeriod:
         self._fields, self._settings = memory.fields, settings
         self._control = CompiledControl(servo, tasks)
         self._scale = tasks.constraints.reference_scale
-        self._internal: object = self  # internal forces that C knows
+        self._weights, self._preload = memory.fields["weights"], memory.fields["preload"]
+        self._known: tuple[object, ...] = (self,)  # settings that C has; at first none
         self.law = self._control.law
         self.call = PeriodCall(self.law, tasks.mechanism)
 
@@ -151,18 +153,18 @@ class CompiledPeriod:
     def _set(self, settings: Settings, references: Mapping[str, Followed] | None) -> None:
         fields, internal = self._fields, settings.internal
         self._control.follow(settings.structure, settings.active, references)
-        fields["weights"][:] = settings.weights
-        fields["preload"][:] = 0.0 if settings.preload is None else settings.preload
+        self._weights[:] = settings.weights
+        self._preload[:] = 0.0 if settings.preload is None else settings.preload
+        if all(map(operator.is_, settings, self._known)):
+            return
+        self._known = settings
         fields["period"][0] = settings.control_period or 0.0
         fields["blend_time"][0] = settings.blend_time
         fields["friction"][0] = settings.friction == "model"
-        if internal is self._internal:
-            return
         fields["internal"][0] = internal is not None
         if internal is not None:
             fields["internal_row"][:], fields["internal_force"][:] = internal.named, internal.added
             fields["internal_unit"][:] = internal.unit
-        self._internal = internal
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""
