@@ -1,6 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What derivatives.c does at regular states, one state per lane. Derivatives stand one behind the other as the
- * tables list them, row by row, and so do C by velocity and z = C s; K is stored by velocity. */
+ * tables list them, row by row, and so do C by velocity and z = C s; K is stored by velocity.
+ *
+ * One state keeps a source of its own, derivatives.c: it has the columns of its one state in vectors, and pivots.
+ * This one compiled with width 1 takes twice its time (stewart_platform, AVX-512: 14.6 against 7.3 us). */
 
 #define UK_FREE (UK_NV - UK_MOTIONS)
 #define UK_FREES (UK_FREE > 0 ? UK_FREE : 1)
