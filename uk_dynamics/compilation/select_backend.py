@@ -45,9 +45,9 @@ class Selection:
     log: Log = ONCE  # where ``auto`` says what it does
 
     @classmethod
-    def of(cls, given: str | Selection) -> Selection:
-        """The selection behind the name of a backend."""
-        return cls(given) if isinstance(given, str) else given
+    def of(cls, given: str | Selection, unready: Unready = "defer") -> Selection:
+        """The selection behind the name of a backend; what a motion is made of waits."""
+        return cls(given, unready) if isinstance(given, str) else given
 
 
 def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "auto") -> Dynamics:
@@ -75,7 +75,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     The environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
 
     Interpreted and compiled results agree to rounding, not to the last bit. Callers whose numbers
-    must not change midway do not defer: simulations take ``cached`` or wait.
+    must not change midway do not defer: simulations and the servo law in them wait.
 
     Args:
         mechanism: What to evaluate.

@@ -54,7 +54,7 @@ class DelayCompensation:
         *,
         control_period: float,
         longest: float = 0.1,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the prediction.
 

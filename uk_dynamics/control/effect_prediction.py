@@ -56,7 +56,7 @@ class EffectPrediction:
         delay: float = 0.0,
         *,
         longest: float = 0.1,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the evaluation.
 
@@ -78,7 +78,7 @@ class EffectPrediction:
         self.longest = longest
         self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
-        self.dynamics: Dynamics = select_backend(mechanism, backend)
+        self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
         self.effects = EffortQueue(len(mechanism.actuators), _PLACES)
 
     @property

@@ -59,7 +59,7 @@ class Plant:
         # from a state until the efforts computed from it act, in s; not with continuous control
         delay: float = 0.0,
         same: float = 0.0,  # instants that are nearer to one another are one, in s
-        backend: Backend = "cached",  # evaluator of the mechanism
+        backend: Backend = "auto",  # evaluator of the mechanism
     ) -> None:
         """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway

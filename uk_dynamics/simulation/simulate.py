@@ -24,7 +24,6 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.speed_hint import hint_at_compiling
 from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -35,6 +34,8 @@ _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
+
+_MOST_INSTANTS = 1e8  # of samples or control periods: some GB of times alone
 
 
 def simulate(
@@ -53,7 +54,7 @@ def simulate(
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], object] | None = None,
-    backend: Backend = "cached",
+    backend: Backend = "auto",
     recording: str | Path | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
@@ -89,9 +90,9 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory contains the dissipated energy.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: Evaluator from the first step to the last: ``cached``, compiled if the mechanism
-            has been compiled before; ``compiled`` and ``auto`` compile it first. The controller
-            has one of its own.
+        backend: Evaluator from the first step to the last: ``auto`` compiles the mechanism at its
+            first start, where it can be compiled; ``cached`` takes what has been compiled before.
+            See :func:`select_backend`; the controller has one of its own.
         recording: File for the samples, also written after an error or Ctrl-C: ``.npz`` or
             ``.csv`` at the end, ``.mcap`` sample by sample, so that after a crash it is readable up
             to the last 16 kB.
@@ -117,6 +118,7 @@ def simulate(
         if value is not None:
             _check(method, **{name: value})
     step = fixed_step(step, control_period)
+    _check_sizes(duration, sample_period, control_period, step)
     began = time.perf_counter()
     continuous = control_period is None
     same = same_instant(sample_period, control_period or duration)
@@ -242,8 +244,6 @@ def simulate(
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
         record(current)
-    if backend == "cached":
-        hint_at_compiling(mechanism, plant.tasks, time.perf_counter() - began)
     return recorder.trajectory(cost())
 
 
@@ -409,6 +409,21 @@ def _check(method: str, **numbers: float) -> None:
     for name, value in numbers.items():
         if not (_is_finite(value) and value > 0.0):
             raise InputError(f"expected a positive number, found {value!r}", place=name)
+
+
+def _check_sizes(
+    duration: float, sample_period: float, control_period: float | None, step: float
+) -> None:
+    """Refuse what no memory holds, and steps that vanish against the time they are added to."""
+    for name, period in (("sample_period", sample_period), ("control_period", control_period)):
+        if period is not None and not duration / period <= _MOST_INSTANTS:
+            raise InputError(
+                f"{duration:g} s in parts of {period:g} s are more than {_MOST_INSTANTS:.0e}"
+                " instants, which memory does not hold; lengthen it or shorten the duration",
+                place=name,
+            )
+    if not duration + step > duration:
+        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
 
 
 def _is_finite(value: object) -> bool:

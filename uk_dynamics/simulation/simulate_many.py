@@ -66,7 +66,7 @@ def simulate_many(
     method: str = "rk4",
     step: float | None = None,
     sample_period: float = 0.01,
-    backend: Backend = "cached",
+    backend: Backend = "auto",
     threads: int | None = None,
 ) -> list[Trajectory]:
     """Simulate many motions under control: of Monte Carlo studies, tuning, learning.

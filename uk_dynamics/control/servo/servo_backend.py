@@ -28,7 +28,7 @@ def servo_evaluator(
     memory: Array | None = None,
 ) -> ServoEvaluator:
     """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`."""
-    asked = Selection.of(selection)
+    asked = Selection.of(selection, "wait")
     choice = choose(tasks, asked)
     if choice == "gpu":
         raise InputError("the servo law does not run on a GPU", place="backend")

@@ -75,7 +75,7 @@ class ServoController:
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
         active: ActiveConstraints | Iterable[str] | None = None,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the evaluation.
 
@@ -90,8 +90,9 @@ class ServoController:
                 feedback acts on the full error at once.
             active: Switchable constraints that are on, or their names; None: as in the mechanism
                 file.
-            backend: Evaluator of the law; see :func:`select_backend`. The default is ``cached``: a
-                controller is often part of a simulation, whose numbers must not change midway.
+            backend: Evaluator of the law; see :func:`select_backend`. ``auto`` waits for the
+                compiler at the first start: a controller is often part of a simulation, whose
+                numbers must not change midway.
 
         Raises:
             InputError: The mechanism has no motors, the tasks belong to another mechanism, there is

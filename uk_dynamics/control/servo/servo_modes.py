@@ -47,7 +47,7 @@ class ServoModes:
         tasks: Tasks | None,
         control_period: float | None,
         *,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 
