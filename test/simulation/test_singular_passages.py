@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.recorded import PARALLELOGRAM
 
-from uk_dynamics import Mechanism, State, simulate
+from uk_dynamics import Mechanism, State
 from uk_dynamics.cli.main import main
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.simulation.singular_passages import Passage, SingularPassages
@@ -43,18 +43,6 @@ def test_one_that_is_only_approached_is_not_named() -> None:
     turning = 0.01 + 0.002 * np.arange(-15, 16) ** 2 / 225.0
     assert not passages(turning, 1e-3)
     assert not passages(np.linspace(0.5, 1.2, 30), 1e-2)
-
-
-def test_a_simulation_warns_of_it() -> None:
-    # it swings through by its own speed
-    v = -3.0 * PARALLELOGRAM
-    run = simulate(MECHANISM, State(0.0, 0.3 * PARALLELOGRAM, v), 0.2, method="rk4", step=2e-3)
-    crank = run.position("crank")
-    (warning,) = [text for text in run.warnings if "doubtful" in text]
-    passed = float(np.interp(0.0, -crank, run.t))
-    assert float(warning.rpartition("t = ")[2].removesuffix(" s")) == pytest.approx(
-        passed, abs=5e-3
-    )
 
 
 def test_check_says_when_references_lead_through_it(tmp_path, capsys) -> None:

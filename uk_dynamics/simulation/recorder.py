@@ -19,7 +19,6 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
-from uk_dynamics.simulation.singular_passages import SingularPassages
 from uk_dynamics.simulation.trajectory import Trajectory
 
 _WARNINGS = {
@@ -67,7 +66,6 @@ class Recorder:
         self._pending: list[_Block] = []
         self._samples: list[Mapping[str, Any]] = []  # what was made of them
         self._warnings: dict[str, float] = {}
-        self._passages = SingularPassages(mechanism)
         self._switchings: list[Switching] = []
         # called with each stored sample and the name of its status
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
@@ -160,10 +158,6 @@ class Recorder:
 
     def _warn_of(self, states: States, found: Samples) -> None:
         mechanism = self._mechanism
-        for k, (t, q) in enumerate(zip(states.t.tolist(), states.q, strict=True)):
-            condition = found.solution(k).condition
-            for when, passed in self._passages.add(t, q, int(found.rank[k]), condition):
-                self.warn(passed, when)
         outside = mechanism.model.coordinates.outside_limits(states.q).any(axis=1)
         for k in np.flatnonzero(outside).tolist():
             for violation in mechanism.model.limit_violations(states.q[k]):
@@ -187,7 +181,6 @@ class Recorder:
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
         """Store a switching event and the kinetic energy it dissipated, in J."""
         self._evaluate()
-        self._passages.restart()
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
     def trajectory(self, statistics: Statistics) -> Trajectory:

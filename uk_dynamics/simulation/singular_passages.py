@@ -47,11 +47,6 @@ class SingularPassages:
         self._entered = 0.0  # when its singular samples began
         self._named: set[tuple[str, ...]] = set()
 
-    def restart(self) -> None:
-        """Begin with other constraints."""
-        self._rank = 0
-        self._last.clear()
-
     def add(self, t: float, q: Array, rank: int, condition: float) -> Iterator[Passage]:
         """Take a sample; each set of constraints is named once, two samples after its passage.
 
