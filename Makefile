@@ -27,6 +27,7 @@ lint:
 	@tools/run ruff check .
 	@tools/run ruff format --check .
 	@tools/run mypy
+	@tools/run python tools/lint_c.py
 	@tools/run pytest --quiet test/test_layers.py .ci/test_typing.py
 
 docs:

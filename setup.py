@@ -102,7 +102,7 @@ setup(
         "crocoddyl": [
             "crocoddyl>=3.2"
         ],  # its own, since it decides the versions of Pinocchio and of robots
-        "jax": ["jax>=0.4.30"],
+        "gpu": ["cupy-cuda12x>=14", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-runtime-cu12"],
         "sweep": ["dask[distributed]>=2024.1", "pyarrow>=14"],
         "robots": ["example-robot-data>=4.4"],
         "record": ["mcap-ros2-support>=0.5"],

@@ -183,7 +183,7 @@ class Mechanism(KinematicMechanism):
         Args:
             backend: ``auto`` answers at once and evaluates in C as soon as a library is there;
                 ``compiled`` waits for it, which takes seconds where the mechanism was never
-                compiled; ``cached`` takes one that is there; ``interpreted`` none; ``jax`` is for
+                compiled; ``cached`` takes one that is there; ``interpreted`` none; ``gpu`` is for
                 batches on a GPU. The table is in ``docs/compiled.md``.
 
         Raises:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from docs.generators.export_capabilities import COLUMNS, CONSTRAINTS, OTHERS
 from docs.generators.markdown import code, heading, listing, table
 from uk_dynamics.constraints.kinds.registry import kinds
-from uk_dynamics.conversion.export.capabilities import COLUMNS, CONSTRAINTS, OTHERS
 
 
 def block() -> str:

@@ -42,7 +42,7 @@ def source(tmp_path_factory):
     return folder / "five_bar_derivatives.c"
 
 
-def slopes_at(machine, state, efforts):
+def derivatives_at(machine, state, efforts):
     return machine.derivatives(state, machine.inputs(efforts=efforts)).acceleration
 
 
@@ -53,13 +53,14 @@ def test_the_example_prints_the_derivatives(source, tmp_path, by):
     subprocess.run([*STRICT, *files, "-o", program, "-lm"], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     found = np.array([line.split()[1:] for line in said.splitlines()], dtype=float)
-    state = slopes_at(machine, machine.start(), np.zeros(len(machine.actuators)))
+    state = derivatives_at(machine, machine.start(), np.zeros(len(machine.actuators)))
     expected = np.hstack([state.q, state.v, state.t[:, None], state.tau])
     if by == "parameters":  # in alphabetical order, as the header lists them
-        slopes = ParameterDerivatives(machine, sorted(PARAMETERS), "interpreted")
+        derivatives = ParameterDerivatives(machine, sorted(PARAMETERS), "interpreted")
         # the loop that one pin opens alone follows the rows taken as independent
-        assert slopes.at(machine.start()).exist.tolist() == [False, True, True]
-        expected = np.hstack([slopes.at(machine.start()).acceleration.parameters[:, 1:], state.tau])
+        of_parameters = derivatives.at(machine.start())
+        assert of_parameters.exist.tolist() == [False, True, True]
+        expected = of_parameters.acceleration.whole[:, 1:]
         found = found[:, 1:]
         assert (
             "links.left_leg.mass [kg], 1.0" in source.with_name("five_bar_parameters.h").read_text()
@@ -105,33 +106,33 @@ def test_derivatives_of_redundant_multipliers_and_forces(functions):
     memory[layout["tau"]] = tau = np.random.default_rng(6).normal(size=machine.model.nv)
     where = ctypes.c_void_p(memory.ctypes.data)
     assert functions.five_bar_derivatives_differentiate(where) == 0
-    found = [np.empty((rows, layout.slopes)) for rows in (layout.rows, machine.model.nv)]
-    functions.five_bar_derivatives_force_slopes(
+    found = [np.empty((rows, layout.row_length)) for rows in (layout.rows, machine.model.nv)]
+    functions.five_bar_derivatives_force_derivatives(
         where, *(ctypes.c_void_p(x.ctypes.data) for x in found)
     )
     expected = MotionDerivatives(machine, "interpreted").at(begin, Inputs(tau))
     moves = expected.motions
-    for slopes, by in zip(found, (expected.multipliers, expected.force), strict=True):
-        along = slopes[:, : len(moves)] @ moves
+    for derivatives, by in zip(found, (expected.multipliers, expected.force), strict=True):
+        along = derivatives[:, : len(moves)] @ moves
         bound = TOLERANCE * max(1.0, np.abs(by.q).max(), np.abs(by.v).max())
         np.testing.assert_allclose(along, np.hstack([by.q, by.v]) @ moves, rtol=0.0, atol=bound)
-        np.testing.assert_allclose(slopes[:, layout.stride :], by.tau, rtol=0.0, atol=bound)
+        np.testing.assert_allclose(derivatives[:, layout.stride :], by.tau, rtol=0.0, atol=bound)
 
 
 def test_derivatives_of_the_projection(functions):
     """Of redundant rows; parallelograms that are flat have none."""
     machine, rng = shipped("five_bar"), np.random.default_rng(8)
     begin, layout, nv = machine.start(), DerivativeLayout(machine), machine.model.nv
-    memory, slopes = layout.memory(), np.empty((2 * nv, 2 * nv + 1))
-    project = functions.five_bar_derivatives_projection_slopes
-    places = [ctypes.c_void_p(x.ctypes.data) for x in (memory, slopes)]
+    memory, derivatives = layout.memory(), np.empty((2 * nv, 2 * nv + 1))
+    project = functions.five_bar_derivatives_projection_derivatives
+    places = [ctypes.c_void_p(x.ctypes.data) for x in (memory, derivatives)]
     v = rng.normal(size=nv)
     memory[layout["q"]], memory[layout["v"]] = begin.q, v
     assert project(*places) == 0
     expected = ProjectionDerivatives(machine, "interpreted").at(State(0.0, begin.q, v))
     for found, own in (
-        (slopes[:nv], expected.position.whole),
-        (slopes[nv:], expected.velocity.whole),
+        (derivatives[:nv], expected.position.whole),
+        (derivatives[nv:], expected.velocity.whole),
     ):
         np.testing.assert_allclose(found, own, rtol=0.0, atol=TOLERANCE * np.abs(own).max())
     memory[layout["q"]], memory[layout["v"]] = 0.0, v
@@ -146,7 +147,7 @@ def test_functions_as_acados_calls_them(functions):
     begin = machine.start()
     nx, nu = 2 * machine.model.nv, len(machine.actuators)
     x, u = np.concatenate([begin.q, begin.v]), rng.normal(size=nu)
-    by = slopes_at(machine, begin, u)
+    by = derivatives_at(machine, begin, u)
     A = np.block([[np.zeros((nx // 2, nx // 2)), np.eye(nx // 2)], [by.q, by.v]])
     B = np.vstack([np.zeros((nx // 2, nu)), by.tau @ machine.actuators.matrix])
 

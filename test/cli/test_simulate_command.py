@@ -16,7 +16,6 @@ from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import announce, is_cached
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.simulation import speed_hint
 from uk_dynamics.simulation.time_integration import METHODS
 
 
@@ -224,21 +223,38 @@ def test_mechanism_and_law_are_compiled_at_the_first_start(tmp_path, monkeypatch
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
-def test_from_python_a_slow_simulation_says_what_would_be_quick(tmp_path, monkeypatch, caplog):
+def test_from_python_mechanism_and_law_are_compiled_too(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
     announce.cache_clear()
+    caplog.set_level("INFO")
     mechanism = Mechanism.from_file("two_mass_spring")
-    controller = ServoController(mechanism, Tasks.from_file("two_mass_spring_stretch", mechanism))
+    tasks = Tasks.from_file("two_mass_spring_stretch", mechanism)
+    simulate(mechanism, mechanism.start(), 0.01, backend="cached")
+    simulate(mechanism, mechanism.start(), 0.01, backend="interpreted")
+    assert not is_cached(mechanism)  # asked for
+    controller = ServoController(mechanism, tasks)
     simulate(mechanism, mechanism.start(), 0.01, controller=controller)
-    assert not caplog.messages
-    monkeypatch.setattr(speed_hint, "_LONG", 0.0)
-    simulate(mechanism, mechanism.start(), 0.01, backend="interpreted", controller=controller)
-    assert not caplog.messages  # asked for
-    simulate(mechanism, mechanism.start(), 0.01, controller=controller)
-    (said,) = caplog.messages
-    assert 'with backend="auto" for simulate and ServoController, it takes' in said
-    monkeypatch.setenv("UK_DYNAMICS_BACKEND", "interpreted")
-    announce.cache_clear()
-    simulate(mechanism, mechanism.start(), 0.01, controller=controller)
-    assert len(caplog.messages) == 1
+    assert is_cached(mechanism)
+    assert is_cached(tasks)
+    begun = [said for said in caplog.messages if said.startswith("compiling ")]
+    assert len(begun) == 2  # a line for each
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--duration", "1e300"), "sample_period"),
+        (("--duration", "1", "--sample-period", "1e-12"), "sample_period"),
+        (("--duration", "1", "--control", "hold", "--control-period", "1e-12"), "control_period"),
+        (
+            ("--duration", "1e7", "--sample-period", "1", "--method", "rk4", "--step", "1e-10"),
+            "step",
+        ),
+    ],
+)
+def test_sizes_without_sense_are_refused_at_once(options, named, capsys):
+    assert main(["simulate", "five_bar", "--backend", "interpreted", *options]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert named in said[0]

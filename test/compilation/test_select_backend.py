@@ -114,7 +114,7 @@ def test_large_mechanisms_with_local_loops_share_a_library(tmp_path):
     # what moves them has their sizes, what evaluates them does not
     assert len([x for x in tmp_path.rglob("*.so") if ".motion-" not in x.name]) == 1
     with pytest.raises(CompilationError, match="90 velocities"):
-        select_backend(machine, "jax")
+        select_backend(machine, "gpu")
 
 
 def test_what_cannot_be_compiled_is_interpreted_and_the_log_says_why(caplog):
@@ -170,7 +170,7 @@ def test_the_environment_says_what_auto_stands_for(monkeypatch):
 
 
 def test_the_backend_must_exist():
-    with pytest.raises(InputError, match="there are: auto, cached, interpreted, compiled, jax"):
+    with pytest.raises(InputError, match="there are: auto, cached, interpreted, compiled, gpu"):
         shipped("four_bar").dynamics("fastest")
 
 

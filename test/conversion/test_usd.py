@@ -187,3 +187,20 @@ def test_no_scene(tmp_path):
         with pytest.raises(InputError, match=problem) as refusal:
             imported(tmp_path, text)
         assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        (b"xformOp:translate", b"xformOp:tran0e"),
+        (b"def ", b"d\xb3ef "),
+        (b"{", b"{{ \x86"),
+    ],
+)
+def test_damaged_scenes_are_refused_in_a_line(whole, damaged, tmp_path):
+    text = scene(body("a") + body("b", "1, 0, 0")).encode()
+    assert whole in text
+    file = tmp_path / "m.usda"
+    file.write_bytes(text.replace(whole, damaged))
+    with pytest.raises(InputError, match=r"^m\.usda: "):
+        import_file(file)

@@ -23,8 +23,8 @@ def along(found: Derivatives, direction: np.ndarray) -> np.ndarray:
 
 
 def random_direction(found: Derivatives, rng: np.random.Generator) -> np.ndarray:
-    """Of the state along the constraints, of time, and of all references."""
-    rest = found.efforts.values.shape[1] * 3 + 1
+    """Of the state along the constraints, of time, and of all references and gains."""
+    rest = found.efforts.values.shape[1] * 5 + 1
     motion = found.motions @ rng.normal(size=found.motions.shape[1])
     return np.concatenate([motion, rng.normal(size=rest)])
 
@@ -97,7 +97,7 @@ def test_many_states_as_one_by_one() -> None:
         for k, state in enumerate(states[:2]):
             expected = other.at(state, **given)
             assert many.limited[k].tolist() == expected.limited.tolist()
-            for name in ("value", "q", "v", "t", "values", "rates", "accelerations"):
+            for name in ("value", *expected.efforts.groups):
                 own = getattr(expected.efforts, name)
                 off = np.abs(getattr(many.efforts, name)[k] - own).max()
                 assert off < TOLERANCE * max(1.0, np.abs(own).max()), name
@@ -114,7 +114,7 @@ def test_patterns_leave_out_zeros_alone() -> None:
     patterns = derivatives.patterns.efforts
     assert patterns.t.tolist() == [False, False]
     found = derivatives.at(State(0.0, np.array([0.3, -0.4]), np.array([0.5, 1.0]))).efforts
-    for name in ("q", "values", "rates", "accelerations"):
+    for name in ("q", "values", "rates", "accelerations", "stiffness"):
         assert np.array_equal(getattr(patterns, name), np.eye(2, dtype=bool)), name
         assert np.array_equal(getattr(found, name) != 0.0, np.eye(2, dtype=bool)), name
 

@@ -28,7 +28,7 @@ PIN = "  pin: {type: point, parent: {link: base, xyz: [1.4, 0, 0.5]}, child: {li
 # At their limits, each of them, in the motions below.
 MOTORS = """\
 actuators:
-  m1: {joint: j1, effort_limit: 12.0, rate_limit: 400.0}
+  m1: {joint: j1, effort_limit: 12.0, rate_limit: 400.0, jerk_limit: 1.0e+5}
   m3: {joint: j3, effort_limit: 4.0, power_limit: 0.6}
   m12: {joints: {j1: 1.0, j2: -1.0}, effort_limit: 6.0}
 initial_guess: {j1: 0.7, j2: -1.0, j3: 0.6, j4: 0.3}

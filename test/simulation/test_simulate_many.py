@@ -30,6 +30,9 @@ def _mechanism(name):
         return shipped(name)
     found, _ = find_file(name, "mechanism")
     text = found.read_text().replace("axes: [x, z]", "axes: [x, y, z]")
+    limits = "effort_limit: 60.0, rate_limit: 2.0e+4, jerk_limit: 1.0e+7"
+    text = text.replace("effort_limit: 60.0", limits)
+    assert limits in text
     mechanism = Mechanism.from_spec(
         MechanismSpec.from_text(text, file="redundant.yaml", directory=found.parent)
     )

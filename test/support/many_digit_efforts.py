@@ -32,7 +32,7 @@ class ManyDigitEfforts:
         rows: Sequence[int],
         held: dict[int, float],
     ) -> np.ndarray:
-        """Along (q, v, t, references, their rates and accelerations), (motors,)."""
+        """Along (q, v, t, references, their rates and accelerations, gains), (motors,)."""
         followed = np.concatenate(self._tasks.sample(state.t))
         with mpmath.workdps(DIGITS):
             ends = [
@@ -62,7 +62,11 @@ class ManyDigitEfforts:
         S = tasks.mechanism.actuators.matrix
         nu = S.shape[1]
         inputs = {"t": t}
-        follows = [mpmath.mpf(float(x)) + y for x, y in zip(followed, d[2 * nv + 1 :], strict=True)]
+        constraints = tasks.constraints
+        given = [*followed, *constraints.damping, *constraints.stiffness]
+        moved = [mpmath.mpf(float(x)) + y for x, y in zip(given, d[2 * nv + 1 :], strict=True)]
+        follows = moved[: len(followed)]
+        damping, stiffness = np.split(np.array(moved[len(followed) :], dtype=object), 2)
         for name, values in (("q", q), ("v", v), ("followed", follows)):
             inputs |= {f"{name}[{i}]": x for i, x in enumerate(values)}
         flat = iter(self._values(inputs))
@@ -83,8 +87,7 @@ class ManyDigitEfforts:
             acceleration([x + (j == k) for j, x in enumerate(resting)]) - still for k in free
         ]
         C = mpmath.matrix((A @ np.array(columns).T).tolist())
-        constraints = tasks.constraints
-        asked = -(bias + constraints.damping * rate + constraints.stiffness * residual)
+        asked = -(bias + damping * rate + stiffness * residual)
         wanted = mpmath.matrix((asked - A @ still).tolist())
         W = [mpmath.mpf(float(tasks.allocation.weights[k])) for k in free]
         scaled = mpmath.matrix([[C[i, k] / W[k] for k in range(len(free))] for i in range(C.rows)])

@@ -89,7 +89,7 @@ def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:
             f" rows: {facts.reason}",
             "remove these rows, or add motors that move them",
         )
-    limited = np.isfinite(subject.mechanism.actuators.rate_limits).any()
+    limited = subject.mechanism.actuators.limits_of_derivatives
     controller = ServoController(
         subject.mechanism, tasks, control_period=_PERIOD if limited else None
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""References out of reach: no configuration of the machine meets them."""
+"""References out of reach, or through a singular configuration of the loops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import numpy as np
 from uk_dynamics.checks.references import horizon
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.mechanism.assembly import assemble_on_tasks
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.simulation import SingularPassages
 
 _TIMES = 21
 
 
 def reach(subject: Subject) -> Iterator[Finding]:
-    """The first instant at which loops and joint limits prevent the tasks from being met."""
+    """The first instant at which the tasks cannot be met; singular configurations on their way."""
     tasks = subject.tasks
     if tasks is None or not subject.closed or not tasks.constraints.position_rows.any():
         return
@@ -24,6 +27,9 @@ def reach(subject: Subject) -> Iterator[Finding]:
     if facts is None or facts.independent_rows < facts.rows:
         return  # reported by the check of actuation
     q = subject.assembly.q
+    mechanism = subject.mechanism
+    dynamics, watch = InterpretedDynamics(mechanism), SingularPassages(mechanism)
+    still = np.zeros(mechanism.model.nv)
     followed = [task.reference for task in tasks.spec.tasks if task.reference is not None]
     for t in np.linspace(0.0, horizon(followed), _TIMES).tolist():
         found = assemble_on_tasks(subject.mechanism, tasks, q, (), t)
@@ -44,3 +50,13 @@ def reach(subject: Subject) -> Iterator[Finding]:
                 )
             return
         q = found.q
+        solution = dynamics.evaluate(State(t, q, still))
+        for passage in watch.add(t, q, solution.rank, solution.condition):
+            yield Finding(
+                "singular_passage",
+                "warning",
+                tasks.names,
+                f"near t = {passage.t:.4g} s {passage.text}",
+                "lead the references around it, or release the tasks near it and let speed carry"
+                " the machine through",
+            )

@@ -90,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USER_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError as error:
+        print(f"uk_dynamics: error: not enough memory: {error}", file=sys.stderr)
+        return USER_ERROR
     except BrokenPipeError:
         _drop_output()
         return BROKEN_PIPE

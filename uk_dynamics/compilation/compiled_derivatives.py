@@ -27,6 +27,14 @@ _ALONE = 2  # UK_ALONE of derivatives_lanes.h
 _WORTH_A_THREAD, _WORTH_A_THREAD_IN_LANES = 64, 128  # states
 
 
+_S, _LEFT = DerivativeStatus, LEFT_TO_PYTHON
+# by what C returns; singular masses are left to Python
+_OF_PROJECTION = np.array([_S.EXIST, _LEFT, _S.NOT_FINITE, _S.OPEN, _S.RANK_CHANGES])
+_OF_EFFORTS = np.array(
+    [_S.EXIST, _LEFT, _LEFT, _LEFT, _S.RANK_CHANGES, _S.TASKS_MISSED, _S.LIMITS_CHANGE]
+)
+
+
 class States(NamedTuple):
     """States of a batch, contiguous; times and references may be common to all.
 
@@ -66,11 +74,14 @@ class CompiledDerivatives(threading.local):
         #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
         self.exist = np.zeros(len(layout.parameters))
         self._address = ctypes.c_void_p(self._memory.ctypes.data)
-        self._differentiate, self._equations = library.uk_differentiate, library.uk_equation_slopes
-        self._forces = library.uk_force_slopes
+        self._differentiate, self._equations = (
+            library.uk_differentiate,
+            library.uk_equation_derivatives,
+        )
+        self._forces = library.uk_force_derivatives
         self._equations.restype = self._forces.restype = None
         self._fields = {name: self._memory[layout[name]] for name in layout.fields}
-        self._by_qdd = self._fields["qdd_slopes"].reshape(self._nv, layout.slopes)
+        self._by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
 
     def at(
         self,
@@ -91,9 +102,9 @@ class CompiledDerivatives(threading.local):
             *(
                 self._fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
                 for name, rows in (
-                    ("motion_slopes", self._nv),
-                    ("row_slopes", self._rows),
-                    ("rate_slopes", self._rows),
+                    ("motion_derivatives", self._nv),
+                    ("row_derivatives", self._rows),
+                    ("rate_derivatives", self._rows),
                 )
             )
         )
@@ -133,7 +144,7 @@ class CompiledDerivatives(threading.local):
         failed = self.call()
         parts = [self._by_qdd]
         if forces and not failed:
-            rows, length = self._rows, self._layout.slopes
+            rows, length = self._rows, self._layout.row_length
             parts += [np.empty((rows, length)), np.empty((self._nv, length))]
             self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
         if len(self.exist) and not failed:
@@ -171,7 +182,7 @@ class CompiledDerivativeBatch:
         """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
         status, exist = np.empty(len(states.v)), np.ones(np.shape(found.exist))
         whole = {name: x.whole for name, x in found.quantities.items()}
-        arrays = {"qdd": found.acceleration.value, "slopes": whole.pop("acceleration"), **whole}
+        arrays = {"qdd": found.acceleration.value, **whole}
         arrays |= states._asdict() | {"status": status, "exist": exist}
         fixed = {"stabilize": 1.0, "p": self._parameters.ctypes.data}
 
@@ -194,7 +205,7 @@ class CompiledProjection:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
-        self._call = _Call(library.uk_project_many, "uk_projections")
+        self._call = _Call(library.uk_projection_batch, "uk_projected_states")
         self._layout = DerivativeLayout(mechanism)
         self._acting = mechanism.hierarchy.acting()
 
@@ -203,7 +214,7 @@ class CompiledProjection:
         status = np.empty(len(states.v))
         q, v = found.position.value, found.velocity.value
         arrays = states._asdict() | {"q_out": q, "v_out": v, "status": status}
-        arrays["slopes"] = found.position.whole.base
+        arrays["derivatives"] = found.position.whole.base
 
         def run(first: int, end: int) -> None:
             memory = self._layout.memory()
@@ -211,9 +222,7 @@ class CompiledProjection:
             self._call(first, end, arrays, {}, memory)
 
         in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
-        S = DerivativeStatus  # singular masses are left to Python
-        codes = (S.EXIST, LEFT_TO_PYTHON, S.NOT_FINITE, S.OPEN, S.RANK_CHANGES)
-        found.status[:] = np.array(codes)[status.astype(int)]
+        found.status[:] = _OF_PROJECTION[status.astype(int)]
 
 
 class EffortSettings(NamedTuple):
@@ -249,7 +258,7 @@ class CompiledEfforts:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
-        self._call = _Call(library.uk_effort_slopes_many, "uk_effort_batch")
+        self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
         self._layout = EffortLayout(tasks)
         self._acting = tasks.mechanism.hierarchy.acting()
 
@@ -264,16 +273,14 @@ class CompiledEfforts:
         for name, value in settings._asdict().items():
             begin[layout[name]] = value
         arrays = states._asdict() | {"held": held, "status": status}
-        arrays |= {"efforts": found.efforts.value, "slopes": found.efforts.whole}
+        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
 
         def run(first: int, end: int) -> None:
             memory = ends[end] = begin.copy()
             self._call(first, end, arrays, {}, memory)
 
         in_parts(run, count, threads, 1, _WORTH_A_THREAD)
-        S, left = DerivativeStatus, LEFT_TO_PYTHON
-        codes = (S.EXIST, left, left, left, S.RANK_CHANGES, S.TASKS_MISSED, S.LIMITS_CHANGE)
-        found.status[:] = np.array(codes)[status.astype(int)]
+        found.status[:] = _OF_EFFORTS[status.astype(int)]
         found.limited[:] = held > 0.0
         last = ends.get(count, begin)
         motions = last[layout["motions"]].reshape(-1, 2 * states.v.shape[1])

@@ -31,7 +31,7 @@ VARIABLE = "UK_DYNAMICS_BACKEND"
 
 T = TypeVar("T")
 Unready = Literal["defer", "wait"]
-Choice = Literal["interpreted", "compiled", "deferred", "jax"]
+Choice = Literal["interpreted", "compiled", "deferred", "gpu"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Selection:
     log: Log = ONCE  # where ``auto`` says what it does
 
     @classmethod
-    def of(cls, given: str | Selection) -> Selection:
-        """The selection behind the name of a backend."""
-        return cls(given) if isinstance(given, str) else given
+    def of(cls, given: str | Selection, unready: Unready = "defer") -> Selection:
+        """The selection behind the name of a backend; what a motion is made of waits."""
+        return cls(given, unready) if isinstance(given, str) else given
 
 
 def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "auto") -> Dynamics:
@@ -67,7 +67,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     compiled      compiled         compiled at once, however long    CompilationError
                                    that takes
     interpreted   interpreted      interpreted                       interpreted
-    jax           JAX              JAX                               CompilationError
+    gpu           on a GPU         on a GPU                          CompilationError
     ============= ================ ================================= ==========================
 
     "Cannot be compiled" is a mechanism with parts that C does not know (see
@@ -75,22 +75,22 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     The environment variable ``UK_DYNAMICS_BACKEND`` says what ``auto`` stands for.
 
     Interpreted and compiled results agree to rounding, not to the last bit. Callers whose numbers
-    must not change midway do not defer: simulations take ``cached`` or wait.
+    must not change midway do not defer: simulations and the servo law in them wait.
 
     Args:
         mechanism: What to evaluate.
         selection: The name of a backend, or more.
 
     Raises:
-        InputError: There is no such backend, or JAX is not installed.
+        InputError: There is no such backend, or no GPU.
         CompilationError: See the table.
     """
     asked = Selection.of(selection)
     choice = choose(mechanism, asked)
-    if choice == "jax":
-        from uk_dynamics.compilation.jax.jax_dynamics import JaxDynamics
+    if choice == "gpu":
+        from uk_dynamics.compilation.gpu.gpu_dynamics import GpuDynamics
 
-        return JaxDynamics(mechanism)
+        return GpuDynamics(mechanism)
     interpreted: Dynamics = InterpretedDynamics(mechanism)
 
     def compiled() -> Dynamics:
@@ -153,7 +153,7 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
         raise InputError(
             f'no backend "{backend}"; there are: {", ".join(BACKENDS)}', place="backend"
         )
-    if backend in ("interpreted", "compiled", "jax"):
+    if backend in ("interpreted", "compiled", "gpu"):
         return backend
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     if is_cached(subject):

@@ -54,7 +54,7 @@ class DelayCompensation:
         *,
         control_period: float,
         longest: float = 0.1,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the prediction.
 
@@ -118,7 +118,7 @@ class DelayCompensation:
             return "joints with several coordinates, or a mechanism that is interpreted"
         compiled = _InC(self, inner, motion)
         try:
-            compiled.load()
+            compiled.set()
         except ForeignReferenceError as error:
             return str(error)
         return compiled
@@ -129,20 +129,17 @@ class _InC:
 
     def __init__(self, owner: DelayCompensation, inner: ControlInC, motion: CompiledMotion) -> None:
         self._owner, self._inner = owner, inner
-        self._foresight = CompiledForesight(motion, inner.law, owner.prediction.effects)
+        effects = owner.prediction.effects
+        self._foresight = CompiledForesight(motion, inner.law, effects)
         self.law = self._foresight.law
+        self.remembered = (effects.rows, effects.count, *inner.remembered)
 
-    def load(self) -> None:
-        """See :meth:`ControlInC.load`."""
-        self._inner.load()
+    def set(self) -> None:
+        """See :meth:`ControlInC.set`."""
+        self._inner.set()
         controller, prediction = self._owner.controller, self._owner.prediction
         inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
-        self._foresight.load(inputs, prediction.predicted, prediction.longest)
-
-    def store(self) -> None:
-        """See :meth:`ControlInC.store`."""
-        self._foresight.store()
-        self._inner.store()
+        self._foresight.set(inputs, prediction.predicted, prediction.longest)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """See :meth:`ControlInC.tracking_errors`."""

@@ -36,6 +36,8 @@ from uk_dynamics.mechanism.dynamics import Dynamics, EffortQueue
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
+_PLACES = 64  # commands under way for which there is room from the start
+
 
 class EffectPrediction:
     """Predicts states to the instant at which their commands take effect; see the module.
@@ -54,7 +56,7 @@ class EffectPrediction:
         delay: float = 0.0,
         *,
         longest: float = 0.1,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the evaluation.
 
@@ -76,8 +78,8 @@ class EffectPrediction:
         self.longest = longest
         self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
-        self.dynamics: Dynamics = select_backend(mechanism, backend)
-        self.effects = EffortQueue(len(mechanism.actuators))
+        self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
+        self.effects = EffortQueue(len(mechanism.actuators), _PLACES)
 
     @property
     def predicted(self) -> float:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import CompiledJointSpace
 from uk_dynamics.control.joint_space_controller import JointSpaceController
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY, position_gains
 from uk_dynamics.exceptions import InputError
@@ -17,11 +16,7 @@ from uk_dynamics.mechanism_class import Mechanism
 
 
 class Hold(JointSpaceController):
-    """Holds the first position it sees, with the dynamics of a damped spring at every joint.
-
-    Attributes:
-        position: Held position, (nq,); None: that of the next command.
-    """
+    """Holds the first position it sees, with the dynamics of a damped spring at every joint."""
 
     def __init__(
         self,
@@ -46,9 +41,18 @@ class Hold(JointSpaceController):
         Raises:
             InputError: As for :class:`JointSpaceController`, or a gain is not positive.
         """
-        self.tune(frequency, damping_ratio)
         super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
-        self.position: Array | None = None
+        self._memory.call.holds = 1
+        self.tune(frequency, damping_ratio)
+
+    @property
+    def position(self) -> Array | None:
+        """Held position, (nq,), in m or rad; None: that of the next command."""
+        return self._memory.position
+
+    @position.setter
+    def position(self, position: Array | None) -> None:
+        self._memory.position = position
 
     def tune(self, frequency: float, damping_ratio: float) -> None:
         """Change the gains.
@@ -63,7 +67,9 @@ class Hold(JointSpaceController):
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 < value < np.inf:
                 raise InputError(f"expected a number above 0, found {value}", place=name)
-        self._damping, self._stiffness = position_gains(frequency, damping_ratio)
+        self._memory.call.damping, self._memory.call.stiffness = position_gains(
+            frequency, damping_ratio
+        )
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -81,16 +87,8 @@ class Hold(JointSpaceController):
         super().reset(efforts)
         self.position = None
 
-    def load(self, law: CompiledJointSpace) -> None:
-        """See :meth:`JointSpaceController.load`."""
-        law.hold((self._damping, self._stiffness), self.position)
-
-    def store(self, law: CompiledJointSpace) -> None:
-        """See :meth:`JointSpaceController.store`."""
-        self.position = law.position.copy() if law.held else None
-
     def _target(self, state: State) -> tuple[State, Array]:
         if self.position is None:
-            self.position = state.q.copy()
-        error = self.tracking_error(state)
-        return state, -self._damping * state.v - self._stiffness * error
+            self.position = state.q
+        error, gains = self.tracking_error(state), self._memory.call
+        return state, -gains.damping * state.v - gains.stiffness * error

@@ -16,9 +16,9 @@ import numpy as np
 
 from uk_dynamics.compilation import select_backend
 from uk_dynamics.compilation.runtime import (
-    CompiledJointSpace,
     CompiledMotion,
     ForeignReferenceError,
+    JointSpaceMemory,
 )
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
@@ -85,6 +85,7 @@ class JointSpaceController(ABC):
         self.weights = allocation.weights
         self._dynamics = InterpretedDynamics(mechanism)
         self.limits = MotorLimits(mechanism, control_period)
+        self._memory = JointSpaceMemory(mechanism, self.limits.arrays)
         # One row per admissible motion, whose number depends on the state.
         self._allocations: dict[int, LimitedAllocation] = {}
 
@@ -95,9 +96,9 @@ class JointSpaceController(ABC):
             return ""
         if self.mechanism.local is not None:
             return f"{self.mechanism.model.nv} velocities to hold"
-        compiled = _InC(self, CompiledJointSpace(motion, self.mechanism))
+        compiled = _InC(self, self._memory, motion)
         try:
-            compiled.load()
+            compiled.set()
         except ForeignReferenceError as error:
             return str(error)
         return compiled
@@ -129,6 +130,7 @@ class JointSpaceController(ABC):
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._allocations.clear()
+        self._memory.forget()
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits."""
@@ -191,14 +193,6 @@ class JointSpaceController(ABC):
             settled=settled,
         )
 
-    def load(self, law: CompiledJointSpace) -> None:
-        """Hand over to C what the law remembers besides the last command; here nothing."""
-        return
-
-    def store(self, law: CompiledJointSpace) -> None:
-        """Take over what C remembers."""
-        return
-
     @abstractmethod
     def _target(self, state: State) -> tuple[State, Array]:
         """The state at which to evaluate, and the desired acceleration there, (nv,)."""
@@ -207,31 +201,24 @@ class JointSpaceController(ABC):
 class _InC:
     """A :class:`ControlInC`."""
 
-    def __init__(self, owner: JointSpaceController, law: CompiledJointSpace) -> None:
-        self._owner, self._compiled = owner, law
-        self.law = law.law
+    def __init__(
+        self, owner: JointSpaceController, memory: JointSpaceMemory, motion: CompiledMotion
+    ) -> None:
+        self._owner, self._memory = owner, memory
+        self.law, self.remembered = memory.law(motion), memory.remembered
 
-    def load(self) -> None:
-        """See :meth:`ControlInC.load`."""
-        owner, limits, internal = self._owner, self._owner.limits, self._owner.internal
-        inputs = Inputs(active=owner.active, references=owner.structure)
+    def set(self) -> None:
+        """See :meth:`ControlInC.set`."""
+        owner, internal = self._owner, self._owner.internal
         if owner.structure and not owner.mechanism.follows_references:
             raise ForeignReferenceError(", ".join(owner.structure))
         forces = None
         if internal is not None:
             forces = {"named": internal.named, "added": internal.added, "unit": internal.unit}
-        self._compiled.load(inputs, owner.weights, owner.preload, forces)
-        self._compiled.limits.load(limits.effort, limits.power, limits.step, limits.last)
-        owner.load(self._compiled)
-
-    def store(self) -> None:
-        """See :meth:`ControlInC.store`."""
-        if self._owner.limits.has_rate_limits:
-            self._owner.limits.last = self._compiled.limits.last
-        self._owner.store(self._compiled)
+        inputs = Inputs(active=owner.active, references=owner.structure)
+        self._memory.set(inputs, owner.weights, owner.preload, forces)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """See :meth:`ControlInC.tracking_errors`."""
-        self._owner.store(self._compiled)
         places = map(State, t.tolist(), q, v)
         return np.array([self._owner.tracking_error(place) for place in places])

@@ -76,9 +76,8 @@ def servo_files(tasks: Tasks) -> dict[str, str]:
     return {f"{name}.h": header, f"{name}.c": source, f"{name}_example.c": example}
 
 
-_SLOPES = """\
-/* Efforts at the start of {name}, and their derivatives by q, v, t and by the references' values,
- * rates and accelerations:
+_DERIVATIVES = """\
+/* Efforts at the start of {name}, and their derivatives:
  * cc -O2 {id}.c {id}_example.c -o {id}_example -lm && ./{id}_example
  */
 #include <stdio.h>
@@ -96,12 +95,12 @@ int main(void) {{
   for (int i = 0; i < {ID}_NQ; ++i) memory.q[i] = q[i];
   for (int i = 0; i < {ID}_NV; ++i) memory.v[i] = v[i];
   for (int k = 0; k < 3 * {ID}_MT; ++k) memory.task_followed[k] = followed[k];
-  const int failed = {id}_effort_slopes(&memory);
+  const int failed = {id}_effort_derivatives(&memory);
   if (failed) return failed;
   for (int j = 0; j < {ID}_NU; ++j) {{
     printf("%s %.17g", motors[j], memory.limited[j]);
     for (int k = 0; k < {ID}_EFFORT_COLUMNS; ++k)
-      printf(" %.17g", memory.effort_slopes[j * {ID}_EFFORT_COLUMNS + k]);
+      printf(" %.17g", memory.effort_derivatives[j * {ID}_EFFORT_COLUMNS + k]);
     printf("\\n");
   }}
   return 0;
@@ -122,7 +121,7 @@ def effort_files(tasks: Tasks) -> dict[str, str]:
     header, source = effort_export(tasks, name)
     sample, begin = tasks.sample(0.0), start(mechanism)
     nothing = np.zeros(3 * len(tasks.constraints))
-    example = _SLOPES.format(
+    example = _DERIVATIVES.format(
         id=name,
         ID=name.upper(),
         name=c_comment(mechanism.name),

@@ -52,11 +52,11 @@ class Differentiator:
 
     @property
     def mechanism(self) -> ResolvedMechanism:
-        """What is differentiated."""
+        """Mechanism that is differentiated, with its parameters as constants."""
         return self._mechanism
 
     def _wanted(self, library: Library, subject: Tasks | ResolvedMechanism | None = None) -> bool:
-        """Whether to load a library: one that is to be made, or is there already."""
+        """Tell whether to load a library: one that is to be made, or is there already."""
         if self._backend == "cached":
             return is_cached(subject or self._mechanism, library)
         return self._backend == "compiled"

@@ -70,7 +70,7 @@ class ServoDerivatives(Differentiator):
     """Differentiates the efforts of the servo law of some tasks; not shared between threads.
 
     Those of the law itself, without prediction and bumpless start. Columns are those of
-    :func:`~uk_dynamics.mechanism.dynamics.effort_columns`.
+    ``effort_columns``.
     """
 
     def __init__(self, tasks: Tasks, backend: DerivativeBackend = "cached") -> None:

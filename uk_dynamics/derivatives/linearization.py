@@ -118,7 +118,7 @@ def _velocities(found: Derivatives, nv: int) -> Array:
 
 
 def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:
-    """What a deviation seen from a frame that moves with it changes by, (nv, nv).
+    """Change of a deviation that is seen from a frame which moves with it, (nv, nv).
 
     Positions of joints with several freedoms deviate in the moving frame: ξ̇ = δv − v × ξ.
     """

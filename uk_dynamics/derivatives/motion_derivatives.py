@@ -355,6 +355,7 @@ class ParameterDerivatives(_OfMotion):
         self._names, varied = tuple(names), sorted(set(names))
         nv, count = mechanism.model.nv, len(varied)
         self._order = [varied.index(name) for name in names]
+        self._in_order = self._order == list(range(count))  # no copies then
         super().__init__(mechanism, backend, column_groups(parameters=count, tau=nv))
         self._asked_for = column_groups(parameters=len(names), tau=nv)
 
@@ -391,7 +392,7 @@ class ParameterDerivatives(_OfMotion):
         forces: bool = False,
         threads: int | None = None,
     ) -> Derivatives:
-        """Differentiate at many states; see :meth:`uk_dynamics.MotionDerivatives.batch`."""
+        """Differentiate at many states; see ``MotionDerivatives.batch``."""
         return self._ordered(super().batch(q, v, tau, t, forces=forces, threads=threads))
 
     def _prepare(self, found: Derivatives) -> None:
@@ -412,7 +413,7 @@ class ParameterDerivatives(_OfMotion):
 
     def _ordered(self, found: Derivatives) -> Derivatives:
         """Order the columns as the names are."""
-        if self._order == sorted(set(self._order)):  # no copies then
+        if self._in_order:
             return found
         count, nv = len(set(self._order)), self._mechanism.model.nv
         columns = [*self._order, *range(count, count + nv)]

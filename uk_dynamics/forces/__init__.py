@@ -2,7 +2,12 @@
 
 """Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""
 
-from uk_dynamics.forces.applied_forces import ConstantEffort, ConstantWrench, ExpressionEffort
-from uk_dynamics.forces.force_elements import ForceElement, ForceElements
+from uk_dynamics.forces.force_elements import (
+    ConstantEffort,
+    ConstantWrench,
+    ExpressionEffort,
+    ForceElement,
+    ForceElements,
+)
 from uk_dynamics.forces.loop_joint_friction import FrictionalJoint, FrictionLaw, JointFriction
 from uk_dynamics.forces.springs import JointSpring, LineSpring

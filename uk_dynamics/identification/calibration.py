@@ -32,19 +32,12 @@ _LOOSE = 10.0  # m or rad: misfits are what is looked for
 
 @dataclass(frozen=True)
 class Tracked:
-    """Positions of a link that a tracker measured, in world axes.
+    """Positions of a link that a tracker measured, in world axes."""
 
-    Attributes:
-        link: Whose origin it is.
-        t: Times of the recording, (K,), in s.
-        positions: (K, 3), in m.
-        deviation: Standard deviation, in m.
-    """
-
-    link: str
-    t: Array
-    positions: Array
-    deviation: float = 1e-3
+    link: str  # whose origin it is
+    t: Array  # times of the recording, (K,), in s
+    positions: Array  # (K, 3), in m
+    deviation: float = 1e-3  # standard deviation, in m
 
 
 def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
@@ -67,48 +60,29 @@ def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
 
 @dataclass(frozen=True)
 class Placement:
-    """A coordinate of the geometry after calibration.
+    """A coordinate of the geometry after calibration."""
 
-    Attributes:
-        name: Such as ``constraints.pin.parent.x`` or ``encoders.crank``.
-        unit: m or rad.
-        before: In the files.
-        value: Estimated.
-        deviation: Standard deviation of what the data tell.
-        determined: Whether they determine it by itself.
-    """
-
-    name: str
-    unit: str
-    before: float
-    value: float
-    deviation: float
-    determined: bool
+    name: str  # such as ``constraints.pin.parent.x`` or ``encoders.crank``
+    unit: str  # m or rad
+    before: float  # in the files
+    value: float  # estimated
+    deviation: float  # standard deviation of what the data tell
+    determined: bool  # whether they determine it by itself
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Geometry that agrees best with measurements.
+    """Geometry that agrees best with measurements."""
 
-    Attributes:
-        mechanism: As its files have it.
-        placements: What was estimated.
-        covariance: Of the values, in directions that are told, (p, p).
-        limits: What these measurements tell: combinations, and coordinates without effect.
-        before: Root mean square of the misfit of joints and tracker, weighted, in m or rad.
-        after: The same with the estimates.
-        held_out_before: Of samples that were not used.
-        held_out: The same with the estimates.
-    """
-
-    mechanism: Mechanism
-    placements: tuple[Placement, ...]
-    covariance: Array
+    mechanism: Mechanism  # as its files have it
+    placements: tuple[Placement, ...]  # what was estimated
+    covariance: Array  # of the values, in directions that are told, (p, p)
+    # what these measurements tell: combinations, and coordinates without effect
     limits: Identifiability
-    before: float
-    after: float
-    held_out_before: float
-    held_out: float
+    before: float  # root mean square of the misfit of joints and tracker, weighted, in m or rad
+    after: float  # the same with the estimates
+    held_out_before: float  # of samples that were not used
+    held_out: float  # the same with the estimates
 
     def __getitem__(self, name: str) -> Placement:
         """A coordinate by its name."""

@@ -23,21 +23,16 @@ GENEROUS = 3.0  # times all efforts: largest effect that is expected of a parame
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter after identification.
+    """A parameter after identification."""
 
-    Attributes:
-        parameter: With the value of the files.
-        value: Estimated.
-        deviation: Standard deviation; what the data do not tell counts with the parameter's size.
-        status: ``identified``: to a tenth of itself or of its body, or to a hundredth of the
-            efforts; ``uncertain``: told less well, or held-out efforts are not predicted;
-            ``combined``: only in sums with others; ``undetermined``: these recordings tell little;
-            ``no effect``: no motion would tell.
-    """
-
-    parameter: LinearParameter
-    value: float
+    parameter: LinearParameter  # with the value of the files
+    value: float  # estimated
+    # standard deviation; what the data do not tell counts with the parameter's size
     deviation: float
+    # ``identified``: to a tenth of itself or of its body, or to a hundredth of the efforts;
+    # ``uncertain``: told less well, or held-out efforts are not predicted; ``combined``: only in
+    # sums with others; ``undetermined``: these recordings tell little; ``no effect``: no motion
+    # would tell
     status: str
 
 

@@ -39,23 +39,15 @@ _NOTHING = 1e-9  # of the best told combination: what a motion does not tell at 
 
 @dataclass(frozen=True)
 class Excitation:
-    """A periodic motion of independent joints.
+    """A periodic motion of independent joints."""
 
-    Attributes:
-        joints: That follow it.
-        center: Their mean positions, (k,), in m or rad.
-        sines: Amplitudes by joint and harmonic, (k, n).
-        cosines: The same.
-        period: In s.
-        gain: How many times smaller standard deviations are than with the best random guess, root
-            mean square over units such as kg or N m.
-    """
-
-    joints: tuple[str, ...]
-    center: Array
-    sines: Array
-    cosines: Array
-    period: float
+    joints: tuple[str, ...]  # that follow it
+    center: Array  # their mean positions, (k,), in m or rad
+    sines: Array  # amplitudes by joint and harmonic, (k, n)
+    cosines: Array  # the same
+    period: float  # in s
+    # how many times smaller standard deviations are than with the best random guess, root mean
+    # square over units such as kg or N m
     gain: float = 1.0
 
     def curve(self, t: Array) -> tuple[Array, Array, Array]:

@@ -30,13 +30,9 @@ _SPREAD = 0.3  # rad or m, of random configurations
 
 @dataclass(frozen=True)
 class BaseParameter:
-    """A combination of parameters that the equations of motion contain.
+    """A combination of parameters that the equations of motion contain."""
 
-    Attributes:
-        terms: Coefficient by name; the first is 1.
-    """
-
-    terms: dict[str, float]
+    terms: dict[str, float]  # coefficient by name; the first is 1
 
     def __str__(self) -> str:
         (first, _), *others = self.terms.items()
@@ -48,17 +44,11 @@ class BaseParameter:
 
 @dataclass(frozen=True)
 class Identifiability:
-    """What any motion of a mechanism can tell at most.
+    """What any motion of a mechanism can tell at most."""
 
-    Attributes:
-        rank: Number of combinations.
-        base: The combinations; one of a single parameter is that parameter.
-        without_effect: Parameters that no motion tells anything about.
-    """
-
-    rank: int
-    base: tuple[BaseParameter, ...]
-    without_effect: tuple[str, ...]
+    rank: int  # number of combinations
+    base: tuple[BaseParameter, ...]  # the combinations; one of a single parameter is that parameter
+    without_effect: tuple[str, ...]  # parameters that no motion tells anything about
 
 
 def identifiability(

@@ -47,17 +47,11 @@ _BANDS, _NARROWEST = 16, 25  # of the spectrum of what is left: their number, an
 
 @dataclass(frozen=True)
 class Fit:
-    """How well efforts are predicted, root mean squares in N or N·m by coordinate.
+    """How well efforts are predicted, root mean squares in N or N·m by coordinate."""
 
-    Attributes:
-        efforts: Measured.
-        before: Not explained by the values of the files.
-        after: Not explained by the estimates.
-    """
-
-    efforts: dict[str, float]
-    before: dict[str, float]
-    after: dict[str, float]
+    efforts: dict[str, float]  # measured
+    before: dict[str, float]  # not explained by the values of the files
+    after: dict[str, float]  # not explained by the estimates
 
     @property
     def relative(self) -> float:
@@ -76,31 +70,18 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """What recordings tell of the parameters of a mechanism.
+    """What recordings tell of the parameters of a mechanism."""
 
-    Attributes:
-        mechanism: With the values of its files.
-        estimates: Of the chosen parameters.
-        covariance: Of their values, (p, p), what the data do not tell with its size.
-        determined: Number of combinations that the data determine.
-        limits: What any motion could tell.
-        training: Fit of the samples that were used.
-        held_out: Fit of those that were not.
-        motions: How the recordings were prepared.
-        delay: Of what motors do behind the recorded commands, in s.
-        delay_deviation: Its standard deviation; 0 where it was given.
-    """
-
-    mechanism: Mechanism
-    estimates: tuple[Estimate, ...]
-    covariance: Array
-    determined: int
-    limits: Identifiability
-    training: Fit
-    held_out: Fit
-    motions: tuple[MeasuredMotion, ...]
-    delay: float = 0.0
-    delay_deviation: float = 0.0
+    mechanism: Mechanism  # with the values of its files
+    estimates: tuple[Estimate, ...]  # of the chosen parameters
+    covariance: Array  # of their values, (p, p), what the data do not tell with its size
+    determined: int  # number of combinations that the data determine
+    limits: Identifiability  # what any motion could tell
+    training: Fit  # fit of the samples that were used
+    held_out: Fit  # fit of those that were not
+    motions: tuple[MeasuredMotion, ...]  # how the recordings were prepared
+    delay: float = 0.0  # of what motors do behind the recorded commands, in s
+    delay_deviation: float = 0.0  # its standard deviation; 0 where it was given
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate by the name of its parameter."""

@@ -24,28 +24,18 @@ _PART = 0.1  # of all that moves: what counts as the mass of a payload
 
 @dataclass(frozen=True)
 class LinearParameter:
-    """A number that forces are proportional to.
+    """A number that forces are proportional to."""
 
-    Attributes:
-        name: Such as ``links.coupler.mass`` or ``joints.crank.friction``.
-        unit: In SI.
-        kind: What it belongs to.
-        owner: Link, joint, force or motor.
-        part: Which number of it.
-        value: In the files.
-        size: What counts as large, which the estimate is expected to stay within; 0: as large as
-            the data allow.
-        signed: Whether it may be negative.
-    """
-
-    name: str
-    unit: str
-    kind: Kind
-    owner: str
-    part: str
-    value: float
+    name: str  # such as ``links.coupler.mass`` or ``joints.crank.friction``
+    unit: str  # in SI
+    kind: Kind  # what it belongs to
+    owner: str  # link, joint, force or motor
+    part: str  # which number of it
+    value: float  # in the files
+    # what counts as large, which the estimate is expected to stay within; 0: as large as the data
+    # allow
     size: float = 0.0
-    signed: bool = False
+    signed: bool = False  # whether it may be negative
 
 
 def linear_parameters(

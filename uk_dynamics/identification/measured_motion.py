@@ -43,28 +43,19 @@ _AT_LIMIT = 0.97  # of an effort limit: three deviations of 1 % noise below it
 
 @dataclass(frozen=True)
 class MeasuredMotion:
-    """A motion, and how it was obtained.
+    """A motion, and how it was obtained."""
 
-    Attributes:
-        motions: Samples that agree with the loops.
-        measured: Joints with an encoder.
-        cutoff: Of the low-pass filter, in Hz.
-        noise: Standard deviation of what the filter took from each measured joint, (d,), in m or
-            rad.
-        misfit: What the loops do not allow of redundant measurements, root mean square, (d,), in m
-            or rad.
-        saturated: Part of the samples where a motor was at its effort limit, of the motors that
-            were; these samples are left out, their efforts are NaN.
-        lost: Part of the time without states, which is left out too.
-    """
-
-    motions: Motions
-    measured: tuple[str, ...]
-    cutoff: float
+    motions: Motions  # samples that agree with the loops
+    measured: tuple[str, ...]  # joints with an encoder
+    cutoff: float  # of the low-pass filter, in Hz
+    # standard deviation of what the filter took from each measured joint, (d,), in m or rad
     noise: Array
+    # what the loops do not allow of redundant measurements, root mean square, (d,), in m or rad
     misfit: Array
+    # part of the samples where a motor was at its effort limit, of the motors that were; these
+    # samples are left out, their efforts are NaN
     saturated: dict[str, float]
-    lost: float = 0.0
+    lost: float = 0.0  # part of the time without states, which is left out too
 
 
 def measured_motion(

@@ -70,27 +70,16 @@ class HeldCommands:
 
 @dataclass(frozen=True)
 class Motions:
-    """Samples of a motion that agrees with the constraints.
+    """Samples of a motion that agrees with the constraints."""
 
-    Attributes:
-        t: Times, (K,), in s.
-        q: Configurations, (K, nq), in m or rad.
-        v: Velocities, (K, nv).
-        qdd: Accelerations, (K, nv).
-        efforts: Of the motors, (K, motors), in N or N·m; NaN where they are not known.
-        window: Time around each sample over which efforts are averaged, in s; 0: none.
-        commands: Where the efforts come from, for those at other times.
-        highest: Frequency above which there is only noise, in Hz.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    qdd: Array
-    efforts: Array
-    window: float = 0.0
-    commands: HeldCommands | None = None
-    highest: float = np.inf
+    t: Array  # times, (K,), in s
+    q: Array  # configurations, (K, nq), in m or rad
+    v: Array  # velocities, (K, nv)
+    qdd: Array  # accelerations, (K, nv)
+    efforts: Array  # of the motors, (K, motors), in N or N·m; NaN where they are not known
+    window: float = 0.0  # time around each sample over which efforts are averaged, in s; 0: none
+    commands: HeldCommands | None = None  # where the efforts come from, for those at other times
+    highest: float = np.inf  # frequency above which there is only noise, in Hz
 
     def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
         """Some of the samples."""
@@ -102,24 +91,15 @@ class Motions:
 
 @dataclass(frozen=True)
 class Equations:
-    """W δ = r in the deviations δ of parameters from their values in the files.
+    """W δ = r in the deviations δ of parameters from their values in the files."""
 
-    Attributes:
-        joints: Whose equations these are, (k,).
-        matrix: W, (K, k, p).
-        missing: r, what the values of the files leave of the efforts, (K, k), in N or N·m.
-        efforts: Zᵀ S u, (K, k), in N or N·m.
-        used: Samples that are not left out, (K,); equations of the others are zero.
-        applied: Zᵀ S, efforts of the coordinates per effort of a motor, (K, k, motors).
-        motors: Places of parameters that are motor constants, and of their motors.
-    """
-
-    joints: tuple[str, ...]
-    matrix: Array
-    missing: Array
-    efforts: Array
-    used: NDArray[np.bool_]
-    applied: Array
+    joints: tuple[str, ...]  # whose equations these are, (k,)
+    matrix: Array  # W, (K, k, p)
+    missing: Array  # r, what the values of the files leave of the efforts, (K, k), in N or N·m
+    efforts: Array  # Zᵀ S u, (K, k), in N or N·m
+    used: NDArray[np.bool_]  # samples that are not left out, (K,); equations of the others are zero
+    applied: Array  # Zᵀ S, efforts of the coordinates per effort of a motor, (K, k, motors)
+    # places of parameters that are motor constants, and of their motors
     motors: tuple[list[int], list[int]]
 
     def changed(self, efforts: Array) -> Equations:

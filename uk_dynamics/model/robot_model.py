@@ -33,31 +33,7 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
 class RobotModel:
-    """An immutable model of the tree that a URDF describes.
-
-    Attributes:
-        name: Name of the robot.
-        description: The checked description it was built from.
-        attached: The frames besides links.
-        warnings: What is legal in the description but probably not meant.
-        nq, nv: Number of positions and of velocities; they differ on floating and planar joints.
-        is_euclidean: Whether q is a vector space with nq == nv.
-        joint_names: The one-dof joints in velocity order.
-        position_names, velocity_names: Names of the nq positions and nv velocities.
-        link_names: Depth first from the root.
-        frame_names: Links, then attached frames; the order of Workspace.rotation.
-        lower, upper: Position limits by velocity index, (nv,), infinite where absent.
-        effort_limit, velocity_limit: (nv,), infinite where not declared.
-        damping, friction: Of the joints, (nv,).
-        armature: Rotor inertia, (nv,).
-        mimic: Joints that follow others; the tree moves them freely, constraints must couple them.
-        ancestry: Which velocities move which frames.
-        velocity_parents: For each velocity the one before it towards the root, or -1.
-        branches: Velocity indices of the dynamically decoupled parts, M is block-diagonal in them.
-        gravity: In m/s², (3,).
-        total_mass: Of everything that moves, in kg.
-        pinocchio: The underlying ``pinocchio.Model``, for comparisons; do not change it.
-    """
+    """An immutable model of the tree that a URDF describes."""
 
     def __init__(
         self,
@@ -71,34 +47,47 @@ class RobotModel:
         tree = Tree(description, root, frames)
         tree.set_armature(armature or {})
         tree.model.gravity.linear = _checked_gravity(gravity)
+        # the underlying ``pinocchio.Model``, for comparisons; do not change it
         self.pinocchio: Any = tree.model
-        self.description = description
-        self.attached = tuple(frames)
-        self.name = description.name
+        self.description = description  # the checked description it was built from
+        self.attached = tuple(frames)  # the frames besides links
+        self.name = description.name  # name of the robot
+        # what is legal in the description but probably not meant
         self.warnings = description.warnings
+        # joints that follow others; the tree moves them freely, constraints must couple them
         self.mimic: tuple[Mimic, ...] = description.mimics
         self.coordinates = Coordinates(tree.joints)
+        # nq, nv: number of positions and of velocities; they differ on floating and planar joints
         self.nq = int(tree.model.nq)
         self.nv = int(tree.model.nv)
-        self.is_euclidean = self.nq == self.nv
-        self.joint_names = self.coordinates.joint_names
+        self.is_euclidean = self.nq == self.nv  # whether q is a vector space with nq == nv
+        self.joint_names = self.coordinates.joint_names  # the one-dof joints in velocity order
+        # position_names, velocity_names: names of the nq positions and nv velocities
         self.position_names = self.coordinates.position_names
         self.velocity_names = self.coordinates.velocity_names
+        # depth first from the root
         self.link_names = tuple(tree.frame_names[: len(description.links)])
+        # links, then attached frames; the order of Workspace.rotation
         self.frame_names = tuple(tree.frame_names)
         self._frame_index = {name: index for index, name in enumerate(self.frame_names)}
+        # lower, upper: position limits by velocity index, (nv,), infinite where absent
         self.lower = self.coordinates.lower
         self.upper = self.coordinates.upper
+        # effort_limit, velocity_limit: (nv,), infinite where not declared
         self.effort_limit = self.coordinates.effort_limit
         self.velocity_limit = self.coordinates.velocity_limit
+        # damping, friction: of the joints, (nv,)
         self.damping = self.coordinates.damping
         self.friction = self.coordinates.friction
-        self.armature = _read_only(tree.model.armature)
-        self.gravity = _read_only(tree.model.gravity.linear)
-        self.ancestry: Ancestry = tree.ancestry()
+        self.armature = _read_only(tree.model.armature)  # rotor inertia, (nv,)
+        self.gravity = _read_only(tree.model.gravity.linear)  # in m/s², (3,)
+        self.ancestry: Ancestry = tree.ancestry()  # which velocities move which frames
+        # for each velocity the one before it towards the root, or -1
         self.velocity_parents = tuple(int(parent) for parent in self.ancestry.parents)
         self._structure_constants = None if self.is_euclidean else structure_constants(tree.joints)
+        # velocity indices of the dynamically decoupled parts, M is block-diagonal in them
         self.branches = _branches(self.velocity_parents)
+        # of everything that moves, in kg
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
         self._neutral = _read_only(pin.neutral(tree.model))
 

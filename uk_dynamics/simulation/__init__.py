@@ -5,6 +5,7 @@ from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.simulation.simulate_many import simulate_many
+from uk_dynamics.simulation.singular_passages import SingularPassages
 from uk_dynamics.simulation.time_integration import Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -13,6 +14,7 @@ __all__ = [
     "Controller",
     "Plant",
     "Recorder",
+    "SingularPassages",
     "Trajectory",
     "simulate",
     "simulate_many",

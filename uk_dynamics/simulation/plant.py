@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from itertools import compress
 
 import numpy as np
@@ -59,7 +59,7 @@ class Plant:
         # from a state until the efforts computed from it act, in s; not with continuous control
         delay: float = 0.0,
         same: float = 0.0,  # instants that are nearer to one another are one, in s
-        backend: Backend = "cached",  # evaluator of the mechanism
+        backend: Backend = "auto",  # evaluator of the mechanism
     ) -> None:
         """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway
@@ -77,7 +77,6 @@ class Plant:
         if self.motion is None and not isinstance(self.dynamics, InterpretedDynamics):
             _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
-        self._in_c = False  # whether C has what the controller remembers
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
@@ -113,13 +112,12 @@ class Plant:
         if self._controller is None:
             return
         if self.motion is not None and self.law is not None:
-            with self.in_c():
-                found = self.motion.control(state.t, state.q, state.v)
+            self.set_law()
+            found = self.motion.control(state.t, state.q, state.v)
             if found is not None:
                 self._driven(found)
                 return
-        with self.in_python():
-            command = self._controller.command(state)
+        command = self._controller.command(state)
         limits = self._actuators.effort_limits
         efforts = np.clip(self._actuators.efforts(command.efforts), -limits, limits)
         saturated = compress(self._actuators.names, np.abs(efforts) >= limits)
@@ -154,8 +152,8 @@ class Plant:
     ) -> Stretch:
         """Move in C from the first of some instants to the last; see :class:`Motion`."""
         assert self.motion is not None
-        with self.in_c():
-            found = self.motion.move(state, when, control, sample, step=step, euler=euler)
+        self.set_law()
+        found = self.motion.move(state, when, control, sample, step=step, euler=euler)
         self._driven(found.efforts)
         return found
 
@@ -173,13 +171,13 @@ class Plant:
     ) -> Stretch:
         """The same with error control; see :meth:`Motion.adapt`."""
         assert self.motion is not None
-        with self.in_c():
-            found = self.motion.adapt(
-                *(state, when, control, sample, breaks),
-                tolerances=tolerances,
-                first_step=first_step,
-                resume=resume,
-            )
+        self.set_law()
+        found = self.motion.adapt(
+            *(state, when, control, sample, breaks),
+            tolerances=tolerances,
+            first_step=first_step,
+            resume=resume,
+        )
         self._driven(found.efforts)
         return found
 
@@ -201,33 +199,10 @@ class Plant:
         found = zip(self._flags, self.motion.seen.tolist(), strict=False)
         return {flag: t for flag, t in found if t < np.inf}
 
-    @contextmanager
-    def in_c(self) -> Iterator[None]:
-        """As long as it lasts, C has what the controller remembers."""
-        if self.law is None or self._in_c:
-            yield
-            return
-        self.law.load()
-        self._in_c = True
-        try:
-            yield
-        finally:
-            self._in_c = False
-            self.law.store()
-
-    @contextmanager
-    def in_python(self) -> Iterator[None]:
-        """As long as it lasts, the controller itself has it."""
-        if self.law is None or not self._in_c:
-            yield
-            return
-        self.law.store()
-        self._in_c = False
-        try:
-            yield
-        finally:
-            self._in_c = True
-            self.law.load()
+    def set_law(self) -> None:
+        """Tell C what the controller is set to: before it moves or integrates."""
+        if self.law is not None:
+            self.law.set()
 
     def forces(self, efforts: Array) -> Array:
         """Generalized forces of motor efforts, (K, motors), and the constant ones, (K, nv)."""
@@ -246,11 +221,7 @@ class Plant:
         if not _bounded(q, v):
             return np.full(len(v), np.nan)
         if self.motion is not None and (self.law is not None or not self.continuous):
-            if self._in_c or self.law is None:  # quicker than to enter a context
-                found = self.motion.acceleration(t, q, v)
-            else:
-                with self.in_c():
-                    found = self.motion.acceleration(t, q, v)
+            found = self.motion.acceleration(t, q, v)
             if found is not None:
                 return found
         state = State(t, q, v)
@@ -307,8 +278,7 @@ class Plant:
         self.active = switched.active
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):
-            with self.in_python():
-                follower.active = switched.active
+            follower.active = switched.active
         self._apply(self.efforts)
         return switched
 

@@ -180,6 +180,7 @@ class Recorder:
 
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
         """Store a switching event and the kinetic energy it dissipated, in J."""
+        self._evaluate()
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
     def trajectory(self, statistics: Statistics) -> Trajectory:

@@ -24,7 +24,6 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.speed_hint import hint_at_compiling
 from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -35,6 +34,8 @@ _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
+
+_MOST_INSTANTS = 1e8  # of samples or control periods: some GB of times alone
 
 
 def simulate(
@@ -53,7 +54,7 @@ def simulate(
     sample_period: float = 0.01,
     events: Sequence[tuple[float, Mapping[str, bool]]] = (),
     progress: Callable[[float], object] | None = None,
-    backend: Backend = "cached",
+    backend: Backend = "auto",
     recording: str | Path | None = None,
 ) -> Trajectory:
     """Simulate a mechanism; every accepted step is projected onto its constraints.
@@ -73,8 +74,10 @@ def simulate(
             where messages and drives take their time; until the first ones do, there are none.
             :class:`DelayCompensation` makes a controller that knows of it.
         tau: Constant generalized forces by joint name or (nv,), in N or N·m.
-        method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4`` or
-            ``semi_implicit_euler`` with a fixed step. ``Radau`` is for stiff machines, such as
+        method: ``DOP853``, ``RK45``, ``RK23`` or ``Radau`` with error control, or ``rk4``,
+            ``semi_implicit_euler`` or ``gauss`` with a fixed step. ``gauss`` (collocation with
+            four stages, order eight) keeps the energy of free motion over millions of steps, each
+            of which costs about six of ``rk4``. ``Radau`` is for stiff machines, such as
             those that creep against dry friction (a warning of the trajectory tells); otherwise it
             is ten times slower than ``DOP853``, interpreted, and it may fail where accelerations
             jump, as at a damped joint stop. Compiled, ``DOP853`` and fixed steps are taken in C.
@@ -87,9 +90,9 @@ def simulate(
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory contains the dissipated energy.
         progress: Called with the simulated time since the start, in s, at every sample.
-        backend: Evaluator from the first step to the last: ``cached``, compiled if the mechanism
-            has been compiled before; ``compiled`` and ``auto`` compile it first. The controller
-            has one of its own.
+        backend: Evaluator from the first step to the last: ``auto`` compiles the mechanism at its
+            first start, where it can be compiled; ``cached`` takes what has been compiled before.
+            See :func:`select_backend`; the controller has one of its own.
         recording: File for the samples, also written after an error or Ctrl-C: ``.npz`` or
             ``.csv`` at the end, ``.mcap`` sample by sample, so that after a crash it is readable up
             to the last 16 kB.
@@ -116,6 +119,7 @@ def simulate(
         if value is not None:
             _check(method, **{name: value})
     step = fixed_step(step, control_period)
+    _check_sizes(duration, sample_period, control_period, step)
     began = time.perf_counter()
     continuous = control_period is None
     same = same_instant(sample_period, control_period or duration)
@@ -142,8 +146,7 @@ def simulate(
             control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
         if progress is not None:
-            with plant.in_python():
-                progress(reached.t - state.t)
+            progress(reached.t - state.t)
 
     def move(start: State, when: Array, marks: _Marks) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
@@ -232,18 +235,16 @@ def simulate(
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]
-                with plant.in_c():
-                    for reached in advance.run(current, np.append(inside, end)):
-                        current = reached
-                        if reached.t < end:
-                            record(reached)
+                plant.set_law()
+                for reached in advance.run(current, np.append(inside, end)):
+                    current = reached
+                    if reached.t < end:
+                        record(reached)
         for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
         record(current)
-    if backend == "cached":
-        hint_at_compiling(mechanism, plant.tasks, time.perf_counter() - began)
     return recorder.trajectory(cost())
 
 
@@ -409,6 +410,21 @@ def _check(method: str, **numbers: float) -> None:
     for name, value in numbers.items():
         if not (_is_finite(value) and value > 0.0):
             raise InputError(f"expected a positive number, found {value!r}", place=name)
+
+
+def _check_sizes(
+    duration: float, sample_period: float, control_period: float | None, step: float
+) -> None:
+    """Refuse what no memory holds, and steps that vanish against the time they are added to."""
+    for name, period in (("sample_period", sample_period), ("control_period", control_period)):
+        if period is not None and not duration / period <= _MOST_INSTANTS:
+            raise InputError(
+                f"{duration:g} s in parts of {period:g} s are more than {_MOST_INSTANTS:.0e}"
+                " instants, which memory does not hold; lengthen it or shorten the duration",
+                place=name,
+            )
+    if not duration + step > duration:
+        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
 
 
 def _is_finite(value: object) -> bool:

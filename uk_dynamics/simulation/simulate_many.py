@@ -7,9 +7,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
@@ -65,7 +66,7 @@ def simulate_many(
     method: str = "rk4",
     step: float | None = None,
     sample_period: float = 0.01,
-    backend: Backend = "cached",
+    backend: Backend = "auto",
     threads: int | None = None,
 ) -> list[Trajectory]:
     """Simulate many motions under control: of Monte Carlo studies, tuning, learning.
@@ -200,7 +201,10 @@ def _moved(
 ) -> Crowd:
     laws = [law for motion in motions if (law := motion.plant.law) is not None]
     for law in laws:
-        law.load()
+        law.set()
+    before: list[list[NDArray[Any]]] = [
+        [memory.copy() for memory in law.remembered] for law in laws
+    ]
     varied = [motion.mechanism.varied for motion in motions]
     values = [one.values for one in varied if one is not None]
     mechanism = motions[0].mechanism
@@ -226,8 +230,9 @@ def _moved(
         threads=threads,
     )
     for k, law in enumerate(laws):
-        if not found.stopped[k]:  # else it begins again, with what Python remembers
-            law.store()
+        if found.stopped[k]:  # it begins again
+            for memory, past in zip(law.remembered, before[k], strict=True):
+                memory[...] = past
     return found
 
 

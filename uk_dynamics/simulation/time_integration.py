@@ -20,6 +20,7 @@ from uk_dynamics.core.integration import (
     AdaptiveStepper,
     ConfigurationSpace,
     Tolerances,
+    gauss_step,
     rk4_step,
     semi_implicit_euler_step,
 )
@@ -32,7 +33,9 @@ _Step = Callable[..., tuple[Array, Array]]
 FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
     "rk4": (rk4_step, 4),
     "semi_implicit_euler": (semi_implicit_euler_step, 1),
+    "gauss": (gauss_step, 25),  # about
 }
+_STEPS_IN_C = ("rk4", "semi_implicit_euler", "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
@@ -96,7 +99,7 @@ class Advance:
     @property
     def in_charge(self) -> bool:
         """Whether C takes all steps and asks the law of control."""
-        return self.plant.in_charge and (self.fixed or self.adapts_in_c)
+        return self.plant.in_charge and self.method in _STEPS_IN_C
 
     @property
     def adapts_in_c(self) -> bool:
@@ -106,7 +109,8 @@ class Advance:
     def _fixed(self, state: State, stops: Array) -> Iterator[State]:
         one_step, cost = FIXED_METHODS[self.method]  # evaluations of a step
         for stop in stops:
-            if self.plant.motion is not None and (reached := self._in_c(state, float(stop))):
+            in_c = self.plant.motion is not None and self.method in _STEPS_IN_C
+            if in_c and (reached := self._in_c(state, float(stop))):
                 state = reached
                 yield state
                 continue

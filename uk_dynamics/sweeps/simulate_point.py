@@ -60,7 +60,7 @@ def _side_by_side(
         with contextlib.suppress(Exception):  # alone, it fails with its reason
             made[k] = _prepared(points[k])
     options = dict(points[group[0]].simulation)
-    fixed = options.get("method", "rk4") in ("rk4", "semi_implicit_euler")
+    fixed = options.get("method", "rk4") in ("rk4", "semi_implicit_euler", "gauss")
     if len(made) < 2 or not fixed or "rtol" in options:
         return {}
     duration = options.pop("duration")

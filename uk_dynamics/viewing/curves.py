@@ -27,11 +27,7 @@ _HEIGHT = 190  # points of the page
 
 
 class Curves:
-    """A plot of one quantity over time, which the user chooses.
-
-    Attributes:
-        choices: Quantities there are.
-    """
+    """A plot of one quantity over time, which the user chooses."""
 
     def __init__(
         self, server: ViserServer, mechanism: Mechanism, loops: tuple[str, ...], tasks: bool
@@ -44,7 +40,7 @@ class Curves:
         joints = [n for n in model.joint_names if len(model.position_names) == len(are_lengths)]
         joints.sort(key=lambda n: not driven[model.velocity_index(n)])
         self._joints, self._are_lengths = joints, are_lengths
-        self.choices = [NOTHING]
+        self.choices = [NOTHING]  # quantities there are
         for title, is_length in (("joint angles", False), ("joint travels", True)):
             if any(are_lengths[name] == is_length for name in joints):
                 self.choices.append(title)

@@ -24,21 +24,12 @@ _AT_ONCE = 10  # control periods of which C takes care in a call
 
 
 class LiveSimulation:
-    """Simulates in real time, or slower where the computer is too slow.
+    """Simulates in real time, or slower where the computer is too slow."""
 
-    Attributes:
-        controls: All there are.
-        can_pose: It can.
-        duration: Endless.
-        choice: What ``motors`` are.
-        motors: What may drive the motors, the default first; see :mod:`motor_choices`.
-        driving: What does.
-    """
-
-    controls = ("play", "pause", "step", "reset")
-    can_pose = True
-    choice = "motors"
-    duration = 0.0
+    controls = ("play", "pause", "step", "reset")  # all there are
+    can_pose = True  # it can
+    choice = "motors"  # what ``motors`` are
+    duration = 0.0  # endless
 
     def __init__(
         self,
@@ -59,8 +50,9 @@ class LiveSimulation:
         self._choices = MotorChoices(mechanism, tasks, step)
         if compiling:
             self._choices.compile()
+        # what may drive the motors, the default first; see :mod:`motor_choices`
         self.motors = self._choices.names
-        self.driving = (self.motors or (OFF,))[0] if motors is None else motors
+        self.driving = (self.motors or (OFF,))[0] if motors is None else motors  # what does
         self._step = step
         self._factor = real_time_factor
         self._most_work = most_work

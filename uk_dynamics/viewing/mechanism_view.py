@@ -42,13 +42,7 @@ _NUMBERS_PERIOD = 0.2  # s; faster changes are unreadable
 
 
 class MechanismView:
-    """Shows the snapshots of a source.
-
-    Attributes:
-        pictures: Shown so far.
-        problems: What cannot be shown, one line each.
-        snapshot: What was shown last; None before the first picture.
-    """
+    """Shows the snapshots of a source."""
 
     def __init__(
         self,
@@ -59,8 +53,8 @@ class MechanismView:
         tasks: Tasks | None = None,
     ) -> None:
         """Build the scene."""
-        self.pictures = 0
-        self.snapshot: Snapshot | None = None
+        self.pictures = 0  # shown so far
+        self.snapshot: Snapshot | None = None  # what was shown last; None before the first picture
         self._server = server
         self._mechanism = mechanism
         self._source = source
@@ -91,7 +85,7 @@ class MechanismView:
                 self._points,
                 room.size,
             )
-        self.problems = tuple(self._shapes.problems)
+        self.problems = tuple(self._shapes.problems)  # what cannot be shown, one line each
         self._set_stage(room)
         self._numbers_due = 0.0
 

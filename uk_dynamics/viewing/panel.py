@@ -100,15 +100,7 @@ class Wishes:
 
 
 class Panel:
-    """The controls next to the picture.
-
-    Attributes:
-        wishes: What the user asked for.
-        status: HTML on top.
-        machine: HTML of what a user asks about.
-        solver: HTML of what the solver says, folded.
-        units: Of all numbers.
-    """
+    """The controls next to the picture."""
 
     def __init__(
         self,
@@ -123,8 +115,8 @@ class Panel:
         size: float,  # of the scene, in m
     ) -> None:
         """Add the controls."""
-        self.wishes = Wishes()
-        self.units = remembered()
+        self.wishes = Wishes()  # what the user asked for
+        self.units = remembered()  # of all numbers
         self._server = server
         self._loop = server.get_event_loop()
         self._poser, self._curves, self._points = poser, curves, points
@@ -135,7 +127,7 @@ class Panel:
         self._in_hand = False
         self._touched: dict[str, float] = {}
         gui = server.gui
-        self.status = gui.add_html("")
+        self.status = gui.add_html("")  # HTML on top
         if source.controls:
             buttons = gui.add_button_group("motion", [a.capitalize() for a in source.controls])
             buttons.on_click(self._on_button)
@@ -155,7 +147,7 @@ class Panel:
         if source.can_pose:
             self._add_posing(model.link_names)
         with gui.add_folder("Numbers"):
-            self.machine = gui.add_html("")
+            self.machine = gui.add_html("")  # HTML of what a user asks about
         self._plots = gui.add_folder("Plot", expand_by_default=False)
         with self._plots:
             quantity = gui.add_dropdown("quantity", curves.choices)
@@ -163,7 +155,7 @@ class Panel:
         with gui.add_folder("Show", expand_by_default=False):
             self._add_show(overlay, labels)
         with gui.add_folder("Solver", expand_by_default=False):
-            self.solver = gui.add_html("")
+            self.solver = gui.add_html("")  # HTML of what the solver says, folded
         server.on_client_connect(self._on_client)
 
     def _add_show(self, overlay: Overlay, labels: JointLabels) -> None:

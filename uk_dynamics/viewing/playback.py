@@ -16,18 +16,11 @@ from uk_dynamics.viewing.source import Snapshot
 
 
 class Playback:
-    """Plays a trajectory in a loop.
+    """Plays a trajectory in a loop."""
 
-    Attributes:
-        controls: All there are.
-        can_pose: A recording cannot be posed.
-        choice: What ``motors`` are: what drives the motors; here none.
-        duration: Of the recording, in s.
-    """
-
-    controls = ("play", "pause", "step", "reset")
-    can_pose = False
-    choice = "motors"
+    controls = ("play", "pause", "step", "reset")  # all there are
+    can_pose = False  # a recording cannot be posed
+    choice = "motors"  # what ``motors`` are: what drives the motors; here none
     motors: tuple[str, ...] = ()
     driving = ""
 
@@ -55,7 +48,7 @@ class Playback:
         self._factor = real_time_factor
         self._playing = playing
         self._t = 0.0
-        self.duration = float(trajectory.t[-1] - trajectory.t[0])
+        self.duration = float(trajectory.t[-1] - trajectory.t[0])  # of the recording, in s
 
     def control(self, action: str) -> None:
         """Play, pause, go to the next sample, or back to the first."""

@@ -43,12 +43,7 @@ class _Rows(NamedTuple):
 
 
 class Poser:
-    """Moves a mechanism along its constraints.
-
-    Attributes:
-        joints: Names of the joints to be led by hand: those of the motors, or all without motors.
-        lower, upper: Ends of their ways, in rad or m.
-    """
+    """Moves a mechanism along its constraints."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         """Find the joints and how well the mechanism is conditioned where it starts."""
@@ -61,6 +56,7 @@ class Poser:
             for name in mechanism.joint_names
             if actuated[self._model.velocity_index(name)] or not actuated.any()
         )
+        # names of the joints to be led by hand: those of the motors, or all without motors
         self.joints = driven
         self._v = np.array([self._model.velocity_index(name) for name in driven], dtype=int)
         self._q = np.array([self._model.position_index(name) for name in driven], dtype=int)
@@ -68,6 +64,7 @@ class Poser:
         half = np.array([math.pi if kinds.get(n) == "revolute" else 1.0 for n in driven])
         start = mechanism.initial_guess[self._q]
         lower, upper = self._model.lower[self._v], self._model.upper[self._v]
+        # lower, upper: ends of their ways, in rad or m
         self.lower = np.where(np.isfinite(lower), lower, start - half)
         self.upper = np.where(np.isfinite(upper), upper, start + half)
         constraints = mechanism.constraints

@@ -1,102 +1,84 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""JAX on a GPU: evaluations, closed-loop steps, and how near the card's memory rate they are."""
+"""Batches and rollouts on a GPU."""
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.jax import JaxDynamics, double_precision, jax_modules
+from uk_dynamics.compilation.gpu import Device, GpuDynamics
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs
 from uk_dynamics.mechanism_class import Mechanism
 
-_STATES = 2**17
+STATES = 2**20
 _ROUNDS = 10
-_STEPS, _STEP = 10, 1e-3  # closed-loop steps in a call, and s each
-_FREQUENCY = 1.0  # Hz, of the control in these
-_COPIED = 2**27  # float64 numbers, more than any cache holds
+_STEPS, _STEP = 100, 1e-3  # Runge-Kutta steps of a rollout, and s each
+_STAGES = 4  # evaluations in such a step
 
 
 @dataclass(frozen=True)
 class OnDevice:
-    """What was measured."""
+    """What was measured.
+
+    Attributes:
+        mechanism: Its name.
+        device: As it names itself.
+        seconds: Of an evaluation, from arrays of NumPy and back.
+        step_seconds: Of an evaluation within rollouts without projection, whose states stay on the
+            device; None: joints have several coordinates.
+        error: Largest difference from the interpreted acceleration, relative to the largest.
+    """
 
     mechanism: str
-    device: str  # as JAX names it
-    seconds: float  # of an evaluation, from arrays of NumPy and back
-    device_seconds: float  # of one whose arrays are on the device already
-    # of a step under control, without transfers; None: joints have several coordinates
+    device: str
+    seconds: float
     step_seconds: float | None
-    # of the rate at which the device copies its memory, by the values that the terms read and write
-    share: float
-    error: float  # largest difference from the interpreted acceleration, relative to the largest
+    error: float
 
 
 def on_device(
     mechanism: Mechanism,
-    q: Array,  # states, (K, nq)
-    v: Array,  # (K, nv)
+    q: Array,
+    v: Array,
     expected: Array,
     *,
-    platform: str = "gpu",  # empty: whatever JAX has
-    count: int = _STATES,  # states to measure with; fewer where they need too much memory
+    device: Device | None = None,
+    count: int = STATES,
 ) -> OnDevice | None:
-    """Measure, or None where JAX or such a device is missing."""
-    if importlib.util.find_spec("jax") is None:
-        return None
-    jax, _ = jax_modules()
-    found_platform = jax.default_backend()
-    if platform and found_platform != platform:
-        return None
-    dynamics = JaxDynamics(mechanism)
-    count = min(dynamics.block, count)
-    q, v = np.resize(q, (count, q.shape[1])), np.resize(v, (count, v.shape[1]))
-    inputs, tau = Inputs(stabilize=False), np.zeros_like(v)
-    found = dynamics.evaluate_batch(q, v, inputs=inputs, forces=False).qdd[: len(expected)]
-    whole = _median(lambda: dynamics.evaluate_batch(q, v, inputs=inputs, forces=False))
-    with double_precision():
-        arrays = [jax.device_put(x) for x in (q, v, tau)]
-        accelerations = jax.jit(lambda *x: dynamics.accelerations(*x, stabilize=False))
-        alone = _median(lambda: jax.block_until_ready(accelerations(*arrays)))
-        numbers = jax.device_put(np.ones(_COPIED if found_platform == "gpu" else count))
-        copy = jax.jit(lambda x: x + 1.0)
-        step = None
-        if mechanism.model.nq == mechanism.model.nv:
-            moved = jax.jit(_steps(mechanism, dynamics, arrays[0]))
-            step = _median(lambda: jax.block_until_ready(moved(*arrays[:2]))) / (_STEPS * count)
-        copied = _median(lambda: jax.block_until_ready(copy(numbers)))
-    rate = 2.0 * numbers.nbytes / copied
-    error = float(np.abs(found - expected).max() / np.abs(expected).max())
-    share = dynamics.tape.traffic * count / alone / rate
-    return OnDevice(
-        mechanism.name, dynamics.device, whole / count, alone / count, step, share, error
-    )
+    """Measure, or None where there is no device.
 
-
-def _steps(mechanism: Mechanism, dynamics: JaxDynamics, goal: Any) -> Callable[[Any, Any], Any]:
-    """Some steps of semi-implicit Euler, in which motors hold a position, within their limits.
-
-    The law is PD control at the motors: the servo law of tasks is not written for JAX.
+    Args:
+        mechanism: What to evaluate.
+        q: States, (K, nq).
+        v: (K, nv).
+        expected: Accelerations at the first of them, without stabilisation.
+        device: Where; None: the GPU.
+        count: States to measure with, made of those given.
     """
-    jax, jnp = jax_modules()
-    motors, limits = mechanism.actuators.matrix, mechanism.actuators.effort_limits
-    stiffness = 2.0 * np.pi * _FREQUENCY
-
-    def step(state: Any, _: None) -> tuple[Any, None]:
-        q, v = state
-        wanted = -(stiffness**2 * (q - goal) + 2.0 * stiffness * v) @ motors
-        efforts = jnp.clip(wanted, -limits, limits)
-        v = v + _STEP * dynamics.accelerations(q, v, efforts @ motors.T)
-        return (q + _STEP * v, v), None
-
-    return lambda q, v: jax.lax.scan(step, (q, v), None, length=_STEPS)[0]
+    try:
+        dynamics = GpuDynamics(mechanism, device)
+    except InputError:
+        return None
+    q, v = np.resize(q, (count, q.shape[1])), np.resize(v, (count, v.shape[1]))
+    inputs = Inputs(stabilize=False)
+    found = dynamics.evaluate_batch(q, v, inputs=inputs, forces=False).qdd[: len(expected)]
+    error = float(np.abs(found - expected).max() / np.abs(expected).max())
+    whole = _median(lambda: dynamics.evaluate_batch(q, v, inputs=inputs, forces=False))
+    step = None
+    if mechanism.model.nq == mechanism.model.nv:
+        took = _median(
+            lambda: dynamics.rollout(
+                q, v, steps=_STEPS, dt=_STEP, every=_STEPS, method="rk4", project=False
+            )
+        )
+        step = took / (_STAGES * _STEPS * count)
+    return OnDevice(mechanism.name, dynamics.device.name, whole / count, step, error)
 
 
 def _median(function: Callable[[], object]) -> float:
@@ -110,8 +92,8 @@ def _median(function: Callable[[], object]) -> float:
     return float(np.median(times))
 
 
-def device(mechanism: Mechanism, states: int) -> OnDevice | None:
-    """Measure on the device that JAX has, with so many states; None without JAX."""
+def device(mechanism: Mechanism, states: int, on: Device | None = None) -> OnDevice | None:
+    """Measure with so many states; None without a GPU."""
     some = mechanism.start()
     generator = np.random.default_rng(0)
     v = 0.1 * generator.standard_normal((states, mechanism.model.nv))
@@ -119,4 +101,4 @@ def device(mechanism: Mechanism, states: int) -> OnDevice | None:
     q = np.tile(some.q, (states, 1))
     inputs = Inputs(stabilize=False)
     expected = interpreted.evaluate_batch(q[:8], v[:8], inputs=inputs).qdd
-    return on_device(mechanism, q, v, expected, platform="", count=states)
+    return on_device(mechanism, q, v, expected, device=on, count=states)

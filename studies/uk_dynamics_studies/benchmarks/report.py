@@ -39,7 +39,7 @@ class Report:
     single: list[Measured] = field(default_factory=list)  # one evaluation at a time
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
     slopes: list[Differentiated] = field(default_factory=list)  # derivatives of a state
-    device: list[OnDevice] = field(default_factory=list)  # what JAX computes on
+    device: list[OnDevice] = field(default_factory=list)  # a GPU
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)  # with the number of loops
@@ -70,9 +70,8 @@ def tables(report: Report) -> list[Table]:
         header += ["error of ∂q̈/∂τ", ""]
         found.append(("Derivatives of q̈ by q, v, τ", header, _timed(report.slopes, SLOPES)))
     if report.device:
-        header = ["mechanism", "device", "evaluations a second", "without transfers"]
-        header += ["closed-loop steps a second", "share of the memory rate", "error of q̈"]
-        found.append(("JAX on its device", header, _device_rows(report.device)))
+        header = ["mechanism", "device", "evaluations a second", "within rollouts", "error of q̈"]
+        found.append(("On a GPU", header, _device_rows(report.device)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
         header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
@@ -120,8 +119,7 @@ def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
         [
             row.mechanism,
             row.device,
-            *map(rate, (row.seconds, row.device_seconds, row.step_seconds)),
-            f"{100.0 * row.share:.0f} %",
+            *map(rate, (row.seconds, row.step_seconds)),
             f"{row.error:.1e}",
         ]
         for row in rows

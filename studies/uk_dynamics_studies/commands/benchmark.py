@@ -102,7 +102,7 @@ def register(commands: Commands) -> None:
         nargs="+",
         choices=(*PARTS, *_ON_REQUEST),
         default=list(PARTS),
-        help=f"which parts, of {', '.join(PARTS)} (default: these), device (JAX on what it has)",
+        help=f"which parts, of {', '.join(PARTS)} (default: these), device (a GPU)",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
@@ -186,7 +186,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
             if "derivatives" in arguments.parts:
                 report.slopes += slopes.slopes(mechanism, seconds)
             if "device" in arguments.parts:
-                measured = device.device(mechanism, 2**8 if arguments.quick else 2**17)
+                measured = device.device(mechanism, 2**8 if arguments.quick else device.STATES)
                 report.device += [] if measured is None else [measured]
             if "simulation" in arguments.parts and mechanism.name == "five_bar":
                 duration, drift = (2.0, 1e-6) if arguments.quick else (20.0, 1e-8)

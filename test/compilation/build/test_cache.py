@@ -110,9 +110,9 @@ def test_a_damaged_or_foreign_entry_is_made_anew(entries, damage):
 
 
 def source():
-    from uk_dynamics.compilation.emit.generate import source
+    from uk_dynamics.compilation.emit import c_text, generate
 
-    return source(mechanism(PARTS))
+    return c_text.assemble(generate.source(mechanism(PARTS)))
 
 
 def test_processes_that_start_together_share_one_entry(entries, tmp_path):

@@ -22,7 +22,10 @@ pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C compiler
 
 FOLDER = Path(import_module("uk_dynamics.compilation").__file__ or "").parent / "c"
 # Derivatives come with the headers of their own generator, and Python with its own.
-ELSEWHERE = r"derivatives|force_slopes|effort_slopes|projection_slopes|exist|row_inverse|ode|python"
+ELSEWHERE = (
+    r"derivatives|force_derivatives|effort_derivatives|projection_derivatives|parameter_existence"
+    r"|row_inverse|ode|python"
+)
 OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from support.all_joints import ROBOT, URDF
 from support.kind_samples import KINDS, sample
 from support.mechanism_builder import joint, link, mechanism
+from support.on_processor import OnProcessor
 from support.traced_values import value
 
 from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.gpu import GpuDynamics
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.row import Row
@@ -118,7 +121,7 @@ def test_the_example_of_a_kind_is_an_entry_of_a_file(kind: str) -> None:
     ],
 )
 def test_traced_rows_are_those_of_numbers(kind: str, fixed: bool) -> None:
-    """C and JAX are written from the trace; here it is evaluated in Python, symbol by symbol."""
+    """C is written from the trace; here that is evaluated in Python, symbol by symbol."""
     data = declared(kind, 5, follows=True)
     if fixed:
         data |= {role: ON_GROUND[role] for role in kinds()[kind].frames}
@@ -155,12 +158,14 @@ def everything() -> Mechanism:
 
 
 @cache
-def evaluator(machine: Mechanism, backend: Literal["compiled", "jax"]) -> Any:
+def evaluator(machine: Mechanism, backend: Literal["compiled", "gpu"]) -> Any:
     """What is compiled once for all kinds."""
-    return machine.dynamics(backend)
+    return (
+        machine.dynamics(backend) if backend == "compiled" else GpuDynamics(machine, OnProcessor())
+    )
 
 
-def agree(machine: Mechanism, kind: str, backend: Literal["compiled", "jax"]) -> None:
+def agree(machine: Mechanism, kind: str, backend: Literal["compiled", "gpu"]) -> None:
     """Accelerations and multipliers with one constraint closed are those of the interpreter."""
     rng = np.random.default_rng(KINDS.index(kind))
     model = machine.model
@@ -188,9 +193,9 @@ def test_every_kind_is_compiled(everything: Mechanism, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_runs_in_jax(everything: Mechanism, kind: str) -> None:
-    pytest.importorskip("jax")
-    agree(everything, kind, "jax")
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+def test_every_kind_has_a_kernel(everything: Mechanism, kind: str) -> None:
+    agree(everything, kind, "gpu")
 
 
 @pytest.mark.parametrize("role", ["constraints", "tasks"])

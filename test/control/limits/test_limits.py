@@ -177,6 +177,25 @@ def test_a_rate_limit_holds_from_command_to_command():
     np.testing.assert_allclose(command.qdd, [50.0], rtol=0, atol=1e-9)
 
 
+def test_a_jerk_limit_holds_from_change_to_change():
+    machine = slide("effort_limit: 100, rate_limit: 2000, jerk_limit: 5e+5")
+    servo = controller(machine, "tasks: {car: {type: joint, joint: j1}}", control_period=1e-3)
+    state = machine.state({"j1": -0.1})
+    servo.reset({"motor": 0.0})
+    efforts = [servo.command(state).efforts[0] for _ in range(6)]
+    # changes grow by 5e5 N/s² (1 ms)² = 0.5 N until the rate limit, of 2 N a period, is reached
+    assert efforts == pytest.approx([0.5, 1.5, 3.0, 5.0, 7.0, 9.0], abs=1e-12)
+    assert servo.command(state).limited_by == {"motor": "rate"}
+    servo.reset()
+    assert servo.command(state).efforts[0] == 100.0, "nothing is known of the last efforts"
+
+
+def test_no_jerk_limit_without_a_period():
+    machine = slide("effort_limit: 100, jerk_limit: 2000")
+    with pytest.raises(InputError, match=r"actuators.motor.jerk_limit: .* control period"):
+        controller(machine, "tasks: {car: {type: joint, joint: j1}}")
+
+
 def test_a_simulation_says_which_limit_was_reached():
     machine = slide("effort_limit: 1000, power_limit: 5, rate_limit: 20000")
     servo = controller(machine, "tasks: {car: {type: joint, joint: j1}}", control_period=1e-3)
@@ -355,7 +374,9 @@ def test_motors_of_an_allocation_exist(key):
     assert caught.value.place == f"allocation.{key}"
 
 
-@pytest.mark.parametrize("limit", ["power_limit: 0", "rate_limit: -1", "power_limit: fast"])
+@pytest.mark.parametrize(
+    "limit", ["power_limit: 0", "rate_limit: -1", "power_limit: fast", "jerk_limit: 0"]
+)
 def test_limits_are_positive(limit):
     with pytest.raises(MechanismFileError) as caught:
         slide(limit)

@@ -37,7 +37,9 @@ def test_the_middle_is_right_to_second_order():
 
 def test_prediction_of_constant_acceleration_is_exact():
     machine = mechanism(arm([1.0, 1.0]))
-    prediction = Prediction(machine.model, 0.2)
+    sizes = {"past_known": 1, "past_t": 1, "past_v": 2, "acceleration_known": 1, "measured_qdd": 2}
+    memory = {name: np.zeros(size) for name, size in sizes.items()}
+    prediction = Prediction(machine.model, 0.2, memory)
     q, v, qdd = np.array([0.1, 0.2]), np.array([1.0, -2.0]), np.array([3.0, 5.0])
     before = State(0.8, q - 0.2 * v + 0.02 * qdd, v - 0.2 * qdd)
     ahead = prediction.ahead(before)
@@ -100,3 +102,18 @@ def test_a_command_tells_the_acceleration_it_causes():
     assert command.settled
     assert command.missing == {}
     assert command.actuation == "redundantly actuated"
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_gains_and_limits_that_are_replaced_act_at_once(backend):
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    servo = ServoController(machine, tasks, control_period=0.002, backend=backend)
+    start = machine.start()
+    late = State(0.01, start.q, start.v)  # the task has moved on
+    before = servo.command(late).efforts
+    servo.reset()
+    servo.gains.stiffness = 4.0 * servo.gains.stiffness
+    assert np.abs(servo.command(late).efforts - before).max() > 0.1  # N·m
+    servo.limits.effort = np.full(1, 0.01)
+    assert np.abs(servo.command(late).efforts).max() <= 0.01

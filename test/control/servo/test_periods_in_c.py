@@ -53,7 +53,6 @@ class Both:
 def test_efforts_are_those_of_python_before_and_after_settings_change(delay: float):
     both = Both(delay)
     before = both.compare(20)
-    both.in_c.leave()
     for modes in both.modes:
         modes.transfer_time = 0.02
         modes.servo.gains.set("sweep", 9.0, 1.0)
@@ -61,7 +60,6 @@ def test_efforts_are_those_of_python_before_and_after_settings_change(delay: flo
     first = both.compare(20)[0]
     assert abs(first - before[-1]).max() < 2.0, "bumpless"
     assert both.modes[0].servo.gains["sweep"].frequency == 9.0
-    both.in_c.leave()
     assert not both.modes[1].in_transfer, "it ended in C"
     both.modes[1].select("hold")
     assert both.in_c.efforts(next(both.states)) is None, "Python's"

@@ -8,9 +8,9 @@ import pytest
 from support.exported import read_again, same_accelerations, without_losses, written
 from support.mechanism_builder import joint, link, mechanism
 
+from docs.generators.export_capabilities import COLUMNS, CONSTRAINTS, OTHERS
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.conversion import FORMATS, export_mechanism
-from uk_dynamics.conversion.export.capabilities import COLUMNS, CONSTRAINTS, OTHERS
 
 AXES = ("0 0 1", "0 1 0", "1 0 0", "0 1 0", "0.6 0 0.8", "0 0 1")
 TIP = "[1.25, 0.12, 0.3]"  # where the frames meet, all joints at zero: in the base, and in the tip

@@ -9,11 +9,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from uk_dynamics.core.equation.stabilization import (
-    from_alpha_beta,
     position_gains,
     row_gains,
     velocity_gain,
 )
+from uk_dynamics_studies.papers.de_falco.machine import from_alpha_beta
 
 
 def test_critical_damping_returns_like_its_closed_form() -> None:

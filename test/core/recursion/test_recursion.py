@@ -15,14 +15,14 @@ from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.core.recursion.kernel import (
+from uk_dynamics.core.recursion.recursion import Recursion
+from uk_dynamics.exceptions import InputError
+from uk_dynamics_studies.papers.orsino.kernel import (
     covariance_update,
     extend_orthonormal_rows,
     restrict_complement,
     restrict_projector,
 )
-from uk_dynamics.core.recursion.recursion import Recursion
-from uk_dynamics.exceptions import InputError
 
 # Rounding times the condition 1e6 is 2e-10, relative to the size of the result.
 TOLERANCE = 1e-9

@@ -3,14 +3,16 @@
 """One suite for every evaluator: the equation of motion, its forces, and the rank rule.
 
 Interpreted and compiled evaluators answer one state at a time, ``batch`` is C with many states at
-once, ``jax`` the same in JAX; ``clusters`` are the loops over clusters that large mechanisms get,
-interpreted and in C, one at a time and many. Each runs through the same cases. The equations are
-checked against M, F, A and b of the state, ranks and forces against the interpreted evaluator.
+once, ``one lane`` the same source without vectors, ``gpu`` its kernels, run by the processor;
+``clusters`` are the loops over clusters that large mechanisms get, interpreted and in C, one at a
+time and many. Each runs through the same cases. The equations are checked against M, F, A and b of
+the state, ranks and forces against the interpreted evaluator.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -26,8 +28,12 @@ from support.mechanism_builder import (
     pinned_arm,
     shipped,
 )
+from support.on_processor import OnProcessor
 
 from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.gpu import GpuDynamics
+from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.mechanism.dynamics.batch import STATUSES, empty, put
@@ -39,7 +45,8 @@ EVALUATORS = (
     "interpreted",
     "compiled",
     "batch",
-    "jax",
+    "one lane",
+    "gpu",
     "clusters",
     "clusters compiled",
     "clusters batch",
@@ -47,11 +54,12 @@ EVALUATORS = (
 
 # Agreement with the interpreted evaluator, relative to the largest entry of at least one: rounding
 # times conditions of M and A of up to 1e4. Near the rank tolerance multipliers are worse determined
-# than accelerations, by that condition again. JAX adds in another order.
+# than accelerations, by that condition again.
 RELATIVE = {
     "compiled": 1e-10,
     "batch": 1e-10,
-    "jax": 1e-9,
+    "one lane": 1e-10,
+    "gpu": 1e-10,
     "clusters compiled": 1e-10,
     "clusters batch": 1e-10,
 }
@@ -278,13 +286,12 @@ CASES: dict[str, Callable[[], Case]] = {
 
 # Redundant, rheonomic, rolling, floating: these are compiled in every run, the others take minutes.
 QUICK = ("five_bar", "spiral_particle", "rolling_disc", "coordinated_robots", "differential_drive")
-# Each size and mechanism is compiled by JAX for some seconds: of the shipped mechanisms those that
-# differ in what they ask of it.
-SHIPPED_IN_JAX = (
+# Kernels are the source of batches: of the shipped mechanisms those that differ in what they ask.
+SHIPPED_ON_GPU = (
     *("five_bar", "stewart_platform", "dual_panda", "rolling_disc", "swarm", "landing_leg"),
     *("excavator", "loop_ladder"),
 )
-QUICK_IN_JAX = ("rank changes", "five_bar", "unstabilised", "non-ideal")
+QUICK_ON_GPU = ("rank changes", "five_bar", "unstabilised", "non-ideal")
 
 # What loops over clusters know: rows of frame pairs with fixed ends, and joints with one freedom.
 BY_CLUSTERS = (
@@ -299,7 +306,10 @@ QUICK_BY_CLUSTERS = (
     *("dual_panda", "excavator", "five_bar", "loop_ladder"),
 )
 
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
+# The source of batches without vectors, as compilers for other processors take it.
+ONE_LANE = ("rank changes", "contradicting rows", "joint forces", "switched on", "five_bar")
+
+needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 
@@ -308,22 +318,24 @@ def parameters():
     for name in CASES:
         for evaluator in EVALUATORS:
             is_shipped = name in shipped_files("mechanism")
-            if evaluator == "jax" and is_shipped and name not in SHIPPED_IN_JAX:
+            if evaluator == "gpu" and is_shipped and name not in SHIPPED_ON_GPU:
                 continue
             if evaluator.startswith("clusters") and name not in BY_CLUSTERS:
+                continue
+            if evaluator == "one lane" and name not in ONE_LANE:
                 continue
             marks = []
             if evaluator.startswith("clusters "):
                 marks.append(needs_compiler)
                 if name not in QUICK_BY_CLUSTERS:
                     marks.append(pytest.mark.slow)
-            if evaluator in ("compiled", "batch"):
+            if evaluator in ("compiled", "batch", "one lane"):
                 marks.append(needs_compiler)
                 if is_shipped and name not in QUICK:
                     marks.append(pytest.mark.slow)
-            if evaluator == "jax":
-                marks.append(needs_jax)
-                if name not in QUICK_IN_JAX:
+            if evaluator == "gpu":
+                marks.append(needs_cpp)
+                if name not in QUICK_ON_GPU:
                     marks.append(pytest.mark.slow)
             yield pytest.param(name, evaluator, marks=marks, id=f"{name}-{evaluator}")
 
@@ -344,9 +356,9 @@ def by_clusters(machine: Mechanism) -> Mechanism:
 
 
 @cache
-def in_jax(machine: Mechanism):
-    """JAX compiles once per mechanism and size."""
-    return machine.dynamics("jax")
+def on_gpu(machine: Mechanism):
+    """Kernels are compiled once."""
+    return GpuDynamics(machine, OnProcessor())
 
 
 def one_by_one(given: Case, backend: str) -> BatchSolution:
@@ -368,8 +380,26 @@ def answers(given: Case, evaluator: str) -> BatchSolution:
     """What an evaluator says of all states."""
     if evaluator in ("interpreted", "compiled"):
         return one_by_one(given, evaluator)
-    dynamics = in_jax(given.machine) if evaluator == "jax" else given.machine.dynamics("compiled")
+    if evaluator == "one lane":
+        return in_one_lane(given)
+    dynamics = on_gpu(given.machine) if evaluator == "gpu" else given.machine.dynamics("compiled")
     return dynamics.evaluate_batch(given.q, given.v, given.tau, t=given.t, inputs=given.inputs)
+
+
+def in_one_lane(given: Case) -> BatchSolution:
+    """Batches by code that is compiled for a single lane."""
+    compiler = find_compiler()
+    assert compiler is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", shlex.join([*compiler.command, "-DUK_WIDTH=1"]))
+        batch = CompiledBatch(
+            library_of(given.machine, Library.BATCH), len(given.machine.constraints), rolls=False
+        )
+    assert batch.width == 1
+    dynamics = given.machine.dynamics("compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(vars(dynamics), "_batch", batch)
+        return dynamics.evaluate_batch(given.q, given.v, given.tau, t=given.t, inputs=given.inputs)
 
 
 @pytest.mark.parametrize(("name", "evaluator"), parameters())

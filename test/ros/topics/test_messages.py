@@ -40,9 +40,7 @@ pytestmark = pytest.mark.ros
 MOTORS = Actuators(
     ("geared", "between"),
     np.array([[2.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]]),
-    np.array([10.0, 5.0]),
-    np.full(2, np.inf),
-    np.full(2, np.inf),
+    np.array([[10.0, 5.0]]),
 )
 
 
@@ -121,7 +119,7 @@ def test_message_that_is_sent_again_shares_the_memory_of_its_arrays() -> None:
 
 def test_mechanism_without_motors_or_rows_has_empty_messages() -> None:
     assert len(EffortsMessage(0).message.data) == 0
-    none = Actuators((), np.zeros((4, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
+    none = Actuators((), np.zeros((4, 0)), np.zeros((1, 0)))
     reader = EffortReader(none, JOINTS)
     assert reader.read_array(Float64MultiArray()) == ""
     assert "1 numbers, expected 0" in reader.read_array(Float64MultiArray(data=[1.0]))

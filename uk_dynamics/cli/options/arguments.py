@@ -211,7 +211,7 @@ def controller_factory(
     mode: str | None,
     period: float | None,
     delay: float | None = None,
-    backend: str = "cached",
+    backend: str = "auto",
 ) -> Callable[[], Controller | None]:
     """Factory of the controller, None for zero efforts; period in s, None: continuous control.
 

@@ -20,20 +20,3 @@ from uk_dynamics.compilation.build.servo_export import (
     servo_export,
 )
 from uk_dynamics.compilation.emit.layout import LoopTables
-
-__all__ = [
-    "CompilationError",
-    "Library",
-    "LoopTables",
-    "clear",
-    "completion_export",
-    "derivative_export",
-    "directory",
-    "effort_export",
-    "export",
-    "is_cached",
-    "library_of",
-    "servo_export",
-    "side_by_side",
-    "write_c_files",
-]

@@ -33,7 +33,7 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
 
 
 def straight_obstacles(subject: ResolvedMechanism) -> tuple[str, ...]:
-    """The same where every operation is written out: in exported C and in JAX."""
+    """The same where every operation is written out: in exported C and on a GPU."""
     if subject.local is None:
         return obstacles(subject)
     return (*obstacles(subject), f"{subject.model.nv} velocities, which take loops over clusters")

@@ -18,11 +18,11 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 _TEXT = """\
 {use}
 
-Set t, q, v, tau, stabilize and active (1 for rows that act), then call uk_differentiate. It returns
-0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_slopes holds a row for
-each acceleration, with the derivatives by q, by v and by t, and from column UK_STRIDE on those by
-tau. Those by q are per change of the velocity coordinates. In the list of qdd above, x marks the
-derivatives by q | v | tau that may differ from zero.
+Set t, q, v, tau, stabilize and active (1 for rows that act), then call uk_differentiate. It
+returns 0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_derivatives
+holds a row for each acceleration, with the derivatives by q, by v and by t, and from column
+UK_STRIDE on those by tau. Those by q are per change of the velocity coordinates. In the list of
+qdd above, x marks the derivatives by q | v | tau that may differ from zero.
 
 {forces} Derivatives of multipliers by q and v where rows are redundant hold along changes of the
 state that keep the constraints. Entries of the force are zero wherever those of qdd are."""
@@ -31,10 +31,10 @@ _PARAMETER_TEXT = """\
 {use}
 
 Set t, q, v, tau, p, stabilize and active (1 for rows that act), then call uk_differentiate. It
-returns 0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_slopes holds a
-row for each acceleration, with the derivatives by p in the order above, and from column UK_STRIDE
-on those by tau. In the list of qdd above, x marks the derivatives by p that may differ from zero.
-Parameters that are not listed are constants of the code.
+returns 0; 1 where the mass matrix is singular, 2 where something is not finite. qdd_derivatives
+holds a row for each acceleration, with the derivatives by p in the order above, and from column
+UK_STRIDE on those by tau. In the list of qdd above, x marks the derivatives by p that may differ
+from zero. Parameters that are not listed are constants of the code.
 
 {forces}
 
@@ -43,10 +43,10 @@ those that move redundant rows apart, as lengths may: their columns have a meani
 along which all rows keep holding."""
 
 _FORCES = """\
-uk_force_slopes(memory, multipliers, force), called next, writes the derivatives at the same state
-of the multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force
-A^T lambda, (UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, to arrays of the caller.
-Their columns are those of qdd_slopes. It cannot fail."""
+uk_force_derivatives(memory, multipliers, force), called next, writes the derivatives at the same
+state of the multipliers of least norm, (UK_M or 1, UK_STRIDE + UK_NV), and of the constraint force
+A^T lambda, (UK_NV, UK_STRIDE + UK_NV), in N or N m per unit of the column, to arrays of the
+caller. Their columns are those of qdd_derivatives. It cannot fail."""
 
 _ODE = """
 
@@ -56,11 +56,12 @@ x = (q, v) and u the motor efforts; acados asks for {id}_expl_ode_fun, {id}_expl
 
 _PROJECTION = """
 
-uk_projection_slopes(memory, slopes) projects q and v onto the constraints, from closed loops, and
-gives the derivatives of the projected q, then v, by q, v, t, row by row, (2 UK_NV, 2 UK_NV + 1); it
-changes qdd and multipliers. It returns 0; 1 or 2 as above; 3 where the loops are open by more than
-UK_REACHED; 4 where redundant rows have no derivatives along the constraints. uk_project_many does
-so for many states. The lists of q' and v' mark which by q | v | t may differ from zero."""
+uk_projection_derivatives(memory, derivatives) projects q and v onto the constraints, from closed
+loops, and gives the derivatives of the projected q, then v, by q, v, t, row by row, (2 UK_NV, 2
+UK_NV + 1); it changes qdd and multipliers. It returns 0; 1 or 2 as above; 3 where the loops are
+open by more than UK_REACHED; 4 where redundant rows have no derivatives along the constraints.
+uk_projection_batch does so for many states. The lists of q' and v' mark which by q | v | t may
+differ from zero."""
 
 _EXAMPLE = """\
 /* Derivatives of the acceleration of {name}, by {by}:
@@ -84,7 +85,7 @@ int main(void) {{
   if (failed) return failed;
   for (int i = 0; i < UK_NV; ++i) {{
     printf("%s", names[i]);
-    const double *row = memory.qdd_slopes + i * (UK_STRIDE + UK_NV);
+    const double *row = memory.qdd_derivatives + i * (UK_STRIDE + UK_NV);
     for (int k = 0; k < UK_DIRECTIONS; ++k) printf(" %.17g", row[k]);
     for (int k = 0; k < UK_NV; ++k) printf(" %.17g", row[UK_STRIDE + k]);
     printf("\\n");
@@ -95,16 +96,16 @@ int main(void) {{
 
 
 _BATCH_TEXT = """\
-Fill a uk_derivative_batch, call uk_differentiate_batch, and read qdd, slopes and status. Regular
-states are computed side by side in the lanes of the processor's vectors. A state whose status is
-UK_ALONE has no numbers: it needs pivoting, so pass it to uk_differentiate. The return value is 0,
-or 1 where memory could not be allocated. Needs the vectors of GCC or Clang:
-cc -O3 -march=native."""
+Fill a uk_derivative_batch, call uk_differentiate_batch, and read qdd, acceleration and status.
+Regular states are computed side by side in the lanes of the processor's vectors. A state whose
+status is UK_ALONE has no numbers: it needs pivoting, so pass it to uk_differentiate. The return
+value is 0, or 1 where memory could not be allocated. Needs the vectors of GCC or Clang: cc -O3
+-march=native."""
 
 
 _OF_THE_PROJECTION = """\
-int uk_projection_slopes(uk_memory *memory, double *slopes);
-void uk_project_many(uk_memory *memory, const uk_projections *projections);
+int uk_projection_derivatives(uk_memory *memory, double *derivatives);
+void uk_projection_batch(uk_memory *memory, const uk_projected_states *projections);
 """
 
 
@@ -147,7 +148,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     lists: dict[str, Sequence[str]] = {"q, v, tau": names, "rows": mechanism.row_names}
     prototypes = (
         "int uk_differentiate(uk_memory *memory);\n"
-        "void uk_force_slopes(uk_memory *memory, double *multipliers, double *force);\n"
+        "void uk_force_derivatives(uk_memory *memory, double *multipliers, double *force);\n"
     )
     declarations = derivative_source.derivative_declarations(mechanism)
     definitions = derivative_source.derivative_definitions(mechanism)
@@ -166,7 +167,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         if rolls(mechanism):
             text += _PROJECTION
             prototypes += "\n" + _OF_THE_PROJECTION
-            declarations += part("projection_slopes.h")
+            declarations += part("projection_derivatives.h")
             definitions += "\n".join(derivative_source.projection_definitions(mechanism))
             patterns = np.split(projection_pattern(mechanism, traced), 2)
             by_state = [(0, nv), (nv, 2 * nv), (2 * nv, 2 * nv + 1)]

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from uk_dynamics.compilation.build.c_header import header, marked, named
 from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles
-from uk_dynamics.compilation.emit.layout import LoopTables, rolls
+from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, rolls
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -117,20 +116,21 @@ def servo_export(
 
 _EFFORTS = """
 Set t, q, v, task_followed: values, rates, accelerations of the task rows, and what else
-uk_effort_start has not set; call uk_effort_slopes, read limited, the efforts within lower and
-upper, and effort_slopes, row by row: by q, v, t, values, rates, accelerations. Columns of q are
-those of the velocities; t alone while references are held. held marks motors at a limit. It returns
-0; 1 where the mass matrix is singular, 2 where something is not finite, 3 where the search within
-limits fails; 4 where the rank changes, 5 where efforts are a compromise between tasks, 6 where a
-motor is about to reach a limit, or to leave one: there are no derivatives then, and effort_slopes
-are not numbers. Where rows of the structure are redundant they mean something along motions, the
-first `allowed` rows, alone. uk_effort_slopes_many does so for many states. The lists of motors mark
-which by q | v | t | values | rates | accelerations may differ from zero."""
+uk_effort_start has not set; call uk_effort_derivatives, read limited, the efforts within lower and
+upper, and effort_derivatives, row by row: by {columns}. Columns
+of q are those of the velocities, t is alone while references are held, and the others have a column
+for each task row. held marks motors at a limit. It
+returns 0; 1 where the mass matrix is singular, 2 where something is not finite, 3 where the search
+within limits fails; 4 where the rank changes, 5 where efforts are a compromise between tasks, 6
+where a motor is about to reach a limit, or to leave one: there are no derivatives then, and
+effort_derivatives are not numbers. Where rows of the structure are redundant they mean something
+along motions, the first `allowed` rows, alone. uk_effort_derivatives_batch does so for many
+states. The lists of motors mark which columns of each group may differ from zero."""
 
 _OF_THE_EFFORTS = """\
 void uk_effort_start(uk_memory *memory);
-int uk_effort_slopes(uk_memory *memory);
-void uk_effort_slopes_many(uk_memory *memory, const uk_effort_batch *batch);
+int uk_effort_derivatives(uk_memory *memory);
+void uk_effort_derivatives_batch(uk_memory *memory, const uk_effort_batch *batch);
 """
 
 
@@ -153,15 +153,15 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
     mechanism = tasks.mechanism
     _refuse(obstacles(tasks), tasks.spec.file)
     declared = effort_declarations(tasks)
-    nv, mt, motors = mechanism.model.nv, len(tasks.constraints), mechanism.actuators.names
-    edges = (0, nv, 2 * nv, 2 * nv + 1, *(2 * nv + 1 + k * mt for k in (1, 2, 3)))
+    groups = EffortLayout(tasks).groups
+    places = [(x.start, x.stop) if isinstance(x, slice) else (x, x + 1) for x in groups.values()]
     text = header(
         identifier,
         title=f"{c_comment(mechanism.name)}: derivatives of the servo law's efforts. Generated.",
-        text=_TEXT + _EFFORTS,
+        text=_TEXT + _EFFORTS.format(columns=" | ".join(groups)),
         lists={
             "q, v": mechanism.model.velocity_names,
-            "motors": marked(motors, effort_pattern(tasks), list(pairwise(edges))),
+            "motors": marked(mechanism.actuators.names, effort_pattern(tasks), places),
             "task rows": tasks.row_names,
         },
         declarations=assemble(declared),

@@ -28,7 +28,7 @@ UK_EXPORT long long uk_way_size(void) { return (long long)sizeof(uk_way); }
 
 /* Acceleration of the state in the memory; no number where it has none, so that a trial is taken
  * again, shorter. 1: the mass matrix is singular. */
-static int uk_slope(uk_memory *m, uk_motion *c, double *a) {
+static int uk_derivative(uk_memory *m, uk_motion *c, double *a) {
   int failed = 0;
   ++c->evaluations;
   if (c->continuous && c->law) {
@@ -62,7 +62,7 @@ static int uk_next_stage(uk_memory *m, uk_motion *c, uk_way *w, int stage, doubl
   uk_reach(w->start_q, 1.0, dq, m->q);
   uk_chart_rate(1.0, m->v, dq);
   memcpy(w->V[stage], dq, sizeof dq);
-  return uk_slope(m, c, w->K[stage]);
+  return uk_derivative(m, c, w->K[stage]);
 }
 
 /* Mean square of what belongs to positions and velocities, over the tolerances there. */
@@ -93,7 +93,7 @@ static int uk_first_step(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
   for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + h * w->K[0][i];
   uk_chart_rate(h, m->v, bend[0]);
   for (int i = 0; i < UK_NV; ++i) bend[0][i] -= w->start_v[i];
-  if (uk_slope(m, c, bend[1])) return 1;
+  if (uk_derivative(m, c, bend[1])) return 1;
   for (int i = 0; i < UK_NV; ++i) bend[1][i] -= w->K[0][i];
   const double d2 = uk_norm(bend[0], bend[1], scale) / h, most = d1 > d2 ? d1 : d2;
   double next = most <= 1e-15 ? (h > 1e-3 ? 1e-3 * h : 1e-6) : pow(0.01 / most, 1.0 / 8.0);
@@ -158,7 +158,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
   memcpy(w->start_v, w->v, sizeof w->v), memcpy(w->point_v, w->v, sizeof w->v);
   memcpy(m->q, w->q, sizeof m->q), memcpy(m->v, w->v, sizeof m->v);
   memcpy(w->V[0], w->v, sizeof w->v);
-  if (uk_slope(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
+  if (uk_derivative(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
   if (w->next == 0.0 && uk_first_step(m, c, w, a)) return 1;
   const double shortest = 10.0 * (nextafter(w->t, INFINITY) - w->t);
   double h = w->next, error, end;
@@ -201,7 +201,7 @@ static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
   memcpy(m->v, w->w, sizeof m->v);
   memcpy(w->V[UK_STAGES], w->dq, sizeof w->dq);
   uk_chart_rate(1.0, w->w, w->V[UK_STAGES]);
-  if (uk_slope(m, c, w->K[UK_STAGES])) return 1;
+  if (uk_derivative(m, c, w->K[UK_STAGES])) return 1;
   for (int s = UK_STAGES + 1, k = 0; s < UK_ALL_STAGES; ++s, ++k)
     if (uk_next_stage(m, c, w, s, h, uk_dop_extra_c[k], uk_dop_extra_a + k * UK_ALL_STAGES))
       return 1;

@@ -14,45 +14,55 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 #if UK_NP > 0
   UK_EACH(l, UK_WIDTH) {
     const double *own = p + (first + (l < lanes ? l : lanes - 1)) * stride;
-    UK_EACH(i, UK_NP) m->p[i][l] = own[i];
+    UK_EACH(i, UK_NP) UK_PART(m->p[i], l) = own[i];
   }
 #else
   (void)m, (void)p, (void)stride, (void)first, (void)lanes;
 #endif
 }
 
-/* 0; 1 where there is no memory. */
-UK_OF_BATCHES int uk_evaluate_batch(const uk_batch *c) {
-  uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
-  if (m == NULL) return 1;
-  uk_lanes_kept kept;
+/* What all states have in common. */
+static void uk_batch_begin(uk_lanes_memory *m, const uk_batch *c) {
   memset(m, 0, sizeof *m); /* entries of A that are always zero are never written */
   m->stabilize = c->stabilize;
   m->forces = c->ideal_force != NULL;
   UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
   m->t = uk_all(c->t[0]);
   if (c->followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[i]);
-  for (long long first = 0; first < c->count; first += UK_WIDTH) {
-    const long long left = c->count - first;
-    const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-    if (c->t_stride) uk_load_lanes(&m->t, c->t + first, 1, lanes);
-    uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-    uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
-    if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
-    if (c->followed != NULL && c->followed_stride)
-      uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
-    kept.known = 0;
-    uk_lanes_evaluate(m, &kept, 1);
-    uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
-    uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
-    uk_store(c->violation, m->violation, UK_M, first, lanes);
-    uk_store(c->multipliers, m->multipliers, UK_M, first, lanes);
-    uk_store(c->determined, m->determined, UK_M, first, lanes);
-    uk_store_one(c->rank, m->rank, first, lanes);
-    uk_store_one(c->status, m->status, first, lanes);
-    uk_store_one(c->failed, m->failed, first, lanes);
-  }
+}
+
+/* As many states as there are lanes, from the first on. */
+static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_batch *c, long long first) {
+  const long long left = c->count - first;
+  const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
+  uk_load_parameters(m, c->p, c->p_stride, first, lanes);
+  if (c->t_stride) uk_load_lanes(&m->t, c->t + first, 1, lanes);
+  uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+  if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+  if (c->followed != NULL && c->followed_stride)
+    uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
+  kept->known = 0;
+  uk_lanes_evaluate(m, kept, 1);
+  uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
+  uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
+  uk_store(c->violation, m->violation, UK_M, first, lanes);
+  uk_store(c->multipliers, m->multipliers, UK_M, first, lanes);
+  uk_store(c->determined, m->determined, UK_M, first, lanes);
+  uk_store_one(c->rank, m->rank, first, lanes);
+  uk_store_one(c->status, m->status, first, lanes);
+  uk_store_one(c->failed, m->failed, first, lanes);
+}
+
+#ifndef UK_STATE_A_THREAD
+/* 0; 1 where there is no memory. */
+UK_OF_BATCHES int uk_evaluate_batch(const uk_batch *c) {
+  uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+  if (m == NULL) return 1;
+  uk_lanes_kept kept;
+  uk_batch_begin(m, c);
+  for (long long first = 0; first < c->count; first += UK_WIDTH) uk_batch_answer(m, &kept, c, first);
   free(m);
   return 0;
 }
+#endif

@@ -13,8 +13,7 @@
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   m->warm = m->past_known = m->acceleration_known = m->begun = 0.0;
-  m->commanded_known = efforts != NULL;
-  if (efforts != NULL) memcpy(m->commanded, efforts, sizeof m->commanded);
+  uk_restart(m->commands, &m->known_commands, efforts);
 }
 
 /* Acceleration from the last two velocities; unknown after a pause, or if time went back. */
@@ -115,8 +114,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
                          double *efforts, double *flags) {
   const uk_controller *c = controller;
   uk_memory *m = c->memory;
-  const uk_limits limits = {m->effort_limit, m->power_limit,     m->rate_step,
-                            m->commanded,    &m->commanded_known, m->lower, m->upper};
+  const uk_limits limits = {m->limits, m->commands, &m->known_commands, m->lower, m->upper};
   double most[UK_NU], later[UK_NV], preload[UK_NU], total = t;
   for (int i = 0; i < UK_NV; ++i) total += v[i];
   for (int i = 0; i < UK_NQ; ++i) total += q[i];

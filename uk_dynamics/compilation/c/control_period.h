@@ -2,8 +2,8 @@
 /* One period of servo control, from a measured state to efforts within the limits; see
  * control/servo/servo_controller.py, whose steps these are. Nothing is allocated and nothing shared:
  * one memory and one table of references per controller. What is set there once: active, weights,
- * preload, period, blend_time, task_damping, task_stiffness, effort_limit, power_limit, rate_step,
- * friction; uk_control_reset makes the next period the first one. */
+ * preload, period, blend_time, task_damping, task_stiffness, limits, friction;
+ * uk_control_reset makes the next period the first one. */
 #pragma once
 
 #include "uk_mechanism.h"

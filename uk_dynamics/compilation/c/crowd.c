@@ -16,10 +16,10 @@ static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_
   UK_EACH(k, groups) UK_EACH(l, g[k].lanes) {
     double q[UK_NV], v[UK_NV], flags[1 + c->flags];
     memset(flags, 0, sizeof flags);
-    UK_EACH(i, UK_NV) q[i] = m[k].q[i][l], v[i] = m[k].v[i][l];
-    if (failed[k][l]) continue;
+    UK_EACH(i, UK_NV) q[i] = UK_PART(m[k].q[i], l), v[i] = UK_PART(m[k].v[i], l);
+    if (UK_PART(failed[k], l)) continue;
     if (uk_crowd_ask(g + k, c, first[k], l, t, q, v, flags)) uk_crowd_note(c, first[k] + l, t, flags);
-    else failed[k][l] = -1;
+    else failed[k] |= uk_lane(l);
   }
 }
 #endif
@@ -27,24 +27,24 @@ static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_
 /* Efforts act that the laws have given: within what motors can, at once or after the delay. */
 static void uk_crowd_drive(uk_group *g, uk_crowd *c, long long first, double t, uk_queue *late,
                            uk_mask *failed) {
-  uk_mask raised = (uk_mask)uk_all(0.0);
+  uk_mask raised = uk_none();
   uk_lanes *held = g->held;
   if (c->delay > 0.0) {
     late->when[late->count] = t + c->delay;
     held = late->efforts + late->count++ * UK_NU;
   }
   for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
-    UK_EACH(j, UK_NU) g->efforts[j][l] = g->efforts[j][g->lanes - 1];
+    UK_EACH(j, UK_NU) UK_PART(g->efforts[j], l) = UK_PART(g->efforts[j], g->lanes - 1);
   UK_EACH(j, UK_NU) {
     const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->efforts[j];
-    *failed |= ~uk_finite(effort);
+    *failed |= uk_not(uk_finite(effort));
     held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
     raised |= uk_lanes_fabs(held[j]) >= most;
   }
   if (uk_any(raised)) UK_EACH(l, g->lanes) {
     double *seen = c->seen + (first + l) * (UK_NU + c->flags);
     UK_EACH(j, UK_NU)
-      if (fabs(held[j][l]) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
+      if (fabs(UK_PART(held[j], l)) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
   }
 }
 
@@ -79,7 +79,7 @@ static uk_mask uk_crowd_jumped(const uk_lanes_memory *m, const uk_lanes *q, cons
   }
   speed += UK_SUDDEN;
   way += h * speed;
-  return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed) | ~uk_finite(total);
+  return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed) | uk_not(uk_finite(total));
 }
 
 /* Groups that move together, function by function: two where the memory of both is near, or where
@@ -162,8 +162,8 @@ static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_
                           long long first, long long sample) {
   UK_EACH(l, g->lanes) {
     const long long at = (first + l) * c->samples + sample;
-    UK_EACH(i, UK_NV) c->q_out[at * UK_NV + i] = m->q[i][l], c->v_out[at * UK_NV + i] = m->v[i][l];
-    UK_EACH(j, UK_NU) c->efforts_out[at * UK_NU + j] = g->held[j][l];
+    UK_EACH(i, UK_NV) c->q_out[at * UK_NV + i] = UK_PART(m->q[i], l), c->v_out[at * UK_NV + i] = UK_PART(m->v[i], l);
+    UK_EACH(j, UK_NU) c->efforts_out[at * UK_NU + j] = UK_PART(g->held[j], l);
   }
 }
 
@@ -175,7 +175,7 @@ static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
   const int lanes = g->lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   s->first[at] = first;
   s->kept[at].known = 0;
-  s->failed[at] = (uk_mask)uk_all(0.0);
+  s->failed[at] = uk_none();
   s->late[at].count = 0;
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);
@@ -196,13 +196,13 @@ static void uk_crowd_end(const uk_side *s, uk_crowd *c, int at) {
   const uk_group *g = s->group + at;
   UK_EACH(l, g->lanes) {
     const long long motion = s->first[at] + l;
-    UK_EACH(i, UK_NV) c->q[motion * UK_NV + i] = s->m[at].q[i][l];
-    UK_EACH(i, UK_NV) c->v[motion * UK_NV + i] = s->m[at].v[i][l];
-    UK_EACH(j, UK_NU) c->efforts[motion * UK_NU + j] = g->held[j][l];
+    UK_EACH(i, UK_NV) c->q[motion * UK_NV + i] = UK_PART(s->m[at].q[i], l);
+    UK_EACH(i, UK_NV) c->v[motion * UK_NV + i] = UK_PART(s->m[at].v[i], l);
+    UK_EACH(j, UK_NU) c->efforts[motion * UK_NU + j] = UK_PART(g->held[j], l);
 #if UK_LAW_IN_LANES
     uk_lane_to_memory(g, l);
 #endif
-    c->stopped[motion] = s->failed[at][l] != 0;
+    c->stopped[motion] = UK_PART(s->failed[at], l) != 0;
   }
 }
 
@@ -220,7 +220,7 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
       uk_crowd_take_effect(g, c, begin, s->late + k);
       if (c->sample[at] != 0.0) uk_crowd_keep(c, s->m + k, g, s->first[k], sampled);
       uk_lanes_apply(s->m + k, g);
-      going |= uk_any(~s->failed[k]);
+      going |= uk_any(uk_not(s->failed[k]));
     }
     if (c->sample[at] != 0.0) ++sampled;
     if (at + 1 >= c->stops || !going) break;

@@ -18,12 +18,13 @@
 /* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */
 #define UK_SETTINGS(DO)                                                                     \
   DO(period, 1) DO(blend_time, 1) DO(friction, 1) DO(internal, 1) DO(weights, UK_NU)         \
-  DO(preload, UK_NU) DO(task_damping, UK_MT) DO(task_stiffness, UK_MT) DO(effort_limit, UK_NU) \
-  DO(power_limit, UK_NU) DO(rate_step, UK_NU)
+  DO(preload, UK_NU) DO(task_damping, UK_MT) DO(task_stiffness, UK_MT)                    \
+  DO(limits, UK_LIMITS * UK_NU)
 #define UK_REMEMBERED(DO)                                                                   \
   DO(past_known, 1) DO(past_t, 1) DO(past_v, UK_NV) DO(acceleration_known, 1)                \
   DO(measured_qdd, UK_NV) DO(begun, 1) DO(begin, 1) DO(approach_time, 1)                     \
-  DO(approach, 6 * UK_MT) DO(commanded_known, 1) DO(commanded, UK_NU)
+  DO(approach, 6 * UK_MT) DO(known_commands, 1)                      \
+  DO(commands, UK_PAST * UK_NU)
 
 typedef struct {
   int lanes; /* that are motions of their own */
@@ -74,10 +75,10 @@ static void uk_follow_all(double *const *tables, int alike, uk_lanes t, int rows
                           uk_mask *failed) {
   double values[UK_MOST_FOLLOWED];
   UK_EACH(l, alike ? 1 : UK_WIDTH) {
-    const uk_mask lost = alike ? ~(uk_mask)uk_all(0.0) : uk_lane(l);
-    if (uk_follow(tables[l], t[l], rows, values)) *failed |= lost;
+    const uk_mask lost = alike ? uk_not(uk_none()) : uk_lane(l);
+    if (uk_follow(tables[l], UK_PART(t, l), rows, values)) *failed |= lost;
     if (alike) UK_EACH(i, 3 * rows) to[i] = uk_all(values[i]);
-    else UK_EACH(i, 3 * rows) to[i][l] = values[i];
+    else UK_EACH(i, 3 * rows) UK_PART(to[i], l) = values[i];
   }
 }
 
@@ -96,7 +97,7 @@ static int uk_crowd_ask(uk_group *g, uk_crowd *c, long long first, int l, double
   double efforts[UK_NU > 0 ? UK_NU : 1];
   ++c->alone;
   if (c->law(c->controllers[first + l], t, q, v, efforts, flags)) return 0;
-  UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
+  UK_EACH(j, UK_NU) UK_PART(g->efforts[j], l) = efforts[j];
   return 1;
 }
 

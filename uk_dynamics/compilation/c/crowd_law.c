@@ -11,7 +11,6 @@
 #include "uk_lanes_task_rows.h"
 
 #define UK_SURE 4.0 /* ranks are decided in lanes where they would be at so many times the tolerance */
-#define UK_SAFELY (1.0 - 1e-12) /* nearer to a limit, the law of one motion decides */
 
 /* A field of the memories of all controllers. */
 #define UK_GATHER(to, field, n)                                                   \
@@ -275,14 +274,12 @@ static uk_mask uk_lanes_within(const uk_group *g, const uk_lanes *v, const uk_la
     then[uk_drive_motor[e]] += uk_drive_ratio[e] * later[uk_drive_joint[e]];
   }
   UK_EACH(j, UK_NU) {
-    uk_lanes speed = uk_lanes_larger(uk_lanes_fabs(now[j]), uk_lanes_fabs(then[j]));
-    speed = uk_lanes_larger(speed, uk_all(UK_SLOWEST));
-    const uk_lanes size = uk_lanes_fabs(g->efforts[j]);
-    within &= (size <= g->effort_limit[j]) & (size * speed <= g->power_limit[j] * UK_SAFELY);
-#if UK_HAS_RATE_LIMITS
-    const uk_lanes change = uk_lanes_fabs(g->efforts[j] - g->commanded[j]);
-    within &= (g->commanded_known[0] == zero) | (change <= g->rate_step[j] * UK_SAFELY);
-#endif
+    const uk_lanes speed = uk_lanes_larger(uk_lanes_fabs(now[j]), uk_lanes_fabs(then[j]));
+    uk_lanes limits[UK_LIMITS], past[UK_PAST], bounds[3];
+    UK_EACH(k, UK_LIMITS) limits[k] = g->limits[k * UK_NU + j];
+    UK_EACH(k, UK_PAST) past[k] = g->commands[k * UK_NU + j];
+    uk_lanes_effort_bounds(limits, past, g->known_commands, &speed, bounds);
+    within &= (bounds[0] <= g->efforts[j]) & (g->efforts[j] <= bounds[1]);
   }
   return within;
 }
@@ -294,8 +291,7 @@ static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, doub
                           double *flags) {
   uk_memory *own = g->controller[l]->memory;
   double efforts[UK_NU], most[UK_NU];
-  const uk_limits limits = {own->effort_limit, own->power_limit,      own->rate_step,
-                            own->commanded,    &own->commanded_known, own->lower, own->upper};
+  const uk_limits limits = {own->limits, own->commands, &own->known_commands, own->lower, own->upper};
   uk_lane_to_memory(g, l);
   if (sure) {
     UK_EACH(j, UK_NU) own->efforts[j] = efforts[j] = g->efforts[j][l];
@@ -358,10 +354,13 @@ static void uk_lanes_decide(const uk_lanes_memory *measured, const uk_lanes_memo
     }
     uk_crowd_note(c, first + l, t, flags);
   }
-#if UK_HAS_RATE_LIMITS
-  UK_EACH(j, UK_NU) g->commanded[j] = g->efforts[j];
-  g->commanded_known[0] = uk_all(1.0);
-#endif
+  UK_EACH(j, UK_NU) {
+    uk_lanes past[UK_PAST], left[UK_PAST];
+    UK_EACH(k, UK_PAST) past[k] = g->commands[k * UK_NU + j];
+    uk_lanes_remembered(past, g->known_commands, g->efforts + j, left);
+    UK_EACH(k, UK_PAST) g->commands[k * UK_NU + j] = left[k];
+  }
+  g->known_commands[0] = uk_all(1.0);
 }
 
 /* Efforts of all laws at measured states, with a memory of their own. */

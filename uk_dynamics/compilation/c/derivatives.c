@@ -9,7 +9,7 @@
  * them are filled up to whole vectors.
  */
 
-#define UK_SLOPES (UK_STRIDE + UK_NV)
+#define UK_ROW_LENGTH (UK_STRIDE + UK_NV)
 #define UK_ALIGNED(name, count) double name[count] __attribute__((aligned(8 * UK_BLOCK)))
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
 
@@ -95,17 +95,17 @@ static void uk_inverse(uk_memory *m, int rank) {
 #define UK_LISTED(list, k, n) UK_ALL(n)
 #endif
 
-UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pivoted) {
+UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const int pivoted) {
   const int free = UK_NV - rank;
   (void)pivoted;
   UK_ALIGNED(motions, UK_NV * UK_WHOLE) = {0}; /* the free ones, in whole vectors */
   UK_ALIGNED(z, UK_NV * UK_STRIDE);
   UK_ALIGNED(product, UK_NV * UK_STRIDE);
-  const double *rest = m->motion_slopes;
+  const double *rest = m->motion_derivatives;
   for (int i = 0; i < UK_NV; ++i)
     uk_add_product(z + i * UK_STRIDE, NULL,
                    (uk_product){UK_LISTED(uk_corrections, i, rank), m->corrections + i, UK_NV,
-                                m->row_slopes, UK_STRIDE, m->order},
+                                m->row_derivatives, UK_STRIDE, m->order},
                    UK_STRIDE);
 #if UK_MOTIONS
   UK_ALIGNED(left, UK_NV * UK_STRIDE);
@@ -116,7 +116,7 @@ UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pi
       const int i = some.which[k];
       inertia[i] = -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
     }
-    uk_add_product(left + j * UK_STRIDE, m->motion_slopes + j * UK_STRIDE,
+    uk_add_product(left + j * UK_STRIDE, m->motion_derivatives + j * UK_STRIDE,
                    (uk_product){some, inertia, 1, z, UK_STRIDE, NULL}, UK_STRIDE);
     rest = left;
   }
@@ -132,33 +132,33 @@ UK_INLINE void uk_acceleration_slopes(uk_memory *m, const int rank, const int pi
     double by_tau[UK_WHOLE];
     uk_product p = {UK_LISTED(uk_moving, i, free), m->free_motions + i, UK_NV, product,
                     UK_STRIDE, NULL};
-    uk_add_product(m->qdd_slopes + i * UK_SLOPES, z + i * UK_STRIDE, p, UK_STRIDE);
+    uk_add_product(m->qdd_derivatives + i * UK_ROW_LENGTH, z + i * UK_STRIDE, p, UK_STRIDE);
     p.rows = motions, p.length = UK_WHOLE;
     uk_add_product(by_tau, NULL, p, UK_WHOLE);
-    memcpy(m->qdd_slopes + i * UK_SLOPES + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
+    memcpy(m->qdd_derivatives + i * UK_ROW_LENGTH + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
   }
 }
 
-static void uk_find_slopes(uk_memory *m, double *shared) {
-  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
-              m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+static void uk_find_derivatives(uk_memory *m, double *shared) {
+  uk_traced_derivatives(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+              m->motion_derivatives, m->row_derivatives, m->rate_derivatives, shared);
   for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
+    if (m->active[r] == 0.0) uk_zero(m->row_derivatives + r * UK_STRIDE, UK_STRIDE);
 }
 
-/* The slopes of the equations at a state, acceleration and multipliers that are in the memory. */
-UK_EXPORT void uk_equation_slopes(uk_memory *m) {
-  double shared[UK_TANGENTS_SHARED];
-  uk_find_slopes(m, shared);
-  uk_rate_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
-                   m->motion_slopes, m->row_slopes, m->rate_slopes, shared);
+/* The derivatives of the equations at a state, acceleration and multipliers that are in the memory. */
+UK_EXPORT void uk_equation_derivatives(uk_memory *m) {
+  double shared[UK_TRACED_SHARED];
+  uk_find_derivatives(m, shared);
+  uk_traced_rates(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
+                   m->motion_derivatives, m->row_derivatives, m->rate_derivatives, shared);
   for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->rate_slopes + r * UK_STRIDE, UK_STRIDE);
+    if (m->active[r] == 0.0) uk_zero(m->rate_derivatives + r * UK_STRIDE, UK_STRIDE);
 }
 
 /* Solution and derivatives of the inputs in the memory; 0, or as uk_evaluate. */
 UK_EXPORT int uk_differentiate(uk_memory *m) {
-  double shared[UK_TANGENTS_SHARED];
+  double shared[UK_TRACED_SHARED];
 #if UK_MOTIONS
   double sure[2];
   uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
@@ -170,15 +170,15 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(total)) {
     for (int c = 0; c < UK_MOTIONS; ++c) m->order[c] = uk_motion_rows[c];
     m->rank = UK_MOTIONS;
-    uk_find_slopes(m, shared);
-    uk_acceleration_slopes(m, UK_MOTIONS, 0);
+    uk_find_derivatives(m, shared);
+    uk_acceleration_derivatives(m, UK_MOTIONS, 0);
     return 0;
   }
 #endif
   const int failed = uk_answer(m, 1);
   if (failed) return failed;
-  uk_find_slopes(m, shared);
+  uk_find_derivatives(m, shared);
   uk_inverse(m, (int)m->rank);
-  uk_acceleration_slopes(m, (int)m->rank, 1);
+  uk_acceleration_derivatives(m, (int)m->rank, 1);
   return 0;
 }

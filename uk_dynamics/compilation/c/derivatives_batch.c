@@ -3,7 +3,7 @@
 
 /* 0; 1 where there is no memory. */
 UK_EXPORT int uk_differentiate_batch(const uk_derivative_batch *c) {
-  uk_lanes_slopes *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+  uk_derivative_lanes *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   memset(m, 0, sizeof *m); /* entries of A and C that are always zero are never written */
   m->stabilize = uk_all(c->stabilize);
@@ -26,19 +26,19 @@ UK_EXPORT int uk_differentiate_batch(const uk_derivative_batch *c) {
                    m->rate);
     uk_lanes_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual,
                              m->rate, m->qdd, m->multipliers, m->K, m->C, m->sure);
-    uk_lanes_tangents(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, m->multipliers,
+    uk_lanes_traced_derivatives(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, m->multipliers,
                       m->motion, m->rows, m->rates, m->shared);
 #if UK_DEPENDENT_ROWS && UK_NP == 0
-    uk_lanes_rate_tangents(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, m->multipliers,
+    uk_lanes_traced_rates(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, m->multipliers,
                            m->motion, m->rows, m->rates, m->shared);
 #endif
     uk_lanes_corrections(m);
     uk_lanes_rest(m);
     uk_lanes total = uk_all(0.0);
     UK_EACH(i, UK_NV) total += m->qdd[i];
-    UK_EACH(k, UK_MOTION_SLOPES) total += m->motion[k];
+    UK_EACH(k, UK_MOTION_ENTRIES) total += m->motion[k];
     const uk_mask sure = (m->sure[0] < UK_LOST_PIVOTS) & (m->sure[1] < 1.0) & uk_finite(total);
-    const uk_mask off = uk_lanes_derivatives(m, c->slopes + first * UK_NV * UK_COLUMNS, lanes,
+    const uk_mask off = uk_lanes_derivatives(m, c->acceleration + first * UK_NV * UK_COLUMNS, lanes,
                                             forces);
     if (forces) uk_lanes_forces(m, c, first, lanes);
     uk_store(c->qdd, m->qdd, UK_NV, first, lanes);

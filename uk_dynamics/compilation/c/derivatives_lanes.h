@@ -8,7 +8,7 @@ typedef struct {
   const double *tau;      /* (count, UK_NV); null: none */
   const double *followed; /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
   double *qdd;            /* (count, UK_NV) */
-  double *slopes;         /* (count, UK_NV, UK_DIRECTIONS + UK_NV): of qdd by q, v, t or by p; by tau */
+  double *acceleration;   /* (count, UK_NV, UK_DIRECTIONS + UK_NV): of qdd by q, v, t or by p; by tau */
   double *multipliers;    /* (count, UK_M, ...): of those of least norm; null: no forces */
   double *force;          /* (count, UK_NV, ...): of the constraint force; null likewise */
   double *status;         /* (count): UK_EXIST, UK_RANK_CHANGES or UK_ALONE */

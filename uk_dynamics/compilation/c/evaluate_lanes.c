@@ -78,12 +78,12 @@ static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
   const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
-  if (!uk_any(~uk_lanes_regular(m, kept))) {
+  if (!uk_any(uk_not(uk_lanes_regular(m, kept)))) {
     uk_lanes total = zero;
     UK_EACH(i, UK_NV) total += m->qdd[i];
     m->status = m->failed = zero;
     m->rank = uk_all(UK_REGULAR);
-    if (!uk_any(~uk_finite(total))) return;
+    if (!uk_any(uk_not(uk_finite(total)))) return;
   }
 #endif
   kept->known = 0;

@@ -6,24 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uk_mechanism.h"
-
-#if defined(__AVX__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+/* How many lanes: as the processor has them, 1 for compilers without vectors. Code for any number of
+ * lanes takes what is true in a lane as a mask, and its logic from `&`, `|` and uk_not. */
+#if !defined(UK_WIDTH)
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define UK_WIDTH 8
 #elif defined(__AVX__)
 #define UK_WIDTH 4
-#else
+#elif defined(__GNUC__)
 #define UK_WIDTH 2
+#else
+#define UK_WIDTH 1
+#endif
+#endif
+
+#if UK_WIDTH > 1 && defined(__AVX__)
+#include <immintrin.h>
+#elif UK_WIDTH > 1 && defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
 #define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
+
+#if UK_WIDTH == 1
+
+typedef double uk_lanes;
+typedef int uk_mask; /* 1, or 0 */
+#define UK_PART(x, lane) (*((void)(lane), &(x)))
+
+static inline uk_lanes uk_all(double x) { return x; }
+static inline uk_mask uk_none(void) { return 0; }
+static inline uk_mask uk_not(uk_mask mask) { return !mask; }
+static inline uk_lanes uk_pick(uk_mask mask, uk_lanes yes, uk_lanes no) { return mask ? yes : no; }
+static inline int uk_any(uk_mask mask) { return mask; }
+static inline uk_mask uk_lane(int lane) { return lane == 0; }
+static inline uk_lanes uk_lanes_fabs(uk_lanes x) { return fabs(x); }
+static inline uk_lanes uk_lanes_sqrt(uk_lanes x) { return sqrt(x); }
+static inline uk_mask uk_finite(uk_lanes x) { return isfinite(x) != 0; }
+
+static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine) {
+  *sine = sin(x);
+  *cosine = cos(x);
+}
+
+#else
 
 typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
 typedef long long uk_mask __attribute__((vector_size(8 * UK_WIDTH))); /* all bits, or none */
@@ -37,6 +64,15 @@ static inline uk_lanes uk_all(double x) {
   for (int l = 0; l < UK_WIDTH; ++l) y[l] = x;
   return y;
 }
+
+#define UK_PART(x, lane) ((x)[lane])
+
+static inline uk_mask uk_none(void) {
+  const uk_mask none = {0};
+  return none;
+}
+
+static inline uk_mask uk_not(uk_mask mask) { return ~mask; }
 
 /* yes where the mask is set, else no. */
 static inline uk_lanes uk_pick(uk_mask mask, uk_lanes yes, uk_lanes no) {
@@ -85,8 +121,6 @@ static inline uk_lanes uk_lanes_fabs(uk_lanes x) {
   return (uk_lanes)((uk_mask)x & UK_BUT_SIGN);
 }
 
-static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
-
 #if UK_WIDTH > 2
 /* Two entries of every second state; a state is `stride` / 2 doubles behind the one before. */
 static inline uk_lanes uk_pairs(const double *from, int stride) {
@@ -129,27 +163,6 @@ static inline void uk_interleave(uk_lanes even, uk_lanes odd, uk_lanes *first, u
 static inline uk_mask uk_finite(uk_lanes x) {
   return ((uk_mask)x & 0x7ff0000000000000LL) != 0x7ff0000000000000LL;
 }
-
-/* Functions that have no vector form here, lane by lane. */
-#define UK_LANE_BY_LANE(name)                                      \
-  static inline uk_lanes uk_lanes_##name(uk_lanes x) {             \
-    for (int l = 0; l < UK_WIDTH; ++l) x[l] = name(x[l]);          \
-    return x;                                                      \
-  }
-#define UK_LANE_BY_LANE_2(name)                                    \
-  static inline uk_lanes uk_lanes_##name(uk_lanes x, uk_lanes y) { \
-    for (int l = 0; l < UK_WIDTH; ++l) x[l] = name(x[l], y[l]);    \
-    return x;                                                      \
-  }
-UK_LANE_BY_LANE(tan)
-UK_LANE_BY_LANE(sinh)
-UK_LANE_BY_LANE(cosh)
-UK_LANE_BY_LANE(tanh)
-UK_LANE_BY_LANE(exp)
-UK_LANE_BY_LANE(log)
-UK_LANE_BY_LANE(asin)
-UK_LANE_BY_LANE(acos)
-UK_LANE_BY_LANE_2(pow)
 
 /* Sine and cosine. Turns of a quarter are taken off in two parts of pi/2, exactly thanks to fused
  * multiplication; what is left within pi/4 goes into the polynomials of fdlibm (Sun, 1993), which
@@ -215,5 +228,33 @@ static inline uk_lanes uk_lanes_atan2(uk_lanes y, uk_lanes x) {
   angle = uk_pick(x < 0.0, 3.1415926535897931 - angle, angle);
   return uk_pick(y < 0.0, -angle, angle);
 }
+
+#endif
+
+static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
+
+/* Functions that have no vector form here, lane by lane. */
+#define UK_LANE_BY_LANE(name)                                      \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x) {             \
+    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l));          \
+    return x;                                                      \
+  }
+#define UK_LANE_BY_LANE_2(name)                                    \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x, uk_lanes y) { \
+    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l), UK_PART(y, l));    \
+    return x;                                                      \
+  }
+UK_LANE_BY_LANE(tan)
+UK_LANE_BY_LANE(sinh)
+UK_LANE_BY_LANE(cosh)
+UK_LANE_BY_LANE(tanh)
+UK_LANE_BY_LANE(exp)
+UK_LANE_BY_LANE(log)
+UK_LANE_BY_LANE(asin)
+UK_LANE_BY_LANE(acos)
+UK_LANE_BY_LANE_2(pow)
+#if UK_WIDTH == 1
+UK_LANE_BY_LANE_2(atan2)
+#endif
 
 static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }

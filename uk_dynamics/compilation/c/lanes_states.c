@@ -23,7 +23,7 @@ static inline void uk_load_lanes(uk_lanes *to, const double *from, int n, int la
 #endif
   UK_EACH(l, UK_WIDTH) {
     const double *state = from + (l < lanes ? l : lanes - 1) * n;
-    UK_EACH(i, n) to[i][l] = state[i];
+    UK_EACH(i, n) UK_PART(to[i], l) = state[i];
   }
 }
 
@@ -42,7 +42,7 @@ static inline void uk_store_part(double *to, const uk_lanes *from, int n, long l
     return;
   }
 #endif
-  UK_EACH(l, lanes) UK_EACH(i, n) to[l * stride + i] = from[i][l];
+  UK_EACH(l, lanes) UK_EACH(i, n) to[l * stride + i] = UK_PART(from[i], l);
 }
 
 static inline void uk_store(double *to, const uk_lanes *from, int n, long long first, int lanes) {
@@ -51,7 +51,7 @@ static inline void uk_store(double *to, const uk_lanes *from, int n, long long f
 
 static inline void uk_store_one(double *to, uk_lanes from, long long first, int lanes) {
   if (lanes == UK_WIDTH) memcpy(to + first, &from, sizeof from);
-  else UK_EACH(l, lanes) to[first + l] = from[l];
+  else UK_EACH(l, lanes) to[first + l] = UK_PART(from, l);
 }
 
 /* States that are evaluated together. */

@@ -8,7 +8,7 @@
 #define UK_NX (2 * UK_NV)
 
 /* The answer at a state, with derivatives where they are wanted. */
-static int uk_ode_answer(const double *x, const double *u, uk_memory *m, int slopes) {
+static int uk_ode_answer(const double *x, const double *u, uk_memory *m, int derivatives) {
   memset(m, 0, sizeof *m);
   m->stabilize = 1.0;
   for (int r = 0; r < UK_M; ++r) m->active[r] = uk_acts[r];
@@ -18,7 +18,7 @@ static int uk_ode_answer(const double *x, const double *u, uk_memory *m, int slo
   }
   for (int k = 0; u && k < UK_NU; ++k)
     for (int i = 0; i < UK_NV; ++i) m->tau[i] += uk_motors[k][i] * u[k];
-  return slopes ? uk_differentiate(m) : uk_answer(m, 0);
+  return derivatives ? uk_differentiate(m) : uk_answer(m, 0);
 }
 
 static void uk_rate(const double *x, const uk_memory *m, double *rate) {
@@ -31,14 +31,14 @@ static void uk_rate(const double *x, const uk_memory *m, double *rate) {
 /* df_i/dx_j */
 static double uk_by_state(const uk_memory *m, int i, int j) {
   if (i < UK_NV) return j == UK_NV + i;
-  return m->qdd_slopes[(i - UK_NV) * UK_SLOPES + j];
+  return m->qdd_derivatives[(i - UK_NV) * UK_ROW_LENGTH + j];
 }
 
 /* df_i/du_k */
 static double uk_by_effort(const uk_memory *m, int i, int k) {
   double sum = 0.0;
   if (i < UK_NV) return sum;
-  const double *row = m->qdd_slopes + (i - UK_NV) * UK_SLOPES + UK_STRIDE;
+  const double *row = m->qdd_derivatives + (i - UK_NV) * UK_ROW_LENGTH + UK_STRIDE;
   for (int j = 0; j < UK_NV; ++j) sum += row[j] * uk_motors[k][j];
   return sum;
 }
@@ -49,7 +49,7 @@ static void uk_change_along(const uk_memory *m, const double *S, double *Y, int 
     const double *s = S + c * UK_NX;
     for (int i = 0; i < UK_NV; ++i) {
       double sum = 0.0;
-      for (int j = 0; j < UK_NX; ++j) sum += m->qdd_slopes[i * UK_SLOPES + j] * s[j];
+      for (int j = 0; j < UK_NX; ++j) sum += m->qdd_derivatives[i * UK_ROW_LENGTH + j] * s[j];
       Y[c * UK_NX + i] = s[UK_NV + i];
       Y[c * UK_NX + UK_NV + i] = sum;
     }

@@ -6,6 +6,8 @@
 #include "rollout.h"
 #include "uk_projection.h"
 
+#define UK_MOST_GROUPS 2 /* that are projected together */
+
 #if UK_M > 0
 
 /* Factors at the state in the memory, of the rows that act. */
@@ -34,7 +36,7 @@ static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_l
     m->stabilize = stabilize, m->forces = forces;
     memcpy(m->bias, bias, sizeof bias);
     memcpy(m->tau, tau, sizeof tau);
-    if (!uk_any(~regular)) {
+    if (!uk_any(uk_not(regular))) {
       memcpy(d, m->qdd, sizeof(uk_lanes) * UK_NV);
       return;
     }
@@ -61,19 +63,19 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
   }
   if (step == 0) {
     w->smallest = size;
-    w->done = (uk_mask)uk_all(0.0);
+    w->done = uk_none();
     memcpy(w->best, m->q, sizeof w->best);
   } else {
     const uk_lanes smallest = w->smallest;
-    const uk_mask better = ~w->done & (size < smallest);
+    const uk_mask better = uk_not(w->done) & (size < smallest);
     const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
-    w->done |= stalled | (~better & ((smallest <= UK_REACHED) | ~(size <= UK_DIVERGING * smallest)));
+    w->done |= stalled | (uk_not(better) & ((smallest <= UK_REACHED) | uk_not(size <= UK_DIVERGING * smallest)));
     w->smallest = uk_pick(better, size, smallest);
     UK_EACH(i, UK_NV) w->best[i] = uk_pick(better, m->q[i], w->best[i]);
   }
   w->size = size;
-  w->done |= ~(w->smallest > UK_ROUNDING);
-  w->ended = !uk_any(~w->done) || step == UK_NEWTON_STEPS;
+  w->done |= uk_not(w->smallest > UK_ROUNDING);
+  w->ended = !uk_any(uk_not(w->done)) || step == UK_NEWTON_STEPS;
 }
 
 /* Groups of states, each with a memory of its own: Newton steps of least d^T M d until residuals are
@@ -81,7 +83,7 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
  * its violation: the tolerance follows. */
 static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   uk_lanes d[UK_NV];
-  uk_lanes_way w[groups];
+  uk_lanes_way w[UK_MOST_GROUPS];
   UK_EACH(g, groups) w[g].ended = 0;
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
@@ -99,7 +101,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
     }
   }
   UK_EACH(g, groups) {
-    uk_mask moved = (uk_mask)uk_all(0.0);
+    uk_mask moved = uk_none();
     UK_EACH(i, UK_NV) moved |= m[g].q[i] != w[g].best[i];
     memcpy(m[g].q, w[g].best, sizeof w[g].best);
     if (uk_any(moved)) uk_lanes_configure(m + g, kept + g);
@@ -109,7 +111,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
     UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
     uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
     UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
-    failed[g] = ~(w[g].smallest <= UK_REACHED);
+    failed[g] = uk_not(w[g].smallest <= UK_REACHED);
   }
 }
 
@@ -117,7 +119,7 @@ static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups
 
 static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_mask *failed) {
   (void)m, (void)kept;
-  UK_EACH(g, groups) failed[g] = (uk_mask)uk_all(0.0);
+  UK_EACH(g, groups) failed[g] = uk_none();
 }
 
 #endif
@@ -179,50 +181,62 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
   const long long samples = c->steps / c->every + 1;
   UK_EACH(l, lanes) {
     const long long at = ((first + l) * samples + sample) * UK_NV;
-    const int lost = stopped[l] != 0.0;
-    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : m->q[i][l];
-    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : m->v[i][l];
+    const int lost = UK_PART(stopped, l) != 0.0;
+    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : UK_PART(m->q[i], l);
+    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : UK_PART(m->v[i], l);
   }
 }
 
-/* 0; 1 where there is no memory. A state that has no answer any more stops: `stopped` has the
- * number of the step, from 1 for the start, `reason` why; what follows is NaN. */
+/* What all trajectories have in common. */
+static void uk_rollout_begin(uk_lanes_memory *m, const uk_trajectories *c) {
+  memset(m, 0, sizeof *m);
+  m->stabilize = c->stabilize;
+  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+}
+
+/* As many trajectories as there are lanes, from the first on. A state that has no answer any more
+ * stops: `stopped` has the number of the step, from 1 for the start, `reason` why; what follows is
+ * NaN. */
+static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_trajectories *c,
+                            long long first) {
+  long long states[UK_WIDTH];
+  const long long left = c->count - first;
+  const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
+  UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
+  uk_load_parameters(m, c->p, c->p_stride, first, lanes);
+  uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
+  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
+  uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];
+  UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i];
+  uk_lanes_follow(m, kept, c, 0, &stopped, &reason);
+  uk_record(c, m, first, lanes, 0, stopped);
+  for (long long step = 0; step < c->steps; ++step) {
+    UK_EACH(i, UK_NV) q[i] = uk_pick(stopped == 0.0, m->q[i], q[i]);
+    UK_EACH(i, UK_NV) v[i] = uk_pick(stopped == 0.0, m->v[i], v[i]);
+    /* lanes that have stopped stay where they were */
+    UK_EACH(i, UK_NV) m->q[i] = q[i], m->v[i] = v[i];
+    if (c->tau != NULL)
+      UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH)
+        UK_PART(m->tau[i], l) = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
+    uk_lanes_step(m, kept, c, step, &stopped, &reason);
+    uk_lanes_follow(m, kept, c, step + 1, &stopped, &reason);
+    if ((step + 1) % c->every == 0)
+      uk_record(c, m, first, lanes, (step + 1) / c->every, stopped);
+    if (!uk_any(stopped == 0.0)) break;
+  }
+  UK_EACH(l, lanes) c->stopped[first + l] = UK_PART(stopped, l), c->reason[first + l] = UK_PART(reason, l);
+}
+
+#ifndef UK_STATE_A_THREAD
+/* 0; 1 where there is no memory. */
 UK_OF_BATCHES int uk_rollout(const uk_trajectories *c) {
   uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept;
   kept.known = 0;
-  memset(m, 0, sizeof *m);
-  m->stabilize = c->stabilize;
-  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
-  for (long long first = 0; first < c->count; first += UK_WIDTH) {
-    long long states[UK_WIDTH];
-    const long long left = c->count - first;
-    const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-    UK_EACH(l, UK_WIDTH) states[l] = first + (l < lanes ? l : lanes - 1);
-    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-    uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-    uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
-    uk_lanes stopped = uk_all(0.0), reason = uk_all(0.0), q[UK_NV], v[UK_NV];
-    UK_EACH(i, UK_NV) q[i] = m->q[i], v[i] = m->v[i];
-    uk_lanes_follow(m, &kept, c, 0, &stopped, &reason);
-    uk_record(c, m, first, lanes, 0, stopped);
-    for (long long step = 0; step < c->steps; ++step) {
-      UK_EACH(i, UK_NV) q[i] = uk_pick(stopped == 0.0, m->q[i], q[i]);
-      UK_EACH(i, UK_NV) v[i] = uk_pick(stopped == 0.0, m->v[i], v[i]);
-      /* lanes that have stopped stay where they were */
-      UK_EACH(i, UK_NV) m->q[i] = q[i], m->v[i] = v[i];
-      if (c->tau != NULL)
-        UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH)
-          m->tau[i][l] = c->tau[states[l] * c->tau_state + step * c->tau_step + i];
-      uk_lanes_step(m, &kept, c, step, &stopped, &reason);
-      uk_lanes_follow(m, &kept, c, step + 1, &stopped, &reason);
-      if ((step + 1) % c->every == 0)
-        uk_record(c, m, first, lanes, (step + 1) / c->every, stopped);
-      if (!uk_any(stopped == 0.0)) break;
-    }
-    UK_EACH(l, lanes) c->stopped[first + l] = stopped[l], c->reason[first + l] = reason[l];
-  }
+  uk_rollout_begin(m, c);
+  for (long long first = 0; first < c->count; first += UK_WIDTH) uk_rollout_move(m, &kept, c, first);
   free(m);
   return 0;
 }
+#endif

@@ -5,6 +5,7 @@
 
 #include "lanes.c"
 #include "uk_config.h"
+#include "uk_mechanism.h"
 #include "uk_tables.h"
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
@@ -44,12 +45,12 @@ static inline void uk_lanes_unwhiten(const uk_lanes_memory *m, uk_lanes *x) {
 
 static void uk_lanes_factor_mass(uk_lanes_memory *m) {
   uk_lanes lost = uk_all(0.0), *diagonal = m->scratch;
-  m->singular = (uk_mask)uk_all(0.0);
+  m->singular = uk_none();
   UK_EACH(i, UK_NV) diagonal[i] = m->H[i * UK_NV + i];
   for (int k = UK_NV - 1; k >= 0; --k) {
     uk_lanes *row = m->H + k * UK_NV;
     const uk_lanes pivot = row[k], root = uk_lanes_sqrt(pivot), inverse = 1.0 / root;
-    m->singular |= ~(pivot > 0.0);
+    m->singular |= uk_not(pivot > 0.0);
     lost += diagonal[k] * inverse * inverse;
     row[k] = root;
     m->inverse_pivot[k] = inverse;
@@ -59,7 +60,7 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
       for (int j = i; j >= 0; j = uk_parent[j]) above[j] -= row[i] * row[j];
     }
   }
-  m->singular |= ~(lost < UK_LOST_PIVOTS);
+  m->singular |= uk_not(lost < UK_LOST_PIVOTS);
 }
 
 #if UK_M > 0
@@ -132,10 +133,10 @@ static inline void uk_lanes_reflect(const uk_lanes_memory *m, int k, uk_lanes *x
  * reflectors are zero. */
 static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  uk_mask going = ~(uk_mask)zero;
+  uk_mask going = uk_not(uk_none());
   m->ordered = 1;
   m->rank = zero;
-  UK_EACH(k, UK_M) m->independent[k] = (uk_mask)zero, m->beta[k] = m->inverse_R[k] = zero;
+  UK_EACH(k, UK_M) m->independent[k] = uk_none(), m->beta[k] = m->inverse_R[k] = zero;
   UK_EACH(k, UK_COUNT) {
     uk_lanes_choose(m, k);
     uk_lanes *v = m->W[k];
@@ -155,15 +156,15 @@ static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
       uk_lanes_reflect(m, k, x);
       const uk_lanes rest = m->square[j] - x[k] * x[k];
       m->square[j] = uk_pick(going, rest, m->square[j]);
-      const uk_mask lost = going & ~(rest > UK_DOWNDATE * m->reference[j]);
+      const uk_mask lost = going & uk_not(rest > UK_DOWNDATE * m->reference[j]);
       if (!uk_any(lost)) continue;
       const uk_lanes fresh = uk_lanes_square(x, k + 1);
       m->square[j] = uk_pick(lost, fresh, m->square[j]);
       m->reference[j] = uk_pick(lost, fresh, m->reference[j]);
     }
   }
-  m->dependent = (uk_mask)zero;
-  UK_EACH(k, UK_M) m->dependent |= ~m->independent[k];
+  m->dependent = uk_none();
+  UK_EACH(k, UK_M) m->dependent |= uk_not(m->independent[k]);
 }
 
 /* What a lane has of a row, from where the row stands in it; and back. */
@@ -227,10 +228,10 @@ static inline uk_lanes uk_lanes_normalize(uk_lanes *x) {
 static int uk_lanes_kernel(uk_lanes_memory *m, int scaled) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   int first = 0;
-  while (first < UK_M && !uk_any(~m->independent[first])) ++first;
+  while (first < UK_M && !uk_any(uk_not(m->independent[first]))) ++first;
   for (int d = first; d < UK_M; ++d) {
     uk_lanes *x = m->kernel[d];
-    const uk_mask left_out = ~m->independent[d];
+    const uk_mask left_out = uk_not(m->independent[d]);
     UK_EACH(k, UK_M) x[k] = zero;
     UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
     uk_lanes_solve_upper(m, x);

@@ -27,8 +27,7 @@ UK_EXPORT int uk_hand_over(const void *transfer, double t, const double *q, cons
   if (c->under_way && !c->begun) {
     c->begun = 1, c->begin = t;
     for (int j = 0; j < UK_NU; ++j) c->offset[j] = c->from[j] - efforts[j];
-    *c->limits.known = 1.0;
-    memcpy(c->limits.commanded, c->from, sizeof most);
+    uk_restart(c->limits.past, c->limits.known, c->from);
   }
   const double s = c->under_way ? (t - c->begin) / c->duration : 1.0;
   if (s >= 1.0) {

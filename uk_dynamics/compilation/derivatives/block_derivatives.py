@@ -50,7 +50,7 @@ class BlockRow(NamedTuple):
     others: Sparse  # by column
 
     def plus(self, factor: Scalar, row: BlockRow) -> BlockRow:
-        """Itself and a multiple of another one."""
+        """Add a multiple of another row."""
         others = dict(self.others)
         add_multiple(others, factor, row.others)
         return BlockRow(
@@ -122,7 +122,7 @@ class _Columns:
         )
 
     def loads(self, fixed: Objects) -> list[Load]:
-        """Of each body and all that it carries; ``fixed``: wrenches that turn with bodies."""
+        """Sum the loads of bodies and all they carry; ``fixed``: wrenches that turn with them."""
         tree, places = self.tree, self.trace.x.tree.places
         bodies = Columns(self.trace.x.graph, len(places), self._width)
         own = self.trace.x.tree.inertias
@@ -246,7 +246,7 @@ class _FramedDerivatives:
 
 
 def _turning(wrench: Objects) -> Objects:
-    """What multiplies a motion to its cross product with a wrench, (6, 6)."""
+    """Matrix of the cross product of motions with a wrench, (6, 6)."""
     force, couple = -skew(wrench[:3]), -skew(wrench[3:])
     return cast(Objects, np.block([[zeros(3, 3), force], [force, couple]]))
 
@@ -262,7 +262,7 @@ def _variables(graph: Graph, motions: BodyMotions) -> BodyMotions:
 
 
 def _seeds(motions: BodyMotions, pair: Pair) -> dict[Symbol, Sparse]:
-    """Of a frame, its twist and acceleration along the motion of its body, in world axes."""
+    """Derivatives of a frame, its twist and acceleration by its body's motion, in world axes."""
     found: dict[Symbol, Sparse] = {}
     for first, vector in ((6, motions.twist[pair.moved]), (12, motions.acceleration[pair.moved])):
         found |= {x: {first + k: 1.0} for k, x in enumerate(vector)}
@@ -282,7 +282,7 @@ def _turned(vector: Objects) -> dict[Symbol, Sparse]:
 
 
 def _motion(blocks: _Columns, framed: _FramedDerivatives, force: list[Sparse]) -> list[BlockRow]:
-    """Of −G: inverse dynamics, wrenches of frame pairs and other forces."""
+    """Differentiate −G: inverse dynamics, wrenches of frame pairs and other forces."""
     tree, columns = blocks.tree, blocks.columns
     J, psi, xi, kappa = blocks.J, blocks.psi, blocks.xi, blocks.kappa
     carried_by, pushed, free = (

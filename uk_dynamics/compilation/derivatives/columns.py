@@ -61,7 +61,7 @@ class Columns:
         return packed
 
     def at(self, packed: Objects, k: int) -> Objects:
-        """What belongs to one velocity of a packed array (…, blocks)."""
+        """Pick what belongs to one velocity of a packed array (…, blocks)."""
         b, lane = divmod(k, self._width)
         chosen = packed[..., b]
         found = [self._lane(x, lane) for x in chosen.reshape(-1)]

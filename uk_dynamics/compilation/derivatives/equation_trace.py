@@ -52,7 +52,7 @@ class Pair(NamedTuple):
 
 
 class BodyMotions(NamedTuple):
-    """What rows of frame pairs are functions of."""
+    """Motions of frames and bodies, which rows of frame pairs are functions of."""
 
     rotation: Objects  # of the frames, (frames, 3, 3)
     translation: Objects  # (frames, 3)
@@ -111,7 +111,7 @@ class Trace:
         return np.array(framed, dtype=np.intp), np.array(others, dtype=np.intp)
 
     def pairs(self) -> list[Pair]:
-        """Of the rows of frame pairs."""
+        """List the pairs of frames that have rows."""
         found = []
         constraints, frames = self.mechanism.constraints, self.model.body_frames
         framed = set(self.sets()[0].tolist())
@@ -183,7 +183,7 @@ class Trace:
 
     @property
     def motions(self) -> BodyMotions:
-        """Those of the bodies at the state."""
+        """Motions of the frames and bodies at the state."""
         tree = self.x.tree
         return BodyMotions(tree.rotation, tree.translation, self.tree.twist, self.tree.acceleration)
 
@@ -198,7 +198,7 @@ class Trace:
 
 
 def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
-    """Of positions along the velocity coordinates, and of velocities."""
+    """Derivatives of positions along the velocity coordinates, and of velocities."""
     nv = len(v)
     known: dict[Symbol, Sparse] = {x: {nv + j: 1.0} for j, x in enumerate(v)}
     for body in tree.bodies:

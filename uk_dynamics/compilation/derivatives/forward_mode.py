@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
-from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.compilation.trace.symbols import FUNCTIONS, Symbol
+from uk_dynamics.constraints.expressions import DERIVATIVES
 
 _TINY = 1e-150  # roots and angles have corners at zero, where most derivatives are zero as well
 
@@ -82,7 +83,7 @@ class SymbolDerivatives:
 
 
 def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
-    """What a symbol is made of and depends on some ends, these included; operands first."""
+    """Find the parts of a symbol that depend on some ends, these included; operands first."""
     moving: dict[Symbol, bool] = {}
     stack = [value]
     while stack:
@@ -97,7 +98,7 @@ def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
 
 
 def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
-    """What the adjoint of an operation adds to those of its operands."""
+    """Shares of the adjoint of an operation that its operands get."""
     if node.operation == "choose":
         condition, yes, no = node.operands
         parts = [(yes, condition.choose(adjoint, 0.0)), (no, condition.choose(0.0, adjoint))]
@@ -133,34 +134,7 @@ def partials_of(node: Symbol) -> tuple[Scalar, ...]:
             return (-1.0,)
         case "fabs":
             return ((x < 0.0).choose(-1.0, 1.0),)
-        case "sqrt":
-            return (0.5 / (node + _TINY),)
-        case "sin":
-            return (x.cos(),)
-        case "cos":
-            return (-x.sin(),)
-        case "tan":
-            return (1.0 + node * node,)
-        case "sinh":
-            return (x.cosh(),)
-        case "cosh":
-            return (x.sinh(),)
-        case "tanh":
-            return (1.0 - node * node,)
-        case "exp":
-            return (node,)
-        case "log":
-            return (1.0 / x,)
-        case "asin":
-            return (1.0 / ((1.0 - x * x) ** 0.5 + _TINY),)
-        case "acos":
-            return (-1.0 / ((1.0 - x * x) ** 0.5 + _TINY),)
-        case "atan":
-            return (1.0 / (1.0 + x * x),)
-        case "atan2":
-            square = x * x + y * y + _TINY
-            return y / square, -(x / square)
         case "pow":
             logarithm = x.log() if isinstance(x, Symbol) else math.log(x)
             return y * x ** (y - 1.0), node * logarithm
-    raise NotImplementedError(f"the derivative of {operation}")
+    return DERIVATIVES[operation](FUNCTIONS, _TINY, node, *operands)

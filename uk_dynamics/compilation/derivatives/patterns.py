@@ -162,7 +162,7 @@ def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
 
 
 def _drifts(values: Iterable[Any]) -> bool:
-    """Whether they depend on time, or on what rows follow."""
+    """Tell whether values depend on time, or on what rows follow."""
     stack, seen = list(values), set()
     while stack:
         x = stack.pop()

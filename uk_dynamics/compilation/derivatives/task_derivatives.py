@@ -40,7 +40,7 @@ def task_derivatives(tasks: Tasks) -> TracedTaskDerivatives:
     qdd, multipliers = graph.variables("qdd", nv), graph.variables("multipliers", count)
     damping, stiffness = (graph.variables(name, count) for name in ("damping", "stiffness"))
     known = state_seeds(x.tree, x.q, x.v) | {cast(Symbol, x.t): {cast(int, columns["t"]): 1.0}}
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"damping": damping, "stiffness": stiffness}
     if x.reference is not None:
         given |= dict(zip(("values", "rates", "accelerations"), x.reference, strict=True))
     for name, symbols in given.items():

@@ -34,7 +34,7 @@ from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 
 @dataclass(frozen=True)
 class Load:
-    """Of a body and all that it carries."""
+    """Inertia, momentum and force of a body and all that it carries."""
 
     mass: float
     moment: Objects  # m c, (3,)
@@ -162,7 +162,7 @@ class TreeDerivatives:
         return twist, acceleration
 
     def own_load(self, own: Inertia, R: Objects, p: Objects, V: Objects, A: Objects) -> Load:
-        """Of a body alone, by its inertia in its frame, its place, twist and acceleration."""
+        """Load of a body alone, by its inertia in its frame, its place, twist and acceleration."""
         mass, moment = own.mass, R @ own.moment
         half = moment + p * (mass * 0.5)
         # about the world's origin: −(h pᵀ + p hᵀ) + 2 h·p, the same above the diagonal and below
@@ -186,7 +186,7 @@ class TreeDerivatives:
         return replace(load, force=force)
 
     def with_carried(self, loads: list[Load]) -> list[Load]:
-        """Of each body and all that it carries, from those of each body alone."""
+        """Sum the loads of each body and all that it carries, from those of each body alone."""
         for i in reversed(range(len(loads))):
             parent = self._bodies[i].parent
             if parent >= 0:

@@ -1,3 +1,3 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Symbols written as C and as tapes."""
+"""Symbols written as C."""

@@ -137,6 +137,8 @@ def _members(declaration: str) -> list[tuple[str, Any]]:
         found = _MEMBER.fullmatch(text)
         assert found is not None, declaration
         *stars, name, count = found.groups()
-        kind: Any = ctypes.c_void_p if any(stars) else _PLAIN[words[1]]
+        kind: Any = ctypes.c_void_p
+        if not any(stars):
+            kind = _PLAIN[words[1]] if words[1] in _PLAIN else structure(words[1])
         members.append((name, kind if count is None else kind * int(count)))
     return members

@@ -23,10 +23,12 @@ from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank
 from uk_dynamics.core.servo import (
     CONTINUATION_CONSTANTS,
     CONTROL_CONSTANTS,
-    EFFORT_SLOPE_CONSTANTS,
+    EFFORT_DERIVATIVE_CONSTANTS,
     INTERNAL_CONSTANTS,
+    LIMITS,
     MET,
     NOTICEABLE,
+    PAST,
     SAME_EFFECT,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
@@ -53,8 +55,9 @@ def constants() -> Mapping[str, float]:
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,
+        {"LIMITS": len(LIMITS), "PAST": PAST},
         INTERNAL_CONSTANTS,
-        EFFORT_SLOPE_CONSTANTS,
+        EFFORT_DERIVATIVE_CONSTANTS,
         {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},
         {"FOLLOWS_WITHIN": FOLLOWS_WITHIN},
         CONTINUATION_CONSTANTS,

@@ -17,7 +17,12 @@ from uk_dynamics.compilation.emit.generate import (
     jumps,
 )
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
-from uk_dynamics.compilation.emit.motor_source import motors, rate_limits, task_rank
+from uk_dynamics.compilation.emit.motor_source import (
+    bounds_functions,
+    effort_limits,
+    motors,
+    task_rank,
+)
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations, task_kinds
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
@@ -82,6 +87,7 @@ def _law(tasks: Tasks) -> str:
     support = [[i for i, x in enumerate(row) if not is_zero(x)] for row in rows.A]
     errors = places(residual=rows.residual, rate=rows.rate)
     lanes = [
+        *bounds_functions(LANES),
         table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
         table("int", "uk_task_support", [i for row in support for i in row]),
         function(
@@ -104,7 +110,7 @@ def _law(tasks: Tasks) -> str:
     return "\n".join(
         [
             header("uk_allocation.h", task_rank(mechanism)),
-            rate_limits(mechanism),
+            effort_limits(),
             task_kinds(tasks, "#define UK_STEPS_ALONE"),
             header("uk_lanes_task_rows.h", part("evaluate_lanes.c"), *lanes),
             distribution(tasks),

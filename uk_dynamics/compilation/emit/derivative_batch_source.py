@@ -42,7 +42,7 @@ def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_batch_declarations() -> str:
-    """What a C program needs to know of it, apart from the sizes of the mechanism."""
+    """Declarations for C programs, apart from the sizes of the mechanism."""
     return part("derivatives_lanes.h")
 
 
@@ -69,15 +69,15 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
             # which of them are needed depends on the rows
             *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
             derivatives_function(traced, _listed, parameters(mechanism), LANES),
-            *map(part, ("derivatives_lanes.c", "force_slopes_lanes.c", "derivatives_batch.c")),
+            *map(part, ("derivatives_lanes.c", "force_derivatives_lanes.c", "derivatives_batch.c")),
         ]
     )
 
 
 def _listed(name: str, rows: list[Sparse]) -> Targets:
     """One behind the other, row by row."""
-    slopes = (slope for row in rows for _, slope in sorted(row.items()))
-    return [(f"{name}[{k}]", slope) for k, slope in enumerate(slopes)]
+    derivatives = (x for row in rows for _, x in sorted(row.items()))
+    return [(f"{name}[{k}]", x) for k, x in enumerate(derivatives)]
 
 
 def _tables(
@@ -88,16 +88,16 @@ def _tables(
         for own in motions.corrections
     ]
     dependent = sorted(set(range(len(mechanism.constraints))) - set(motions.rows))
-    slopes: dict[str, Sequence[Sequence[int]]] = {
+    derivatives: dict[str, Sequence[Sequence[int]]] = {
         "motion": [sorted(row) for row in traced.motion],
         "rows": [sorted(row) for row in traced.rows],
         "rates": [sorted(row) for row in traced.rates],
         "z": z,
     }
     sizes = {"motion": "MOTION", "rows": "ROW", "rates": "RATE", "z": "Z"}
-    for name, columns in slopes.items():
+    for name, columns in derivatives.items():
         count = sum(map(len, columns))
-        yield from defines({f"{sizes[name]}_SLOPES": max(1, count)})
+        yield from defines({f"{sizes[name]}_ENTRIES": max(1, count)})
         yield from lists(f"uk_{name}_columns", columns)
     yield from lists("uk_corrections", motions.corrections)
     yield from defines({"DEPENDENT_ROWS": len(dependent)})

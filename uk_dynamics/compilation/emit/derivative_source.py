@@ -23,16 +23,15 @@ from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
-from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbols import WIDTH
+from uk_dynamics.compilation.trace.symbols import WIDTH, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _COST = {"row": WIDTH - 1, "lane": 2}  # a vector made from numbers, and the other way
 
-Slopes = Callable[[str, list[Any]], Targets]
+Places = Callable[[str, list[Any]], Targets]
 
 # compilers take vectors that are wider than the processor's apart, through the memory
 _BLOCKS = f"""
@@ -48,7 +47,7 @@ UK_OPTIONAL static inline void uk_put(double *y, int count, uk_block x) {{
 }}
 """
 
-_TANGENTS = """
+_TRACED = """
 UK_OPTIONAL static void {name}({parameters}) {{
   {unused}
 {calls}}}
@@ -56,7 +55,7 @@ UK_OPTIONAL static void {name}({parameters}) {{
 
 
 def derivative_source(mechanism: ResolvedMechanism) -> str:
-    """C source of ``uk_differentiate``, ``uk_equation_slopes`` and of the motion for planners."""
+    """Write the C of ``uk_differentiate``, ``uk_equation_derivatives`` and what planners call."""
     return "\n".join(
         [
             derivative_declarations(mechanism),
@@ -66,9 +65,9 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
-    """What a C program needs to know of it."""
+    """Declarations for C programs: sizes and memory."""
     layout = DerivativeLayout(mechanism)
-    # of rows of slopes: by q, v and t, or by p, filled up to whole vectors; then by tau
+    # of rows of derivatives: by q, v and t, or by p, filled up to whole vectors; then by tau
     sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
     return "\n".join([*sizes, declarations(mechanism, layout)])
 
@@ -82,37 +81,37 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         definitions(mechanism, terms, pivoted=True),
         motions.text,
         *_lists(motions, terms),
-        *slope_definitions(mechanism, traced),
-        part("force_slopes.c"),
+        *equation_definitions(mechanism, traced),
+        part("force_derivatives.c"),
     ]
     if parameters(mechanism):
-        parts += [part("exist.c")]
+        parts += [part("parameter_existence.c")]
     elif is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
 
 
-def slope_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
-    """``uk_differentiate`` and ``uk_equation_slopes``, behind the mechanism and its motions."""
-    return [_BLOCKS, _tangents(mechanism, traced), part("derivatives.c")]
+def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
+    """Write what differentiates the equations, behind the mechanism and its motions."""
+    return [_BLOCKS, _traced(mechanism, traced), part("derivatives.c")]
 
 
 def projection_source(mechanism: ResolvedMechanism) -> str:
-    """C source of ``uk_projection_slopes`` and ``uk_project_many``."""
+    """C source of ``uk_projection_derivatives`` and ``uk_projection_batch``."""
     return "\n".join(
         [
             derivative_declarations(mechanism),
-            part("projection_slopes.h"),
+            part("projection_derivatives.h"),
             definitions(mechanism, pivoted=True),
             "#define UK_MOTIONS 0 /* rows are pivoted */",
-            *slope_definitions(mechanism, equation_derivatives(mechanism)),
+            *equation_definitions(mechanism, equation_derivatives(mechanism)),
             *projection_definitions(mechanism),
         ]
     )
 
 
 def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
-    """What stands behind the derivatives of the equations."""
+    """Definitions of the projection, which stand behind the derivatives of the equations."""
     assert rolls(mechanism)
     scale = mechanism.constraints.reference_scale
     return [
@@ -120,12 +119,12 @@ def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
         *defines({"FOLLOWS": int(mechanism.follows_references)}),
         *([table("double", "uk_unit", scale)] if len(scale) else ()),
         part("row_inverse.c"),
-        part("projection_slopes.c"),
+        part("projection_derivatives.c"),
     ]
 
 
 def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
-    """What is not zero by structure of C, of M where C moves something, and of K both ways."""
+    """List what is not zero by structure: of C, of M where C moves something, of K both ways."""
     if not motions.rows:
         return []
     nv = len(terms.F)
@@ -148,7 +147,7 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
     return [line for name, values in found.items() for line in lists(name, values)]
 
 
-def _tangents(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
+def _traced(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
     """Column by column; several side by side where the processor can and it takes less."""
     stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
     given = parameters(mechanism)
@@ -157,8 +156,8 @@ def _tangents(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
         return single
     blocks = block_derivatives(mechanism)
 
-    def cost(tangents: TracedDerivatives | BlockDerivatives, slopes: Slopes) -> int:
-        targets = slopes("motion", tangents.motion) + slopes("rows", tangents.rows)
+    def cost(found: TracedDerivatives | BlockDerivatives, places: Places) -> int:
+        targets = places("motion", found.motion) + places("rows", found.rows)
         return sum(_COST.get(x.operation, 1) for x in in_order(x for _, x in targets))
 
     if cost(blocks, in_blocks(stride, nv)) >= cost(traced, in_rows(stride)):
@@ -169,19 +168,19 @@ def _tangents(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
 
 def derivatives_function(
     traced: TracedDerivatives | BlockDerivatives,
-    slopes: Slopes,
+    places: Places,
     given: Sequence[str],
     dialect: Dialect = SCALAR,
 ) -> str:
-    """``uk_tangents`` and, behind it with what both share, ``uk_rate_tangents``.
+    """``uk_traced_derivatives`` and, behind it with what both share, ``uk_traced_rates``.
 
     Args:
         traced: What they compute.
-        slopes: Where each slope has its place, by row and column.
+        places: Where each derivative has its place, by row and column.
         given: Inputs beside those of every state.
         dialect: For one state, or for several at once.
     """
-    name = "uk_lanes_tangents" if dialect is LANES else "uk_tangents"
+    name = "uk_lanes_traced_derivatives" if dialect is LANES else "uk_traced_derivatives"
     types = {
         **dict.fromkeys(("t", "stabilize"), dialect.real),
         **dict.fromkeys(
@@ -191,8 +190,8 @@ def derivatives_function(
     }
     writer = Writer(dialect)
     blocks = [
-        writer.statements(slopes("motion", traced.motion) + slopes("rows", traced.rows)),
-        writer.statements(slopes("rates", traced.rates)),
+        writer.statements(places("motion", traced.motion) + places("rows", traced.rows)),
+        writer.statements(places("rates", traced.rates)),
     ]
     pieces = in_pieces(name, types, blocks, dialect)
     whole = types | {SHARED: f"{dialect.real} *restrict"}
@@ -200,34 +199,34 @@ def derivatives_function(
         "parameters": ", ".join(f"{kind} {x}" for x, kind in whole.items()),
         "unused": " ".join(f"(void){x};" for x in whole),
     }
-    names = (name, name.replace("tangents", "rate_tangents"))
+    names = (name, name.replace("derivatives", "rates"))
     return "".join(
         [
-            f"#define UK_TANGENTS_SHARED {pieces.shared}\n",
+            f"#define UK_TRACED_SHARED {pieces.shared}\n",
             pieces.functions,
             *(
-                _TANGENTS.format(name=name, calls=calls, **common)
+                _TRACED.format(name=name, calls=calls, **common)
                 for name, calls in zip(names, pieces.calls, strict=True)
             ),
         ]
     )
 
 
-def in_rows(stride: int) -> Slopes:
+def in_rows(stride: int) -> Places:
     """Places in whole rows of this length."""
 
     def found(name: str, rows: list[Sparse]) -> Targets:
         return [
-            (f"{name}[{i * stride + j}]", slope)
+            (f"{name}[{i * stride + j}]", x)
             for i, row in enumerate(rows)
-            for j, slope in sorted(row.items())
+            for j, x in sorted(row.items())
         ]
 
     return found
 
 
-def in_blocks(stride: int, nv: int) -> Slopes:
-    """The same places, of vectors with the number of columns that are in them."""
+def in_blocks(stride: int, nv: int) -> Places:
+    """Places in rows of this length, of vectors with the number of columns that are in them."""
 
     def found(name: str, rows: list[BlockRow]) -> Targets:
         return [place for i, row in enumerate(rows) for place in of_a_row(name, i * stride, row)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.servo import Split
+from uk_dynamics.core.servo import LIMITS, PAST, Split
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -111,18 +111,18 @@ class Layout:
             self.size += count
         return slice(first, self.size)
 
-    def _add_slopes(self, mechanism: ResolvedMechanism) -> None:
+    def _add_derivatives(self, mechanism: ResolvedMechanism) -> None:
         """What derivatives of the equations of motion need, row by row."""
         nv, m = mechanism.model.nv, max(self.rows, 1)
         self.directions = len(self.parameters) or 2 * nv + 1
         self.stride = -(-self.directions // 8) * 8  # of rows: whole vectors
-        self.slopes = self.stride + nv
+        self.row_length = self.stride + nv
         by = "p" if len(self.parameters) else "q, v, t"
         self._add(
-            ("qdd_slopes", nv * self.slopes, f"by {by}, gap, tau"),
-            ("motion_slopes", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
-            ("row_slopes", m * self.stride, "-d(A qdd - b)"),
-            ("rate_slopes", m * self.stride, "of the rates of the rows"),
+            ("qdd_derivatives", nv * self.row_length, f"by {by}, gap, tau"),
+            ("motion_derivatives", nv * self.stride, f"-d(M qdd - F - A^T lambda) by {by}"),
+            ("row_derivatives", m * self.stride, "-d(A qdd - b)"),
+            ("rate_derivatives", m * self.stride, "of the rates of the rows"),
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
             ("rest", nv * self.stride, ""),
@@ -152,14 +152,14 @@ class Layout:
 
 
 class DerivativeLayout(Layout):
-    """Fields of the mechanism first; slopes row by row.
+    """Fields of the mechanism first; derivatives row by row.
 
     They are by the parameters that the mechanism varies, or by q, v and t where it varies none.
     """
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
-        self._add_slopes(mechanism)
+        self._add_derivatives(mechanism)
 
 
 class ServoLayout(Layout):
@@ -214,15 +214,14 @@ class ServoLayout(Layout):
             ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
             ("task_damping", rows, "2 zeta omega"),
             ("task_stiffness", rows, "omega^2"),
-            ("effort_limit", motors, ""),
-            ("power_limit", motors, ""),
-            ("rate_step", motors, "largest change in a period"),
+            ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
         )
-        self._add(  # what one period leaves for the next
+        #: What one period leaves for the next.
+        self.past = self._add(
             ("past_known", 1, "whether there are a last time and velocity"),
             ("past_t", 1, ""),
             ("past_v", nv, ""),
@@ -232,24 +231,24 @@ class ServoLayout(Layout):
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
             ("approach", 6 * rows, "polynomials along which it does"),
-            ("commanded_known", 1, "whether rate limits count from the last efforts"),
-            ("commanded", motors, ""),
+            ("known_commands", 1, "whether there are any"),
+            ("commands", PAST * motors, "last efforts, their last change"),
         )
 
 
 class EffortLayout(ServoLayout):
-    """Fields of the law, and slopes of its efforts."""
+    """Fields of the law, and derivatives of its efforts."""
 
     def __init__(self, tasks: Tasks) -> None:
         super().__init__(tasks)
         nv = tasks.mechanism.model.nv
-        self._add_slopes(tasks.mechanism)
+        self._add_derivatives(tasks.mechanism)
         self.groups = effort_columns(nv, self.task_rows)
         self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(
             (
-                "effort_slopes",
+                "effort_derivatives",
                 self.motors * self.columns,
                 f"by {', '.join(self.groups)}",
             ),
@@ -294,5 +293,5 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "commanded_known", "internal", "tree", "allowed"),
+    *("approach_time", "known_commands", "internal", "tree", "allowed"),
 )

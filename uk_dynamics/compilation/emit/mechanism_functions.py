@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
-from uk_dynamics.compilation.emit.tape import in_order
 from uk_dynamics.compilation.trace import regular
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
-from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
+from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -184,7 +183,7 @@ def _regular(
         factor=pieces.calls[0],
         motion=pieces.calls[1],
         leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
-        "  if (!m->forces || uk_any(~regular)) return regular;"
+        "  if (!m->forces || uk_any(uk_not(regular))) return regular;"
         if many
         else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;\n  if (!forces) return 1;",
         wanted="" if many else ", int forces",

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_source import number
+from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, number
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import tie_handicap
+from uk_dynamics.core.servo import LIMITS, PAST, effort_bounds, remembered
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _RESIST = """
@@ -62,16 +64,32 @@ def task_rank(mechanism: ResolvedMechanism) -> str:
 def limits(mechanism: ResolvedMechanism) -> list[str]:
     """Limits of the motors, resistance of the joints, and efforts that cause internal forces."""
     return [
-        rate_limits(mechanism),
+        effort_limits(),
         part("limits.c"),
         *([] if mechanism.local is not None else _resistance(mechanism)),
     ]
 
 
-def rate_limits(mechanism: ResolvedMechanism) -> str:
-    """Whether motors have limits of the rates of their efforts."""
-    limited = np.isfinite(mechanism.actuators.rate_limits).any()
-    return header("uk_limits.h", f"#define UK_HAS_RATE_LIMITS {int(limited)}")
+def effort_limits() -> str:
+    """What limits.c needs: intervals of efforts, whatever the mechanism."""
+    return header("uk_limits.h", *bounds_functions(SCALAR))
+
+
+def bounds_functions(dialect: Dialect) -> list[str]:
+    """The rule of :func:`effort_bounds` for one motor, and what it remembers, in a dialect."""
+    graph = Graph()
+    numbers = {"limits": len(LIMITS), "past": PAST, "known": 1, "speed": 1}
+    limits, past, known, speed = (graph.variables(*one) for one in numbers.items())
+    motor = limits[:, None], past[:, None], known
+    efforts = graph.variables("effort", 1)
+    name = "uk_lanes" if dialect is LANES else "uk"
+    bounds = places(bounds=np.concatenate(effort_bounds(*motor, speed)))
+    left = places(left=remembered(*motor[1:], efforts))
+    state = ("past", "known", "effort")
+    return [
+        function(f"{name}_effort_bounds", tuple(numbers), ("bounds",), bounds, dialect, ()),
+        function(f"{name}_remembered", state, ("left",), left, dialect, ()),
+    ]
 
 
 def _resistance(mechanism: ResolvedMechanism) -> list[str]:

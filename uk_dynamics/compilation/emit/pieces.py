@@ -192,7 +192,7 @@ def _branch(
     kinds = {x: s.kind for s in statements for x in s.makes}
     reads = dict.fromkeys([condition, *(x for s in statements for x in s.reads if x not in kinds)])
     declared = [f"  {kinds[x]} {x} = {{0}};" for x in makes]
-    test = condition if number == 1 else f"~{condition}"
+    test = condition if number == 1 else f"uk_not({condition})"
     text = "\n".join([*declared, f"  if (uk_any({test})) {{", *lines, "  }"])
     kind = tuple(kinds[x] for x in makes)
     return Statement(text, tuple(makes), tuple(reads), kind[0], kinds=kind)

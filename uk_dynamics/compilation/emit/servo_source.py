@@ -12,13 +12,14 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import equation_de
 from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
 from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
-from uk_dynamics.compilation.emit.derivative_source import in_rows, slope_definitions
+from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
+from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
@@ -89,7 +90,7 @@ def levels_of(tasks: Tasks) -> list[str]:
 
 
 def effort_source(tasks: Tasks) -> str:
-    """C source of ``uk_effort_slopes`` and ``uk_effort_slopes_many``."""
+    """C source of ``uk_effort_derivatives`` and ``uk_effort_derivatives_batch``."""
     text = [effort_declarations(tasks), effort_definitions(tasks)]
     return "\n".join(text)
 
@@ -100,7 +101,7 @@ def effort_declarations(tasks: Tasks) -> str:
     sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
     sizes |= {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
     memory = declarations(tasks.mechanism, layout)
-    return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_slopes.h")
+    return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_derivatives.h")
 
 
 def effort_definitions(tasks: Tasks) -> str:
@@ -110,7 +111,7 @@ def effort_definitions(tasks: Tasks) -> str:
     layout = EffortLayout(tasks)
     targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
-    slopes = targets("rows", traced.rows) + targets("force", traced.force)
+    derivatives = targets("rows", traced.rows) + targets("force", traced.force)
     constants = {"FOLLOWS": int(mechanism.follows_references)}
     constants |= {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
@@ -118,12 +119,12 @@ def effort_definitions(tasks: Tasks) -> str:
             definitions(mechanism, structure, pivoted=True),
             "#define UK_ADMISSIBLE 0 /* rows are pivoted */\n#define UK_MOTIONS 0",
             *_law(tasks, structure, ""),
-            *slope_definitions(mechanism, equation_derivatives(mechanism)),
+            *equation_definitions(mechanism, equation_derivatives(mechanism)),
             *closing(mechanism),
-            function("uk_task_slopes", given, ("rows", "force"), slopes),
+            function("uk_task_derivatives", given, ("rows", "force"), derivatives),
             *defines(constants),
             part("row_inverse.c"),
-            part("effort_slopes.c"),
+            part("effort_derivatives.c"),
         ]
     )
 
@@ -161,18 +162,15 @@ def task_kinds(tasks: Tasks, *more: str) -> str:
 
 def control_start(tasks: Tasks) -> str:
     """``uk_control_start``: settings of the files, for programs without ours."""
-    actuators = tasks.mechanism.actuators
-    limits = {
-        "effort_limit": actuators.effort_limits,
-        "power_limit": actuators.power_limits,
-        "rate_step": actuators.rate_limits,
-    }
+    limits = {"limits": tasks.mechanism.actuators.limits.ravel()}
     return (
         "/* Settings of the files into a memory of zeros; period in s. */\n"
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
         f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
-        "  for (int j = 0; j < UK_NU; ++j) m->rate_step[j] *= period;\n"
+        f"  {table('int', 'order', LIMITS.values())}\n"
+        "  for (int k = 0; k < UK_LIMITS * UK_NU; ++k)\n"
+        "    for (int i = 0; i < order[k / UK_NU]; ++i) m->limits[k] *= period;\n"
         "  uk_control_reset(m, NULL);\n}\n"
     )
 

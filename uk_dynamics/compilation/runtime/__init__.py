@@ -2,13 +2,14 @@
 
 """The compiled evaluator."""
 
-from uk_dynamics.compilation.runtime.compiled_control import CompiledControl
+from uk_dynamics.compilation.runtime.compiled_control import CompiledControl, ControlMemory
 from uk_dynamics.compilation.runtime.compiled_crowd import CompiledCrowd, Crowd
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
     CompiledForesight,
-    CompiledJointSpace,
-    CompiledTransfer,
+    JointSpaceMemory,
+    TransferMemory,
+    limit_arrays,
 )
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
@@ -20,13 +21,15 @@ __all__ = [
     "CompiledCrowd",
     "CompiledDynamics",
     "CompiledForesight",
-    "CompiledJointSpace",
     "CompiledMotion",
     "CompiledServo",
-    "CompiledTransfer",
+    "ControlMemory",
     "Crowd",
     "Deferred",
     "ForeignReferenceError",
+    "JointSpaceMemory",
     "PastPeriod",
+    "TransferMemory",
+    "limit_arrays",
     "reference_table",
 ]

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.mechanism.dynamics import StructuralRows
@@ -71,43 +71,66 @@ class Answers:
     violation: Array | None = None
 
 
-def empty_answers(count: int, nv: int, rows: int, *, forces: bool) -> Answers:
-    """Arrays that C fills with answers at K states, those of forces only where they are wanted."""
+def answer_shapes(count: int, nv: int, rows: int, *, forces: bool) -> list[tuple[int, ...]]:
+    """Shapes of the fields of :class:`Answers`, those of forces only where they are wanted."""
     shapes: list[tuple[int, ...]] = [(count, nv), (count,), (count,), (count,)]
     if forces:
         shapes += [(count, nv), (count, rows), (count, rows), (count, rows)]
-    return Answers(*map(np.empty, shapes))
+    return shapes
+
+
+def in_memory(array: Array) -> int:
+    """Where an array stands in the memory of this process."""
+    return array.ctypes.data
 
 
 def batch_call(
-    given: States, common: CommonInputs, answers: Answers, first: int, end: int
+    given: States,
+    common: CommonInputs,
+    answers: Answers,
+    first: int,
+    end: int,
+    address: Callable[[Any], int] = in_memory,
 ) -> ctypes.Structure:
-    """The structure for states first … end."""
+    """The structure for states first … end, whose arrays stand where ``address`` says."""
+
+    def at(array: Any, row: int = 0) -> int | None:
+        return None if array is None else address(array) + row * array.strides[0]
+
     followed = common.followed
     many = len(given.t) > 1
     values: dict[str, float | int | None] = {
         "count": end - first,
         "t_stride": int(many),
         "stabilize": common.stabilize,
-        "t": _address(given.t, first if many else 0),
-        "active": _address(common.active),
-        "p": _address(common.parameters),
+        "t": at(given.t, first if many else 0),
+        "active": at(common.active),
+        "p": at(common.parameters),
     }
     for name in ("q", "v", "tau"):
-        values[name] = _address(getattr(given, name), first)
+        values[name] = at(getattr(given, name), first)
     if followed is not None:
         several = len(followed) > 1
         values["followed_stride"] = followed.shape[1] * several
-        values["followed"] = _address(followed, first if several else 0)
+        values["followed"] = at(followed, first if several else 0)
     for name in _ANSWERS:
-        values[name] = _address(getattr(answers, name), first)
+        values[name] = at(getattr(answers, name), first)
     return BatchCall(**values)
 
 
 def trajectories_call(
-    given: Plan, common: CommonInputs, first: int, end: int, outputs: dict[str, Array]
+    given: Plan,
+    common: CommonInputs,
+    first: int,
+    end: int,
+    outputs: dict[str, Any],
+    address: Callable[[Any], int] = in_memory,
 ) -> ctypes.Structure:
-    """The structure for trajectories first … end."""
+    """The structure for trajectories first … end, whose arrays stand where ``address`` says."""
+
+    def at(array: Any, row: int = 0) -> int | None:
+        return None if array is None else address(array) + row * array.strides[0]
+
     states, steps, nv = given.tau.shape
     values: dict[str, float | int | None] = {
         "count": end - first,
@@ -120,18 +143,13 @@ def trajectories_call(
         "t": given.t,
         "dt": given.dt,
         "stabilize": common.stabilize,
-        "q": _address(given.q, first),
-        "v": _address(given.v, first),
-        "tau": _address(given.tau, first if states > 1 else 0),
-        "active": _address(common.active),
-        "p": _address(common.parameters),
-        "followed": _address(common.followed),
+        "q": at(given.q, first),
+        "v": at(given.v, first),
+        "tau": at(given.tau, first if states > 1 else 0),
+        "active": at(common.active),
+        "p": at(common.parameters),
+        "followed": at(common.followed),
     }
     for name, array in outputs.items():
-        values[name] = _address(array, first)
+        values[name] = at(array, first)
     return TrajectoriesCall(**values)
-
-
-def _address(array: NDArray[np.float64] | None, row: int = 0) -> int | None:
-    """Where a row of an array stands in memory; None stays None."""
-    return None if array is None else array.ctypes.data + row * array.strides[0]

@@ -18,11 +18,11 @@ from uk_dynamics.compilation.runtime.batch_call import (
     BatchCall,
     CommonInputs,
     TrajectoriesCall,
+    answer_shapes,
     batch_call,
-    empty_answers,
     trajectories_call,
 )
-from uk_dynamics.mechanism.resolution import BatchSolution, Plan, Rollout, States, Stopped
+from uk_dynamics.mechanism.resolution import Array, BatchSolution, Plan, Rollout, States, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {
@@ -57,7 +57,7 @@ class CompiledBatch:
     ) -> Answers:
         """Answers at all states."""
         count, nv = given.v.shape
-        answers = empty_answers(count, nv, self._rows, forces=forces)
+        answers = Answers(*map(np.empty, answer_shapes(count, nv, self._rows, forces=forces)))
 
         def run(first: int, end: int) -> None:
             if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
@@ -80,11 +80,7 @@ class CompiledBatch:
                 raise MemoryError("not enough memory for trajectories")
 
         in_parts(run, count, threads, self.width, max(1, self.worth // (4 * given.steps)))
-        ends = {}
-        for k in np.flatnonzero(stopped):
-            t = given.t + (float(stopped[k]) - 1.0) * given.dt
-            ends[int(k)] = Stopped(t, _REASONS[int(reason[k])])
-        return Rollout(instants, q, v, ends)
+        return to_rollout(given, q, v, stopped, reason)
 
 
 def in_parts(
@@ -105,6 +101,15 @@ def in_parts(
     with ThreadPoolExecutor(len(edges)) as pool:
         for future in [pool.submit(run, *edge) for edge in edges]:
             future.result()
+
+
+def to_rollout(given: Plan, q: Array, v: Array, stopped: Array, reason: Array) -> Rollout:
+    """The results of C as trajectories, with what has stopped and why."""
+    ends = {}
+    for k in np.flatnonzero(stopped):
+        t = given.t + (float(stopped[k]) - 1.0) * given.dt
+        ends[int(k)] = Stopped(t, _REASONS[int(reason[k])])
+    return Rollout(given.instants, q, v, ends)
 
 
 def to_solution(answers: Answers) -> BatchSolution:

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The control periods of a servo law in C: settings, memory and references on the Python side."""
+"""The control periods of a servo law in C, and the memory that Python shares with it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,40 @@ import ctypes
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.compilation.emit.c_text import structure
+from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+
+
+class ControlMemory:
+    """The memory of a servo law, on which its steps in Python work and C, where it is compiled.
+
+    Attributes:
+        numbers: All of it, as :class:`ServoLayout` has it.
+        fields: Views of it by name.
+        remembered: View of what one control period leaves for the next.
+        limits: Views of it by the names of ``uk_limits``.
+    """
+
+    def __init__(self, tasks: Tasks) -> None:
+        layout = ServoLayout(tasks)
+        self.numbers = layout.memory()
+        self.fields = {name: self.numbers[layout[name]] for name in layout.fields}
+        self.remembered = self.numbers[layout.past]
+        fields = self.fields
+        self.limits = {
+            "limits": fields["limits"].reshape(-1, layout.motors),
+            "past": fields["commands"].reshape(-1, layout.motors),
+            "known": fields["known_commands"],
+            "lower": fields["lower"],
+            "upper": fields["upper"],
+        }
 
 
 class CompiledControl:
@@ -27,16 +52,17 @@ class CompiledControl:
         assert functions is not None
         self._tasks, self._layout = tasks, servo.layout
         memory = servo.call.memory
-        self._control, self._track = functions
+        control, self._track = functions
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
-        self._fields = {name: memory[servo.layout[name]] for name in servo.layout.fields}
         self._call = structure("uk_controller")(memory=memory.ctypes.data)
+        self._acting = memory[servo.layout["active"]]
+        self._mask: Array | float = 1.0
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
         self._plain: object = self  # constraints on when files alone say what is followed
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
         self.law = Law(
-            ctypes.cast(self._control, ctypes.c_void_p).value or 0,
+            ctypes.cast(control, ctypes.c_void_p).value or 0,
             ctypes.addressof(self._call),
             (
                 *(f"{name} is at its power limit" for name in motors),
@@ -64,14 +90,24 @@ class CompiledControl:
             UnknownNameError, StateError: As :meth:`ReferenceSet.sample`.
         """
         replaced = bool(structure or references)
-        if not replaced and active is self._plain:
-            return
-        mechanism, layout, tasks = self._tasks.mechanism, self._layout, self._tasks
-        self._plain = self  # which no caller gives
+        if replaced or active is not self._plain:
+            self._plain = self  # which no caller gives
+            self._replace(structure, active, references)
+            if not replaced:
+                self._plain = active
+        self._acting[:] = self._mask  # other evaluations may have changed it
+
+    def _replace(
+        self,
+        structure: Mapping[str, ReferenceSample],
+        active: ActiveConstraints | None,
+        references: Mapping[str, Followed] | None,
+    ) -> None:
+        mechanism, tasks = self._tasks.mechanism, self._tasks
         if references:
             tasks.references.sample(0.0, references)  # which checks names and sizes
         tables = [reference_table(tasks.references, references, self._declared), None]
-        if layout.followed:
+        if self._layout.followed:
             followed = {**structure, **mechanism.hierarchy.captured(active)}
             tables[1] = reference_table(mechanism.references, followed)
         self._tables = tables
@@ -79,13 +115,7 @@ class CompiledControl:
             None if table is None else table.ctypes.data for table in tables
         )
         mask = mechanism.hierarchy.mask(active)
-        self["active"] = 1.0 if mask is None else mask
-        if not replaced:
-            self._plain = active
-
-    def forget(self) -> None:
-        """Set all of it the next time: other evaluations may have changed the memory."""
-        self._plain = self
+        self._mask = 1.0 if mask is None else mask.astype(float)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), times the declared length; None: none."""
@@ -94,11 +124,3 @@ class CompiledControl:
         places = (array.ctypes.data for array in arrays)
         failed = self._track(ctypes.addressof(self._call), len(t), *places)
         return None if failed else errors
-
-    def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set a field of the memory."""
-        self._fields[name][:] = value
-
-    def __getitem__(self, name: str) -> Array:
-        """A field of the memory, fresh."""
-        return self._fields[name].copy()

@@ -1,124 +1,87 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Laws of control in C that are in the library of the mechanism: see joint_space.c and others."""
+"""Laws of control in C that are in the library of the mechanism: see joint_space.c and others.
+
+What a law remembers is in arrays and structures of C that Python works on as well.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.core.servo import LIMITS, PAST
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
-_PLACES = 64  # commands under way; beyond, Python decides and makes room
+
+def limit_arrays(motors: int) -> dict[str, Array]:
+    """What ``uk_limits`` points to, by name."""
+    limits, past = np.zeros((len(LIMITS), motors)), np.zeros((PAST, motors))
+    lower, upper = np.zeros((2, motors))
+    return {"limits": limits, "past": past, "known": np.zeros(1), "lower": lower, "upper": upper}
 
 
-class ForesightCall(ctypes.Structure):
-    """``uk_foresight`` of motion.h."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("memory", "motion", "law", "controller")),
-        *((name, ctypes.c_double) for name in ("delay", "longest")),
-        ("places", ctypes.c_longlong),
-        *((name, ctypes.c_void_p) for name in ("count", "sent")),
-    )
+def _limits(arrays: Mapping[str, Array]) -> ctypes.Structure:
+    return structure("uk_limits")(**{name: array.ctypes.data for name, array in arrays.items()})
 
 
-class LimitsCall(ctypes.Structure):
-    """``uk_limits`` of limits.c."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_void_p)
-        for name in ("effort", "power", "step", "commanded", "known", "lower", "upper")
-    )
+def _bytes(call: ctypes.Structure) -> Array:
+    """A view of a structure, to remember and restore."""
+    return np.frombuffer(call, dtype=np.uint8)  # type: ignore[call-overload, no-any-return]
 
 
-class JointSpaceCall(ctypes.Structure):
-    """``uk_joint_space`` of joint_space.c."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("memory", "structure")),
-        *((name, ctypes.c_double) for name in ("stiffness", "damping")),
-        *((name, ctypes.c_longlong) for name in ("holds", "held")),
-        *((name, ctypes.c_void_p) for name in ("position", "active", "weights", "preload")),
-        *((name, ctypes.c_void_p) for name in ("named", "added", "unit")),
-        ("limits", LimitsCall),
-        *((name, ctypes.c_void_p) for name in ("warm", "last")),
-    )
-
-
-class TransferCall(ctypes.Structure):
-    """``uk_transfer`` of transfer.c."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("law", "controller")),
-        *((name, ctypes.c_longlong) for name in ("under_way", "begun")),
-        *((name, ctypes.c_double) for name in ("begin", "duration")),
-        *((name, ctypes.c_void_p) for name in ("from", "offset", "sent", "known")),
-        ("limits", LimitsCall),
-    )
-
-
-class CompiledLimits:
-    """Limits of the motors in C, with the last command."""
-
-    def __init__(self, motors: int) -> None:
-        names = ("effort", "power", "step", "commanded", "lower", "upper")
-        self._arrays = {name: np.zeros(motors) for name in names} | {"known": np.zeros(1)}
-        places = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self.call = LimitsCall(**places)
-
-    def load(self, effort: Array, power: Array, step: Array, last: Array | None) -> None:
-        """Set limits, and the efforts from which rates count; None: unknown."""
-        arrays = self._arrays
-        arrays["effort"][:], arrays["power"][:], arrays["step"][:] = effort, power, step
-        arrays["known"][:] = last is not None
-        arrays["commanded"][:] = 0.0 if last is None else last
-
-    @property
-    def last(self) -> Array | None:
-        """Efforts from which rates count, fresh; None: unknown."""
-        return self._arrays["commanded"].copy() if self._arrays["known"][0] else None
-
-
-class CompiledJointSpace:
-    """``uk_stand``: gravity compensation and hold.
+class JointSpaceMemory:
+    """What gravity compensation and hold are set to and remember; ``uk_stand`` works on it too.
 
     Attributes:
-        law: What C calls.
-        limits: Of the motors.
-        position: Which is held, (nq,).
+        call: ``uk_joint_space``.
+        remembered: Views of what one control period leaves for the next.
     """
 
-    def __init__(self, motion: CompiledMotion, mechanism: ResolvedMechanism) -> None:
-        velocities, motors = motion.sizes
-        self._mechanism, self._motion = mechanism, motion
-        self.limits = CompiledLimits(motors)
-        self.position = np.zeros(mechanism.model.nq)
-        rows = max(len(mechanism.constraints), 1)
+    def __init__(self, mechanism: ResolvedMechanism, limits: Mapping[str, Array]) -> None:
+        self._mechanism = mechanism
+        motors, velocities = len(mechanism.actuators), mechanism.model.nv
+        self._position = np.zeros(mechanism.model.nq)
         self._arrays = {
-            "active": np.ones(rows),
+            "active": np.ones(max(len(mechanism.constraints), 1)),
             "weights": np.ones(motors),
             "preload": np.zeros(motors),
             "warm": np.zeros(velocities + 1),
             "last": np.zeros((velocities + 1, motors)),
         }
         self._kept: tuple[Array, ...] = ()  # live as long as C may read them
+        self._limits = limits
         places = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self._call = JointSpaceCall(
-            memory=motion.memory_address,
-            position=self.position.ctypes.data,
-            limits=self.limits.call,
-            **places,
+        self.call: Any = structure("uk_joint_space")(
+            position=self._position.ctypes.data, limits=_limits(limits), **places
         )
-        names = mechanism.actuators.names
-        self.law = Law(
+        self.remembered = (_bytes(self.call), self._position, *limits.values())
+
+    @property
+    def position(self) -> Array | None:
+        """The position that is held, (nq,); None: the next one that is measured."""
+        return self._position if self.call.held else None
+
+    @position.setter
+    def position(self, position: Array | None) -> None:
+        self.call.held = position is not None
+        if position is not None:
+            self._position[:] = position
+
+    def law(self, motion: CompiledMotion) -> Law:
+        """What C calls; the evaluation is in the memory of a motion."""
+        self.call.memory = motion.memory_address
+        mechanism, names = self._mechanism, self._mechanism.actuators.names
+        return Law(
             motion.address_of("stand"),
-            ctypes.addressof(self._call),
+            ctypes.addressof(self.call),
             (
                 *(f"{name} is at its power limit" for name in names),
                 *(f"{name} is at its rate limit" for name in names),
@@ -130,7 +93,7 @@ class CompiledJointSpace:
             (self, motion),
         )
 
-    def load(
+    def set(
         self,
         inputs: Inputs,
         weights: Array,
@@ -148,7 +111,7 @@ class CompiledJointSpace:
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
         """
-        mechanism, call, arrays = self._mechanism, self._call, self._arrays
+        mechanism, call, arrays = self._mechanism, self.call, self._arrays
         mask = mechanism.hierarchy.mask(inputs.active)
         arrays["active"][:] = 1.0 if mask is None else mask
         arrays["weights"][:] = weights
@@ -163,74 +126,55 @@ class CompiledJointSpace:
         call.structure = None if table is None else table.ctypes.data
         self._kept = (*given.values(), *(() if table is None else (table,)))
 
-    def hold(self, gains: tuple[float, float], position: Array | None) -> None:
-        """Hold a position with damping and stiffness; None: the next one that is measured."""
-        self._call.holds = 1
-        self._call.damping, self._call.stiffness = gains
-        self._call.held = position is not None
-        if position is not None:
-            self.position[:] = position
-
-    @property
-    def held(self) -> bool:
-        """Whether there is a position."""
-        return bool(self._call.held)
-
     def forget(self) -> None:
         """Forget where searches ended."""
         self._arrays["warm"][:] = 0.0
 
 
-class CompiledTransfer:
-    """``uk_hand_over`` around another law.
+class TransferMemory:
+    """What a transfer between laws remembers; ``uk_hand_over`` works on it too.
 
     Attributes:
-        law: What C calls.
-        limits: Of the sum.
-        sent: Efforts of the last command, (motors,).
-        known: 1 where there was one, (1,).
+        call: ``uk_transfer``.
+        origin: Efforts to begin at, (motors,).
+        offset: What is added at the begin, (motors,).
+        remembered: Views of what one control period leaves for the next.
     """
 
-    def __init__(self, motion: CompiledMotion, inner: Law) -> None:
-        motors = motion.sizes[1]
-        self.limits = CompiledLimits(motors)
-        self._from, self._offset, self.sent = np.zeros((3, motors))
-        self.known = np.zeros(1)
-        places = {"from": self._from.ctypes.data}
-        self.call = TransferCall(
-            law=inner.function,
-            controller=inner.controller,
-            offset=self._offset.ctypes.data,
-            sent=self.sent.ctypes.data,
-            known=self.known.ctypes.data,
-            limits=self.limits.call,
+    def __init__(self, limits: Mapping[str, Array]) -> None:
+        self.origin, self.offset, self._sent = np.zeros((3, len(limits["lower"])))
+        self._known, self._limits = np.zeros(1), limits
+        places = {"from": self.origin.ctypes.data}
+        self.call: Any = structure("uk_transfer")(
+            offset=self.offset.ctypes.data,
+            sent=self._sent.ctypes.data,
+            known=self._known.ctypes.data,
+            limits=_limits(limits),
             **places,
         )
-        self.law = Law(
-            motion.address_of("hand_over"),
-            ctypes.addressof(self.call),
-            inner.flags,
-            (self, motion, inner),
-        )
-
-    def load(self, begins_at: Array | None, begin: float | None, offset: Array) -> None:
-        """Set efforts to begin at (None: no transfer), when it began, and what fades since."""
-        call = self.call
-        call.under_way, call.begun = begins_at is not None, begin is not None
-        call.begin = begin or 0.0
-        if begins_at is not None:
-            self._from[:] = begins_at
-        if begin is not None:
-            self._offset[:] = offset
+        arrays = (self.origin, self.offset, self._sent, self._known)
+        self.remembered = (_bytes(self.call), *arrays, *limits.values())
 
     @property
-    def offset(self) -> Array:
-        """What fades, fresh, (motors,)."""
-        return self._offset.copy()
+    def sent(self) -> Array | None:
+        """Efforts of the last command, (motors,), in N or N·m; None: there was none."""
+        return self._sent if self._known[0] else None
+
+    @sent.setter
+    def sent(self, efforts: Array | None) -> None:
+        self._known[0] = efforts is not None
+        if efforts is not None:
+            self._sent[:] = efforts
+
+    def law(self, motion: CompiledMotion, inner: Law) -> Law:
+        """What C calls in place of another law."""
+        self.call.law, self.call.controller = inner.function, inner.controller
+        address = motion.address_of("hand_over")
+        return Law(address, ctypes.addressof(self.call), inner.flags, (self, motion, inner))
 
 
 class CompiledForesight:
-    """``uk_foresee`` around another law.
+    """``uk_foresee`` around another law, on the same queue of commands as Python.
 
     Attributes:
         law: What C calls.
@@ -239,13 +183,15 @@ class CompiledForesight:
     def __init__(self, motion: CompiledMotion, inner: Law, queue: EffortQueue) -> None:
         self._motion, self._queue = motion, queue
         velocities, motors = motion.sizes
-        self._sent = EffortQueue(motors, _PLACES)
         self._nothing = np.zeros(motors), np.zeros(velocities)
-        self._call = ForesightCall(
+        self._inputs: Inputs | None = None
+        self._rows: Array | None = None
+        self._call: Any = structure("uk_foresight")(
             memory=motion.memory_address,
             motion=motion.call_address,
             law=inner.function,
             controller=inner.controller,
+            count=queue.count.ctypes.data,
         )
         self.law = Law(
             motion.address_of("foresee"),
@@ -254,7 +200,7 @@ class CompiledForesight:
             (self, motion, inner),
         )
 
-    def load(self, inputs: Inputs, delay: float, longest: float) -> None:
+    def set(self, inputs: Inputs, delay: float, longest: float) -> None:
         """Set what acts on the machine, and how late efforts act.
 
         Args:
@@ -265,17 +211,12 @@ class CompiledForesight:
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
         """
-        self._motion.act(inputs, *self._nothing)
-        self._sent.take(self._queue)
-        call, sent = self._call, self._sent
-        self.set_delay(delay, longest)
-        call.places = len(sent.rows)
-        call.count, call.sent = sent.count.ctypes.data, sent.rows.ctypes.data
-
-    def store(self) -> None:
-        """Take over the commands that C has sent."""
-        self._queue.take(self._sent)
-
-    def set_delay(self, delay: float, longest: float) -> None:
-        """Set how late efforts act, and how much may be predicted, as :meth:`load` does."""
-        self._call.delay, self._call.longest = delay, longest
+        if inputs is not self._inputs:
+            self._motion.act(inputs, *self._nothing)
+            self._inputs = inputs
+        call, queue = self._call, self._queue
+        call.delay, call.longest = delay, longest
+        queue.leave_room()
+        if queue.rows is not self._rows:  # they have moved
+            self._rows = queue.rows
+            call.places, call.sent = len(queue.rows), queue.rows.ctypes.data

@@ -32,7 +32,11 @@ class ServoCall:
     """The memory of a compiled servo law with what evaluates it; see :class:`CompiledCall`."""
 
     def __init__(
-        self, path: Path, layout: ServoLayout, tables: ClusterTables | None = None
+        self,
+        path: Path,
+        layout: ServoLayout,
+        tables: ClusterTables | None = None,
+        memory: Array | None = None,
     ) -> None:
         library = ctypes.CDLL(str(path))
         names = ("uk_closure_error", "uk_errors", "uk_servo", "uk_allocate")
@@ -46,7 +50,7 @@ class ServoCall:
         if hasattr(library, "uk_control"):
             self.periods = library.uk_control, library.uk_track
         self._layout = layout
-        self.memory = layout.memory()
+        self.memory = layout.memory() if memory is None else memory
         self._clusters = attached(library, tables, self.memory, layout)
         self._address = ctypes.c_void_p(self.memory.ctypes.data)
 
@@ -79,9 +83,12 @@ class ServoCall:
             return None
         return memory[: layout.answered].copy(), memory[layout.decision].copy()
 
-    def repeat(self) -> None:
-        """Answer once more at the inputs in the memory."""
+    def repeat(self, past: PastPeriod) -> tuple[Array, Array]:
+        """Answers of :meth:`servo` at the inputs of a control period."""
+        memory, layout = self.memory, self._layout
+        memory[: layout.answered], memory[layout.law] = past
         self._servo(self._address)
+        return memory[: layout.answered].copy(), memory[layout.decision].copy()
 
     def allocate(self, lower: Array, upper: Array) -> Array | None:
         """Efforts within limits at the last state of :meth:`servo`, then 1 where they are optimal.
@@ -125,13 +132,21 @@ class CompiledServo:
     something has no value are left to another evaluator.
     """
 
-    def __init__(self, tasks: Tasks, otherwise: ServoEvaluator, *, friction: bool = True) -> None:
+    def __init__(
+        self,
+        tasks: Tasks,
+        otherwise: ServoEvaluator,
+        *,
+        friction: bool = True,
+        memory: Array | None = None,
+    ) -> None:
         """Load the library; compile it when it is not in the cache.
 
         Args:
             tasks: Their rows and references.
             otherwise: Answers what C does not.
             friction: Whether friction and damping are fed forward.
+            memory: On which C works, as :class:`ServoLayout` has it; None: a fresh one.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
@@ -142,7 +157,9 @@ class CompiledServo:
         self._otherwise = otherwise
         self.layout = self._layout = layout
         tables = None if tasks.mechanism.local is None else ClusterTables(tasks.mechanism)
-        self.call = self._call = ServoCall(library, layout, tables)
+        self.call = self._call = ServoCall(library, layout, tables, memory)
+        self._parts_of_call = library, layout, tables
+        self._again: ServoCall | None = None
         self._structure = CompiledStructure(tasks.mechanism, layout, self._call.memory)
         self._resistance = None if friction else tasks.mechanism.passive.resistance
         nothing = np.zeros(layout.task_rows)
@@ -211,12 +228,9 @@ class CompiledServo:
 
     def outcome_of(self, past: PastPeriod) -> ServoOutcome:
         """The same with what efforts do not depend on, which periods leave out."""
-        memory, layout = self._call.memory, self._layout
-        present = memory.copy()
-        memory[: layout.answered], memory[layout.law] = past
-        self._call.repeat()
-        found = self._outcome(memory[: layout.answered].copy(), memory[layout.decision].copy())
-        memory[:] = present
+        if self._again is None:
+            self._again = ServoCall(*self._parts_of_call)  # with a memory of its own
+        found = self._outcome(*self._again.repeat(past))
         return found._replace(servo=self.solution_of(past))  # internal forces are in it alone
 
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:

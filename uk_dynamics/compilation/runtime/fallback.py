@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import Batches, Dynamics, Motion, Samples
+from uk_dynamics.mechanism.dynamics import Dynamics, Motion, Samples
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.resolution import (
 from uk_dynamics.model import RobotModel
 
 
-class Fallback(Batches):
+class Fallback(Dynamics):
     """Every method of :class:`Dynamics`, answered by ``fallback``."""
 
     def __init__(self, fallback: Dynamics) -> None:

@@ -137,8 +137,12 @@ def _polynomials(
 
 def _expressions(reference: ExpressionReference, rows: int) -> Array:
     """Instructions for a machine whose values are t, constants, and results in order."""
-    from uk_dynamics.compilation.emit.tape import in_order  # here, since few have expressions
-    from uk_dynamics.compilation.trace.symbols import Graph, Symbol, as_objects
+    from uk_dynamics.compilation.trace.symbols import (
+        Graph,
+        Symbol,
+        as_objects,
+        in_order,  # here, since few have expressions
+    )
 
     t = Graph().variable("t")
     nothing: Any = as_objects([])

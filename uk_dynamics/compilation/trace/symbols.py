@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -294,3 +294,18 @@ def as_objects(values: Any) -> Objects:
     """An array of dtype object, whatever the values are; shape as that of nested lists."""
     array = np.array(values, dtype=object)
     return cast(Objects, array)
+
+
+def in_order(roots: Iterable[Any]) -> list[Symbol]:
+    """All operations below some roots, operands first."""
+    found: dict[Symbol, None] = {}
+    stack = [x for x in roots if isinstance(x, Symbol)]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if node.operation != "input":
+            found[node] = None
+            fresh = [x for x in node.operands if isinstance(x, Symbol) and x not in seen]
+            seen.update(fresh)
+            stack += fresh
+    return sorted(found, key=lambda node: node.number)

@@ -8,7 +8,7 @@ differentiated once (:mod:`.differentiation`) and evaluated by a back-end: a fla
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.functions import DERIVATIVES, FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import (
     FAMILY_KEYS,
     Indexing,

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from uk_dynamics.constraints.expressions import algebra, nodes
 from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute
+from uk_dynamics.constraints.expressions.functions import DERIVATIVES, FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
 from uk_dynamics.exceptions import ExpressionError
 
@@ -94,48 +96,49 @@ def _power(base: Expression, exponent: Expression, db: Expression, de: Expressio
 
 
 def _chain(function: str, arguments: tuple[Expression, ...], inner: list[Expression]) -> Expression:
-    if function not in _PARTIALS:
+    if function not in DERIVATIVES:
         raise ExpressionError(_kink(function))
-    partials = _PARTIALS[function](*arguments)
+    value = algebra.call(function, *arguments)
+    given = (_Term(x) for x in (value, *arguments))
+    partials = [x.node for x in DERIVATIVES[function](_CALLS, 0.0, *given)]
     return algebra.add(
         *(algebra.multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO)
     )
 
 
+def _operator(function: Callable[..., Expression]) -> Callable[..., _Term]:
+    def operate(*operands: _Term | float) -> _Term:
+        nodes = (x.node if isinstance(x, _Term) else algebra.number(x) for x in operands)
+        return _Term(function(*nodes))
+
+    return operate
+
+
+class _Term:
+    """A node in formulas with + − * / **, which the table of derivatives is written in."""
+
+    def __init__(self, node: Expression) -> None:
+        self.node = node
+
+    __add__ = __radd__ = _operator(algebra.add)
+    __sub__ = _operator(algebra.subtract)
+    __rsub__ = _operator(lambda x, y: algebra.subtract(y, x))
+    __mul__, __neg__ = _operator(algebra.multiply), _operator(algebra.negate)
+    __truediv__ = _operator(algebra.divide)
+    __rtruediv__ = _operator(lambda x, y: algebra.divide(y, x))
+    __pow__ = _operator(algebra.power)
+
+
+def _call(name: str) -> Callable[..., _Term]:
+    return _operator(functools.partial(algebra.call, name))
+
+
+_CALLS = {name: _call(name) for name in FUNCTIONS}
+
+
 def _kink(function: str) -> str:
     remedy = "; sqrt(x**2 + 1e-6) is a smooth abs(x)" if function == "abs" else ""
     return f"{function} has a kink or jump, and a derivative is needed{remedy}"
-
-
-def _square(x: Expression) -> Expression:
-    return algebra.power(x, algebra.number(2.0))
-
-
-def _inverse_root(x: Expression) -> Expression:
-    """1/√(1 − x²)."""
-    return algebra.power(algebra.subtract(ONE, _square(x)), algebra.number(-0.5))
-
-
-def _atan2(y: Expression, x: Expression) -> tuple[Expression, ...]:
-    square = algebra.add(_square(x), _square(y))
-    return algebra.divide(x, square), algebra.negate(algebra.divide(y, square))
-
-
-# Partial derivatives of each smooth function, by its arguments.
-_PARTIALS: dict[str, Callable[..., tuple[Expression, ...]]] = {
-    "sin": lambda x: (algebra.call("cos", x),),
-    "cos": lambda x: (algebra.negate(algebra.call("sin", x)),),
-    "tan": lambda x: (algebra.add(ONE, _square(algebra.call("tan", x))),),
-    "asin": lambda x: (_inverse_root(x),),
-    "acos": lambda x: (algebra.negate(_inverse_root(x)),),
-    "atan": lambda x: (algebra.divide(ONE, algebra.add(ONE, _square(x))),),
-    "atan2": _atan2,
-    "sinh": lambda x: (algebra.call("cosh", x),),
-    "cosh": lambda x: (algebra.call("sinh", x),),
-    "tanh": lambda x: (algebra.subtract(ONE, _square(algebra.call("tanh", x))),),
-    "exp": lambda x: (algebra.call("exp", x),),
-    "log": lambda x: (algebra.divide(ONE, x),),
-}
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Limits of the motors: effort, power and rate combined to one interval of the effort each.
-
-Where the three contradict each other, effort comes before power and power before rate: a motor that
-speeds up under load may have to reduce its effort faster than its rate limit allows.
-"""
+"""Limits of the motors, combined to one interval of the effort each; see :func:`effort_bounds`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import AT_LIMIT, SLOWEST
+from uk_dynamics.compilation.runtime import limit_arrays
+from uk_dynamics.core.servo import AT_LIMIT, effort_bounds, remembered
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -47,44 +45,55 @@ class Bounds(NamedTuple):
 
 
 class MotorLimits:
-    """Limits of the motors, with a memory of the last command.
+    """Limits of the motors, with a memory of the last commands; C works on the same arrays.
 
     Attributes:
-        has_rate_limits: Whether some motor has a rate limit.
-        effort: Effort limits now, (motors,), in N or N·m.
-        power: Power limits, (motors,), in W.
-        step: Largest change in a period where there are rate limits, (motors,), in N or N·m.
-        last: Last command, (motors,); None: unknown.
+        arrays: All of it by the names of ``uk_limits``: limits, (limits, motors), past commands,
+            (2, motors), whether there are any, (1,), and the last intervals, (motors,).
     """
 
-    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        period: float | None,
+        arrays: Mapping[str, Array] | None = None,
+    ) -> None:
         """Take the limits from a mechanism.
 
         Args:
             mechanism: With the motors.
             period: Time between commands, in s; None: control is continuous.
+            arrays: See the attribute; None: fresh ones.
 
         Raises:
-            InputError: A motor has a rate limit, and there is no period.
+            InputError: A motor has a limit of a derivative, and there is no period.
         """
         actuators = mechanism.actuators
         self._declared = actuators.effort_limits
-        self.effort = self._declared
-        self.power = actuators.power_limits
-        self._powered = bool(np.isfinite(self.power).any())
-        self.has_rate_limits = bool(np.isfinite(actuators.rate_limits).any())
-        self._map = np.ascontiguousarray(actuators.matrix.T)
-        if self.has_rate_limits and period is None:
-            name = actuators.names[int(np.flatnonzero(np.isfinite(actuators.rate_limits))[0])]
+        if period is None and (needed := actuators.limits_of_derivatives):
+            name, key = next(iter(needed.items()))
             raise InputError(
-                "a rate limit needs a control period: without one, efforts change at any instant",
+                f"a {key.replace('_', ' ')} needs a control period: without one, efforts change at"
+                " any instant",
                 file=mechanism.spec.file,
-                place=f"actuators.{name}.rate_limit",
+                place=f"actuators.{name}.{key}",
             )
-        self.step = (
-            actuators.rate_limits * (period or 0.0) if self.has_rate_limits else self._declared
-        )
-        self.last: Array | None = None
+        self.arrays = limit_arrays(len(actuators)) if arrays is None else arrays
+        self._limits, self._past = self.arrays["limits"], self.arrays["past"]
+        self._known = self.arrays["known"]
+        self._limits[:] = actuators.stepwise(period or 1.0)
+        self._map = np.ascontiguousarray(actuators.matrix.T)
+        self._powered = bool(np.isfinite(self._limits[1]).any())
+
+    @property
+    def effort(self) -> Array:
+        """Effort limits now, (motors,), in N or N·m."""
+        effort: Array = self._limits[0]
+        return effort
+
+    @effort.setter
+    def effort(self, efforts: Array) -> None:
+        self._limits[0] = efforts
 
     def restrict(self, efforts: Array) -> None:
         """Change the effort limits, at most to those of the mechanism file.
@@ -107,28 +116,26 @@ class MotorLimits:
             v: Velocity, (nv,); power is effort times the velocity of the motor.
             later: Predicted velocity at the end of the period, (nv,).
         """
-        most = self.effort
+        speed = np.zeros(len(self._map))
         if self._powered:
             speed = np.abs(self._map @ v)
             if later is not None:
                 speed = np.maximum(speed, np.abs(self._map @ later))
-            most = np.minimum(most, self.power / np.maximum(speed, SLOWEST))
-        if not self.has_rate_limits or self.last is None:
-            return Bounds(-most, most, self.effort, most)
-        lower = np.clip(self.last - self.step, -most, most)
-        upper = np.clip(self.last + self.step, -most, most)
-        return Bounds(lower, upper, self.effort, most)
+        lower, upper, most = effort_bounds(self._limits, self._past, self._known, speed)
+        return Bounds(lower, upper, self.effort.copy(), most)
 
     def remember(self, efforts: Array) -> None:
         """Store the commanded efforts, (motors,), in N or N·m."""
-        if self.has_rate_limits:
-            self.last = efforts.copy()
+        self._past[:] = remembered(self._past, self._known, efforts)
+        self._known[0] = 1.0
 
     def reset(self, efforts: Array | None = None) -> None:
-        """Forget the last command.
+        """Forget the last commands.
 
         Args:
-            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, rate limits do
-                not apply to the next command.
+            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, limits of
+                derivatives do not apply to the next command.
         """
-        self.last = None if efforts is None else efforts.copy()
+        self._known[0] = efforts is not None
+        if efforts is not None:
+            self._past[0], self._past[1:] = efforts, 0.0

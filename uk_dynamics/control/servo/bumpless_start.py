@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 import uk_dynamics.constraints.references.polynomials as polynomials
@@ -24,53 +26,49 @@ class BumplessStart:
     for a rotation about one axis; otherwise stabilisation corrects the small difference.
 
     Attributes:
-        velocity_rows: Which rows have order velocity, (mt,).
-        begin: Time of the initial error, in s; None: it comes next.
-        duration: Of its path, in s; 0: there is none.
-        path: Its coefficients, lowest power first, (6, mt).
-        rate_path: The same of the rates of rows of order velocity, (4, mt).
+        path: Coefficients of the error, of the rate in rows of order velocity, lowest power
+            first, (6, mt).
     """
 
-    def __init__(self, constraints: ConstraintSet) -> None:
-        self.velocity_rows = constraints.motion_rows & ~constraints.position_rows
+    def __init__(self, constraints: ConstraintSet, memory: Mapping[str, Array]) -> None:
+        """Keep what is remembered in arrays on which C works too: fields of the layout."""
+        self._velocity_rows = constraints.motion_rows & ~constraints.position_rows
         self._motion_rows = constraints.motion_rows
-        self.begin: float | None = None
-        self.duration = 0.0
-        self.path = np.zeros((6, len(constraints)))
-        self.rate_path = np.zeros((4, len(constraints)))
+        self._begun, self._begin = memory["begun"], memory["begin"]
+        self._duration = memory["approach_time"]
+        self.path = memory["approach"].reshape(-1, 6).T
 
     def reset(self) -> None:
         """Take the next error as the initial one."""
-        self.begin = None
+        self._begun[0] = 0.0
 
     def along(
         self, errors: TrackingErrors, duration: float, now: float, ahead: float
     ) -> tuple[TrackingErrors, Array | None]:
         """Errors relative to the path, and its acceleration, (mt,); None: there is no path."""
-        if self.begin is None:
-            self.begin, self.duration = now, duration
+        if not self._begun[0]:
+            self._begun[0], self._begin[0], self._duration[0] = 1.0, now, duration
             if duration > 0.0:
-                self._paths(errors)
-        if not self.duration or now - self.begin >= self.duration:
+                self._paths(errors, duration)
+        if not now - float(self._begin[0]) < float(self._duration[0]):
             return errors, None
         value, rate, _ = self._sample(now)
         relative = TrackingErrors(errors.residual - value, errors.rate - rate)
         return relative, self._sample(ahead).acceleration
 
-    def _paths(self, errors: TrackingErrors) -> None:
+    def _paths(self, errors: TrackingErrors, duration: float) -> None:
         zero = np.zeros(len(errors.residual))
         rest = ReferenceSample(zero, zero, zero)
         rate = errors.rate * self._motion_rows
-        error = np.where(self.velocity_rows, 0.0, errors.residual) * self._motion_rows
-        self.path = polynomials.quintic(ReferenceSample(error, rate, zero), rest, self.duration)
-        self.rate_path = polynomials.cubic(ReferenceSample(rate, zero, zero), rest, self.duration)
+        error = np.where(self._velocity_rows, 0.0, errors.residual) * self._motion_rows
+        self.path[:] = polynomials.quintic(ReferenceSample(error, rate, zero), rest, duration)
+        of_rates = polynomials.cubic(ReferenceSample(rate, zero, zero), rest, duration)
+        self.path[:4, self._velocity_rows] = of_rates[:, self._velocity_rows]
+        self.path[4:, self._velocity_rows] = 0.0
 
     def _sample(self, t: float) -> ReferenceSample:
-        elapsed = min(max(t - (self.begin or 0.0), 0.0), self.duration)
-        position = polynomials.sample(self.path, elapsed)
-        if not self.velocity_rows.any():
-            return position
-        velocity = polynomials.sample(self.rate_path, elapsed)
+        elapsed = min(max(t - float(self._begin[0]), 0.0), float(self._duration[0]))
+        value, rate, acceleration = polynomials.sample(self.path, elapsed)
         # the residual of a row of order velocity is its rate
-        pairs = zip(position, (velocity.value, velocity.value, velocity.rate), strict=True)
-        return ReferenceSample(*(np.where(self.velocity_rows, v, p) for p, v in pairs))
+        pairs = ((value, value), (value, rate), (rate, acceleration))
+        return ReferenceSample(*(np.where(self._velocity_rows, v, p) for v, p in pairs))

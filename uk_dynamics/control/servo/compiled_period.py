@@ -2,34 +2,33 @@
 
 """Whole control periods of a servo controller in C.
 
-The steps are those of :class:`ServoController`; ``compilation/c/control_period.c`` has them too.
-What they remember from one period to the next goes to C before it takes over, and comes back
-afterwards.
+The steps are those of :class:`ServoController`; ``compilation/c/control_period.c`` has them too,
+and works on the same memory.
 """
 
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation.runtime import (
     CompiledControl,
     CompiledServo,
+    ControlMemory,
     ForeignReferenceError,
 )
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.internal_efforts import InternalEfforts
-from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.control.servo.bumpless_start import BumplessStart
-from uk_dynamics.control.servo.prediction import Prediction
-from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
+from uk_dynamics.mechanism.dynamics import Law
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedMechanism, State
 
 LAW = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4
@@ -49,13 +48,26 @@ class Settings(NamedTuple):
     structure: Mapping[str, ReferenceSample]
 
 
-class Steps(NamedTuple):
-    """The steps that remember something or can be tuned."""
+class PeriodCall:
+    """One period of a law in C.
 
-    gains: TaskGains
-    limits: MotorLimits
-    prediction: Prediction | None
-    start: BumplessStart
+    Attributes:
+        flags: Of the last one: motors at their power limits, at their rate limits, ...
+    """
+
+    def __init__(self, law: Law, mechanism: ResolvedMechanism) -> None:
+        model = mechanism.model
+        self._law, self._function = law, LAW(law.function)
+        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
+        self._efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
+        arrays = (self._q, self._v, self._efforts, self.flags)
+        self._places = [array.ctypes.data for array in arrays]
+
+    def __call__(self, state: State) -> Array | None:
+        """Efforts for a measured state, fresh, (motors,); None: C has none."""
+        self._q[:], self._v[:] = state.q, state.v
+        failed = self._function(self._law.controller, state.t, *self._places)
+        return None if failed else self._efforts.copy()
 
 
 class PeriodCommand(Command):
@@ -93,37 +105,37 @@ _FIELDS = frozenset(field.name for field in fields(Command))
 
 
 class CompiledPeriod:
-    """Control periods of a servo controller in C.
+    """Control periods of a servo controller in C, on the memory of that controller.
 
     Attributes:
         servo: Which evaluates the law.
         law: What C calls.
         tasks: Whose law it is.
-        loaded: Whether C remembers the last periods; see :meth:`store`.
-        flags: Of :meth:`efforts`: motors at their power limits, at their rate limits, ...
+        remembered: See :class:`ControlInC`.
+        call: One period.
     """
 
     def __init__(
-        self, servo: CompiledServo, tasks: Tasks, steps: Steps, settings: Callable[[], Settings]
+        self,
+        servo: CompiledServo,
+        tasks: Tasks,
+        memory: ControlMemory,
+        settings: Callable[[], Settings],
     ) -> None:
-        self.servo = servo
+        self.servo, self.tasks = servo, tasks
+        self.remembered: tuple[NDArray[Any], ...] = (memory.remembered,)
+        self._fields, self._settings = memory.fields, settings
         self._control = CompiledControl(servo, tasks)
-        self.tasks = tasks
-        self._steps, self._settings = steps, settings
         self._scale = tasks.constraints.reference_scale
+        self._weights, self._preload = memory.fields["weights"], memory.fields["preload"]
+        self._known: tuple[object, ...] = (self,)  # settings that C has; at first none
         self.law = self._control.law
-        self.loaded = False
-        mechanism = tasks.mechanism
-        self._q, self._v = np.zeros(mechanism.model.nq), np.zeros(mechanism.model.nv)
-        self._efforts = np.zeros(len(mechanism.actuators))
-        self.flags = np.zeros(len(self.law.flags))
-        arrays = (self._q, self._v, self._efforts, self.flags)
-        self._call, self._places = LAW(self.law.function), [x.ctypes.data for x in arrays]
+        self.call = PeriodCall(self.law, tasks.mechanism)
 
     def efforts(
         self, state: State, settings: Settings, references: Mapping[str, Followed] | None
     ) -> Array | None:
-        """Efforts of one period, fresh, (motors,); None: C has none, and remembers nothing.
+        """Efforts of one period, fresh, (motors,); None: C has none.
 
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
@@ -131,82 +143,28 @@ class CompiledPeriod:
         try:
             self._set(settings, references)
         except ForeignReferenceError:
-            self.store()
             return None
-        if not self.loaded:
-            self._remember()
-        self._q[:], self._v[:] = state.q, state.v
-        if self._call(self.law.controller, state.t, *self._places):
-            self.store()
-            return None
-        return self._efforts.copy()
+        return self.call(state)
 
-    def load(self) -> None:
-        """Hand over settings and what the last periods left.
-
-        Raises:
-            ForeignReferenceError: Something follows an object of Python.
-        """
-        self.store()
+    def set(self) -> None:
+        """See :meth:`ControlInC.set`."""
         self._set(self._settings(), None)
-        self._remember()
 
     def _set(self, settings: Settings, references: Mapping[str, Followed] | None) -> None:
-        control, (gains, limits, _, _) = self._control, self._steps
-        if not self.loaded:
-            control.forget()
-        control.follow(settings.structure, settings.active, references)
-        control["weights"] = settings.weights
-        control["preload"] = 0.0 if settings.preload is None else settings.preload
-        control["internal"] = settings.internal is not None
-        if settings.internal is not None:
-            control["internal_row"] = settings.internal.named
-            control["internal_force"] = settings.internal.added
-            control["internal_unit"] = settings.internal.unit
-        control["period"] = settings.control_period or 0.0
-        control["blend_time"] = settings.blend_time
-        control["friction"] = settings.friction == "model"
-        control["task_damping"], control["task_stiffness"] = gains.damping, gains.stiffness
-        control["effort_limit"], control["power_limit"] = limits.effort, limits.power
-        control["rate_step"] = limits.step
-
-    def _remember(self) -> None:
-        control = self._control
-        _, limits, prediction, start = self._steps
-        control["commanded_known"] = limits.has_rate_limits and limits.last is not None
-        control["commanded"] = 0.0 if limits.last is None else limits.last
-        last = None if prediction is None else prediction.last
-        qdd = None if prediction is None else prediction.qdd
-        control["past_known"] = last is not None
-        control["past_t"], control["past_v"] = last or (0.0, 0.0)
-        control["acceleration_known"] = qdd is not None
-        control["measured_qdd"] = 0.0 if qdd is None else qdd
-        control["begun"] = start.begin is not None
-        control["begin"], control["approach_time"] = start.begin or 0.0, start.duration
-        if start.begin is not None:
-            path = start.path.copy()
-            of_rate = start.velocity_rows
-            path[:4, of_rate], path[4:, of_rate] = start.rate_path[:, of_rate], 0.0
-            control["approach"] = path.T.ravel()
-        self.loaded = True
-
-    def store(self) -> None:
-        """Take over what the last periods in C left."""
-        if not self.loaded:
+        fields, internal = self._fields, settings.internal
+        self._control.follow(settings.structure, settings.active, references)
+        self._weights[:] = settings.weights
+        self._preload[:] = 0.0 if settings.preload is None else settings.preload
+        if all(map(operator.is_, settings, self._known)):
             return
-        self.loaded = False
-        control = self._control
-        _, limits, prediction, start = self._steps
-        if limits.has_rate_limits:
-            limits.last = control["commanded"] if control["commanded_known"] else None
-        if prediction is not None:
-            known = bool(control["past_known"])
-            prediction.last = (float(control["past_t"][0]), control["past_v"]) if known else None
-            prediction.qdd = control["measured_qdd"] if control["acceleration_known"] else None
-        start.begin = float(control["begin"][0]) if control["begun"] else None
-        start.duration = float(control["approach_time"][0])
-        start.path = control["approach"].reshape(-1, 6).T
-        start.rate_path = start.path[:4]
+        self._known = settings
+        fields["period"][0] = settings.control_period or 0.0
+        fields["blend_time"][0] = settings.blend_time
+        fields["friction"][0] = settings.friction == "model"
+        fields["internal"][0] = internal is not None
+        if internal is not None:
+            fields["internal_row"][:], fields["internal_force"][:] = internal.named, internal.added
+            fields["internal_unit"][:] = internal.unit
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""

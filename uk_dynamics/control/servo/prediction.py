@@ -16,6 +16,8 @@ prediction.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from uk_dynamics.core.servo import TOO_LONG, TOO_SHORT
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import RobotModel
@@ -26,35 +28,36 @@ class Prediction:
 
     Attributes:
         period: Of control, in s.
-        last: Time and velocity of the last state; None: none.
-        qdd: Acceleration between the last two, (nv,); None: unknown.
     """
 
-    def __init__(self, model: RobotModel, period: float) -> None:
+    def __init__(self, model: RobotModel, period: float, memory: Mapping[str, Array]) -> None:
+        """Keep what is remembered in arrays on which C works too: fields of the layout."""
         self._model = model
         self.period = period
-        self.last: tuple[float, Array] | None = None
-        self.qdd: Array | None = None
+        self._known, self._t = memory["past_known"], memory["past_t"]
+        self._v, self._qdd = memory["past_v"], memory["measured_qdd"]
+        self._qdd_known = memory["acceleration_known"]
 
     def ahead(self, state: State) -> State:
         """The state half a period later at constant acceleration."""
         self._compare(state)
         h = 0.5 * self.period
-        v = state.v if self.qdd is None else state.v + h * self.qdd
+        v = state.v + h * self._qdd if self._qdd_known[0] else state.v
         q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
         return State(state.t + h, q, v)
 
     def reset(self) -> None:
         """Forget previous states: the next prediction assumes constant velocity."""
-        self.last = self.qdd = None
+        self._known[0] = self._qdd_known[0] = 0.0
 
     def _compare(self, state: State) -> None:
         """Update the acceleration; it is unknown after a pause, or if time went back."""
-        if self.last is not None:
-            t, v = self.last
-            periods = (state.t - t) / self.period
+        if self._known[0]:
+            elapsed = state.t - float(self._t[0])
+            periods = elapsed / self.period
             if 0.0 <= periods < TOO_SHORT:  # would amplify the noise of velocities
                 return
-            known = 0.0 <= periods <= TOO_LONG
-            self.qdd = (state.v - v) / (state.t - t) if known else None
-        self.last = state.t, state.v.copy()
+            self._qdd_known[0] = known = 0.0 <= periods <= TOO_LONG
+            if known:
+                self._qdd[:] = (state.v - self._v) / elapsed
+        self._known[0], self._t[0], self._v[:] = 1.0, state.t, state.v

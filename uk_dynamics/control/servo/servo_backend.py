@@ -25,16 +25,17 @@ def servo_evaluator(
     selection: str | Selection,
     *,
     friction: bool = True,
+    memory: Array | None = None,
 ) -> ServoEvaluator:
-    """The evaluator of the servo law of tasks."""
-    asked = Selection.of(selection)
+    """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`."""
+    asked = Selection.of(selection, "wait")
     choice = choose(tasks, asked)
-    if choice == "jax":
-        raise InputError("the servo law is not written for JAX", place="backend")
+    if choice == "gpu":
+        raise InputError("the servo law does not run on a GPU", place="backend")
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:
-        return CompiledServo(tasks, interpreted, friction=friction)
+        return CompiledServo(tasks, interpreted, friction=friction, memory=memory)
 
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from uk_dynamics.compilation import Selection
-from uk_dynamics.compilation.runtime import ForeignReferenceError
+from uk_dynamics.compilation.runtime import ControlMemory, ForeignReferenceError
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
@@ -22,7 +22,6 @@ from uk_dynamics.control.servo.compiled_period import (
     CompiledPeriod,
     PeriodCommand,
     Settings,
-    Steps,
 )
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
@@ -64,6 +63,9 @@ class ServoController:
         blend_time: Time in which the initial error after a reset decays, in s; see
             :class:`BumplessStart`.
         gains: Of the tasks' feedback; they can be changed at any time.
+        limits: Of the motors; they can be restricted at any time.
+        prediction: Of the middle of the control period; None: control is continuous.
+        start: How the first error after a reset decays.
         friction: ``model`` or ``none``, as below.
         preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
             zero.
@@ -80,7 +82,7 @@ class ServoController:
         friction: Literal["model", "none"] = "model",
         blend_time: float = 0.0,
         active: ActiveConstraints | Iterable[str] | None = None,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the evaluation.
 
@@ -95,8 +97,9 @@ class ServoController:
                 feedback acts on the full error at once.
             active: Switchable constraints that are on, or their names; None: as in the mechanism
                 file.
-            backend: Evaluator of the law; see :func:`select_backend`. The default is ``cached``: a
-                controller is often part of a simulation, whose numbers must not change midway.
+            backend: Evaluator of the law; see :func:`select_backend`. ``auto`` waits for the
+                compiler at the first start: a controller is often part of a simulation, whose
+                numbers must not change midway.
 
         Raises:
             InputError: The mechanism has no motors, the tasks belong to another mechanism, there is
@@ -132,17 +135,19 @@ class ServoController:
         self.weights: Array = tasks.allocation.weights
         self.preload = tasks.allocation.preload
         self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
-        self.gains = TaskGains(tasks.constraints)
+        self._memory = memory = ControlMemory(tasks)
+        self.gains = TaskGains(tasks.constraints, memory.fields)
         self.friction = friction
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
-        self._evaluator = servo_evaluator(tasks, backend, friction=friction == "model")
-        self._steps = Steps(
-            self.gains,
-            MotorLimits(mechanism, control_period),
-            None if control_period is None else Prediction(mechanism.model, control_period),
-            BumplessStart(tasks.constraints),
+        self._evaluator = servo_evaluator(
+            tasks, backend, friction=friction == "model", memory=memory.numbers
         )
+        self.limits = MotorLimits(mechanism, control_period, memory.limits)
+        self.prediction: Prediction | None = None
+        if control_period is not None:
+            self.prediction = Prediction(mechanism.model, control_period, memory.fields)
+        self.start = BumplessStart(tasks.constraints, memory.fields)
         self._in_c: CompiledPeriod | None = None
         self._lock = threading.RLock()  # what a period remembers is of one thread at a time
         self._ranked = len(np.unique(tasks.priorities)) > 1
@@ -151,27 +156,6 @@ class ServoController:
         period = self.control_period
         when = "continuous" if period is None else f"every {period:g} s"
         return f"<ServoController {', '.join(self.tasks.names)} of {self.mechanism.name}, {when}>"
-
-    @property
-    def limits(self) -> MotorLimits:
-        """Of the motors; they can be restricted at any time."""
-        return self._remembering().limits
-
-    @property
-    def prediction(self) -> Prediction | None:
-        """Of the middle of the control period; None: control is continuous."""
-        return self._remembering().prediction
-
-    @property
-    def start(self) -> BumplessStart:
-        """How the first error after a reset decays."""
-        return self._remembering().start
-
-    def _remembering(self) -> Steps:
-        """The steps, which remember the last periods in C from now on."""
-        if self._in_c is not None:
-            self._in_c.store()
-        return self._steps
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -188,12 +172,11 @@ class ServoController:
         Raises:
             UnknownNameError, StateError: A motor does not exist, or the size is wrong.
         """
-        _, limits, prediction, start = self._remembering()
-        limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
+        self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
-        start.reset()
-        if prediction is not None:
-            prediction.reset()
+        self.start.reset()
+        if self.prediction is not None:
+            self.prediction.reset()
 
     def set_internal_forces(self, forces: Mapping[str, float]) -> None:
         """Change the internal forces; see :func:`internal_efforts`.
@@ -246,7 +229,7 @@ class ServoController:
             if isinstance(period, CompiledPeriod):
                 efforts = period.efforts(state, self._settings(preferred), references)
                 if efforts is not None:
-                    return self.command_of(period, efforts, period.flags)
+                    return self.command_of(period, efforts, period.call.flags)
             require_finite(model, state)
             for name, sample in (references or {}).items():
                 if isinstance(sample, ReferenceSample):
@@ -257,19 +240,18 @@ class ServoController:
         self, state: State, references: Mapping[str, Followed] | None, preferred: Array | None
     ) -> Command:
         """The steps in Python, which are those of ``control_period.c``."""
-        _, limits, prediction, start = self._steps
         inputs = Inputs(active=self.active, references=self.structure)
-        ahead = state if prediction is None else prediction.ahead(state)
+        ahead = state if self.prediction is None else self.prediction.ahead(state)
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
-        relative, approach = start.along(errors, self.blend_time, state.t, ahead.t)
+        relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
         demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
         outcome = self._evaluator.evaluate(ahead, demand, references)
         servo = outcome.servo
-        bounds = limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
+        bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         efforts, settled = self._within(servo, demand, bounds)
-        limits.remember(efforts)
+        self.limits.remember(efforts)
         names = self.mechanism.actuators.names
         limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
         return Command(
@@ -319,7 +301,7 @@ class ServoController:
             flags: Of its law: motors at their power limits, then at their rate limits, ...
         """
         law, flags = period.servo, flags.copy()
-        past, limit = law.past(), self._steps.limits.effort
+        past, limit = law.past(), self.limits.effort.copy()
         names = self.mechanism.actuators.names
 
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
@@ -352,7 +334,7 @@ class ServoController:
         if isinstance(period, str):
             return period
         try:
-            period.load()
+            period.set()
         except ForeignReferenceError as error:
             return str(error)
         return period
@@ -369,7 +351,7 @@ class ServoController:
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
         if self._in_c is None:
-            self._in_c = CompiledPeriod(servo, self.tasks, self._steps, self._own_settings)
+            self._in_c = CompiledPeriod(servo, self.tasks, self._memory, self._own_settings)
         return self._in_c
 
     def _own_settings(self) -> Settings:

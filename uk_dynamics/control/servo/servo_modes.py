@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from uk_dynamics.compilation import Selection, select_backend
-from uk_dynamics.compilation.runtime import CompiledMotion, CompiledTransfer
+from uk_dynamics.compilation.runtime import CompiledMotion
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.gravity_compensation import GravityCompensation
@@ -47,7 +47,7 @@ class ServoModes:
         tasks: Tasks | None,
         control_period: float | None,
         *,
-        backend: str | Selection = "cached",
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 
@@ -85,7 +85,6 @@ class ServoModes:
         self.active: ActiveConstraints | None = None
         self.structure: Mapping[str, ReferenceSample] = {}
         self._mode = HOLD if tasks is None else TASKS
-        self._last: Array | None = None
         self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
         self.set_preload(allocation.preload)
         self.set_internal_forces(allocation.internal_forces)
@@ -120,12 +119,12 @@ class ServoModes:
             raise UnknownNameError("mode", mode, self.modes)
         if mode != self._mode:
             self._mode = mode
-            self._laws[mode].reset(self._last)
+            self._laws[mode].reset(self._transfer.memory.sent)
             self.start_transfer()
 
     def start_transfer(self) -> None:
         """Start a bumpless transfer after a setting has changed."""
-        self._transfer.start(self._last, self.transfer_time)
+        self._transfer.start(self._transfer.memory.sent, self.transfer_time)
 
     def set_preload(self, preload: Array | None) -> None:
         """Change the preferred efforts where several cause the same motion.
@@ -170,7 +169,7 @@ class ServoModes:
         Args:
             efforts: Present motor efforts, (motors,), in N or N·m; None: unknown.
         """
-        self._last = None
+        self._transfer.memory.sent = None
         self._transfer.start(None, 0.0)
         for law in self._laws.values():
             law.reset(efforts)
@@ -188,8 +187,7 @@ class ServoModes:
         Raises:
             UkDynamicsError: As for :meth:`ServoController.command`.
         """
-        law = self._laws[self._mode]
-        law.active, law.structure = self.active, self.structure
+        law = self.selected()
         command: MotorCommand
         if isinstance(law, ServoController):
             command = law.command(state, references)
@@ -198,32 +196,22 @@ class ServoModes:
         if self._transfer.under_way:
             efforts = self._transfer.apply(command.efforts, state.t, state.v)
             command = replace(command, efforts=efforts)
-        self._last = command.efforts
+        self._transfer.memory.sent = command.efforts
         return command
 
     def compiled(self) -> ControlInC | str:
         """The selected law in C, with its transfer; otherwise what keeps it in Python."""
-        law = self._laws[self._mode]
-        law.active, law.structure = self.active, self.structure
-        inner = law.compiled()
+        inner = self.selected().compiled()
         motion = select_backend(self.mechanism, "cached").motion()
         if isinstance(inner, str) or not isinstance(motion, CompiledMotion):
             return inner if isinstance(inner, str) else ""
-        return _InC(self, inner, CompiledTransfer(motion, inner.law))
+        return _InC(self, inner, motion)
 
-    def load(self, law: CompiledTransfer) -> None:
-        """Hand over to C what is set and remembered besides the selected law."""
-        chosen = self._laws[self._mode]
-        chosen.active, chosen.structure = self.active, self.structure
-        self._transfer.load(law)
-        law.known[:] = self._last is not None
-        if self._last is not None:
-            law.sent[:] = self._last
-
-    def store(self, law: CompiledTransfer) -> None:
-        """Take over what C remembers."""
-        self._transfer.store(law)
-        self._last = law.sent.copy() if law.known[0] else None
+    def selected(self) -> ServoController | GravityCompensation | Hold:
+        """The law of the mode, with the constraints that are on."""
+        law = self._laws[self._mode]
+        law.active, law.structure = self.active, self.structure
+        return law
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""
@@ -249,19 +237,16 @@ class ServoModes:
 class _InC:
     """A :class:`ControlInC`."""
 
-    def __init__(self, owner: ServoModes, inner: ControlInC, transfer: CompiledTransfer) -> None:
-        self._owner, self._inner, self._transfer = owner, inner, transfer
-        self.law = transfer.law
+    def __init__(self, owner: ServoModes, inner: ControlInC, motion: CompiledMotion) -> None:
+        self._owner, self._inner = owner, inner
+        memory = owner._transfer.memory
+        self.law = memory.law(motion, inner.law)
+        self.remembered = (*memory.remembered, *inner.remembered)
 
-    def load(self) -> None:
-        """See :meth:`ControlInC.load`."""
-        self._owner.load(self._transfer)
-        self._inner.load()
-
-    def store(self) -> None:
-        """See :meth:`ControlInC.store`."""
-        self._owner.store(self._transfer)
-        self._inner.store()
+    def set(self) -> None:
+        """See :meth:`ControlInC.set`."""
+        self._owner.selected()
+        self._inner.set()
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """See :meth:`ControlInC.tracking_errors`."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintSet
@@ -21,21 +22,35 @@ class Gains(NamedTuple):
 
 
 class TaskGains:
-    """Gains of all task rows, initially those of the tasks file.
+    """Gains of all task rows, initially those of the tasks file."""
 
-    Attributes:
-        damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (mt,), in 1/s.
-        stiffness: ω² of each row of order position, else 0, (mt,), in 1/s².
-    """
-
-    def __init__(self, constraints: ConstraintSet) -> None:
-        self.damping = constraints.damping.copy()
-        self.stiffness = constraints.stiffness.copy()
+    def __init__(self, constraints: ConstraintSet, memory: Mapping[str, Array]) -> None:
+        """Keep the gains in arrays on which C works too: fields of the layout."""
+        self._damping, self._stiffness = memory["task_damping"], memory["task_stiffness"]
+        self.damping[:], self.stiffness[:] = constraints.damping, constraints.stiffness
         self._constraints = constraints
         self._gains = {
             c.name: Gains(float(c.frequency), float(c.damping_ratio))
             for c in constraints.constraints
         }
+
+    @property
+    def damping(self) -> Array:
+        """2ζω of each row (of order velocity ω, of order acceleration 0), (mt,), in 1/s."""
+        return self._damping
+
+    @damping.setter
+    def damping(self, values: Array) -> None:
+        self._damping[:] = values
+
+    @property
+    def stiffness(self) -> Array:
+        """ω² of each row of order position, else 0, (mt,), in 1/s²."""
+        return self._stiffness
+
+    @stiffness.setter
+    def stiffness(self, values: Array) -> None:
+        self._stiffness[:] = values
 
     def __getitem__(self, task: str) -> Gains:
         """Gains of a task."""

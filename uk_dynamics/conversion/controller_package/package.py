@@ -18,6 +18,7 @@ from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion.controller_package.names import c_number, identifier, listed
 from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
+from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.escaping import c_string
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -149,8 +150,8 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
         "weights": tasks.allocation.weights,
         "preload": preload,
         "effort_limits": actuators.effort_limits,
-        "power_limits": actuators.power_limits,
-        "rate_limits": actuators.rate_limits,
+        "limits": actuators.limits.ravel(),
+        "limit_orders": np.array(list(LIMITS.values()), dtype=float),
         "speed_limits": speeds,
         "active": mechanism.hierarchy.acting(),
     }
@@ -162,6 +163,7 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
     sizes = [len(c.rows) for c in rows.constraints]
     return {
         "tasks": str(len(tasks.names)),
+        "limit_count": str(len(LIMITS)),
         "file_size": str(len(numbers["file_references"])),
         "measured": listed(completion.split.measured),
         "motor_joints": listed(np.abs(actuators.matrix).argmax(axis=0)),

@@ -28,18 +28,12 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a mechanism in another format.
+    """The files of a mechanism in another format."""
 
-    Attributes:
-        name: Of the mechanism.
-        texts: Files by name.
-        remarks: What could not be carried over, or stands there in another form.
-        zero: Joints whose position there is counted from another one, with that, in rad or m.
-    """
-
-    name: str
-    texts: Mapping[str, str]
-    remarks: tuple[Remark, ...]
+    name: str  # of the mechanism
+    texts: Mapping[str, str]  # files by name
+    remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
+    # joints whose position there is counted from another one, with that, in rad or m
     zero: Mapping[str, float]
 
     @property

@@ -59,23 +59,14 @@ class Motor:
 
 @dataclass(frozen=True)
 class Closure:
-    """What closes a loop: a kind that the format has, between two frames.
+    """What closes a loop: a kind that the format has, between two frames."""
 
-    Attributes:
-        name: Of the constraint.
-        kind: Its kind, with the keys of that kind.
-        parent: Link and pose in it, to which axes refer.
-        child: Link and pose in it.
-        active: Whether it holds at the start.
-        switchable: Whether it can be switched on and off.
-    """
-
-    name: str
-    kind: Kind
-    parent: tuple[str, Pose]
-    child: tuple[str, Pose]
-    active: bool = True
-    switchable: bool = False
+    name: str  # of the constraint
+    kind: Kind  # its kind, with the keys of that kind
+    parent: tuple[str, Pose]  # link and pose in it, to which axes refer
+    child: tuple[str, Pose]  # link and pose in it
+    active: bool = True  # whether it holds at the start
+    switchable: bool = False  # whether it can be switched on and off
 
     def exchanged(self) -> Closure:
         """The same with parent and child exchanged."""
@@ -98,26 +89,16 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Machine:
-    """A mechanism on its way to another format.
+    """A mechanism on its way to another format."""
 
-    Attributes:
-        mechanism: As it is resolved.
-        links: The root first.
-        joints: Parents first, with damping and friction of the mechanism file.
-        extras: What else the mechanism file says of joints, by name.
-        motors: In declared order.
-        visuals: Shapes of the links.
-        remarks: What is not as it was; writers add theirs.
-        zero: Positions of joints that the format calls zero, in rad or m; none: the same.
-    """
-
-    mechanism: Mechanism
-    links: tuple[Link, ...]
-    joints: tuple[Joint, ...]
-    extras: Mapping[str, JointExtras]
-    motors: tuple[Motor, ...]
-    visuals: tuple[Visual, ...]
-    remarks: list[Remark] = field(default_factory=list)
+    mechanism: Mechanism  # as it is resolved
+    links: tuple[Link, ...]  # the root first
+    joints: tuple[Joint, ...]  # parents first, with damping and friction of the mechanism file
+    extras: Mapping[str, JointExtras]  # what else the mechanism file says of joints, by name
+    motors: tuple[Motor, ...]  # in declared order
+    visuals: tuple[Visual, ...]  # shapes of the links
+    remarks: list[Remark] = field(default_factory=list)  # what is not as it was; writers add theirs
+    # positions of joints that the format calls zero, in rad or m; none: the same
     zero: dict[str, float] = field(default_factory=dict)
 
     @classmethod

@@ -11,21 +11,17 @@ from uk_dynamics.model.urdf import WORLD
 
 
 class SdfNames:
-    """Names that differ from each other; joints keep theirs, since states are named by them.
-
-    Attributes:
-        model: Name of the model.
-        mount: Name of the joint that holds the root in the world.
-    """
+    """Names that differ from each other; joints keep theirs, since states are named by them."""
 
     def __init__(self, machine: Machine) -> None:
         """Choose a name for each link and joint."""
         self._taken = {WORLD}
         self._machine = machine
-        self.model = _plain(machine.mechanism.name)
+        self.model = _plain(machine.mechanism.name)  # name of the model
         self._joints = self._chosen("joint", (joint.name for joint in machine.joints))
         links = (link.name for link in machine.links if link.name != WORLD)
         self._links = self._chosen("link", links) | {WORLD: WORLD}
+        # name of the joint that holds the root in the world
         self.mount = self._free(f"{_plain(machine.root)}_mount", "joint")
 
     def joint(self, name: str) -> str:

@@ -28,25 +28,17 @@ _DRAWN = 1e-5  # m or rad: more than what single precision leaves of zero
 
 @dataclass
 class Graph:
-    """What is known of a machine; :meth:`build` fills the robot.
+    """What is known of a machine; :meth:`build` fills the robot."""
 
-    Attributes:
-        robot: Gets links, joints, constraints and remarks; its actuators keep joints in the tree.
-        joints: All but gearboxes.
-        gears: Gearboxes.
-        places: Poses of the links in the world, as they are drawn.
-        first: The link that floats where no joint leads to the world.
-        fixed: Whether it stands in the world instead.
-        body: A link and its shapes, both in the frame of the link.
-    """
-
+    # gets links, joints, constraints and remarks; its actuators keep joints in the tree
     robot: ImportedRobot
-    joints: Sequence[GraphJoint]
-    gears: Sequence[GraphJoint]
-    places: Mapping[str, Pose]
-    first: str
+    joints: Sequence[GraphJoint]  # all but gearboxes
+    gears: Sequence[GraphJoint]  # gearboxes
+    places: Mapping[str, Pose]  # poses of the links in the world, as they are drawn
+    first: str  # the link that floats where no joint leads to the world
+    # a link and its shapes, both in the frame of the link
     body: Callable[[str], tuple[Link, list[Visual]]]
-    fixed: bool = False
+    fixed: bool = False  # whether it stands in the world instead
     # Of each link that is there: its frame in the URDF, seen from its frame in the file.
     inside: dict[str, Pose] = field(default_factory=lambda: {WORLD: Pose()})
 

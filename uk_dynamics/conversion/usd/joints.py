@@ -94,6 +94,8 @@ class Joints:
         """A side: the body, and the frame of the joint in it."""
         local = np.array(position.Get(), dtype=float)
         turned = rotation_of(rotation.Get())
+        if not (np.isfinite(local).all() and np.isfinite(turned).all()):
+            raise InputError("its place has numbers that are not finite")
         targets = relation.GetTargets()
         if not targets:
             place = Pose(self.scene.meter * local, turned)

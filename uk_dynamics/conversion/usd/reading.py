@@ -12,7 +12,7 @@ from uk_dynamics.conversion.graph.graph import Graph
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.usd.bodies import ignored, read_link, read_visuals
 from uk_dynamics.conversion.usd.joints import Joints
-from uk_dynamics.conversion.usd.scene import Scene, usd_module
+from uk_dynamics.conversion.usd.scene import Scene, complaint, usd_module
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Link, Visual
 
@@ -25,6 +25,10 @@ def read_usd(path: Path, *, fixed: bool = False) -> ImportedRobot:
         return _Reader(path).read(fixed=fixed)
     except InputError as error:
         raise error.located(file=path.name) from None
+    except usd_module("Tf").ErrorException as error:
+        raise InputError(f"USD does not read it: {complaint(error)}", file=path.name) from None
+    except TypeError as error:  # values of no registered type
+        raise InputError(f"a value has the wrong type: {error}", file=path.name) from None
 
 
 class _Reader:

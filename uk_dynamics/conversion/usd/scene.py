@@ -34,6 +34,14 @@ def usd_module(name: str) -> Any:
     return importlib.import_module(f"pxr.{name}")
 
 
+def complaint(error: Exception) -> str:
+    """The last line of what USD says, which cannot always be decoded."""
+    try:
+        return str(error).strip().splitlines()[-1].strip()
+    except UnicodeDecodeError:
+        return "it is damaged"
+
+
 @dataclass(frozen=True)
 class Frame:
     """Of a prim: its pose in the world, and the scale between its numbers and m."""
@@ -43,22 +51,17 @@ class Frame:
 
 
 class Scene:
-    """A stage.
-
-    Attributes:
-        stage: As usd-core has it.
-        meter: Of the stage's unit of length, in m.
-        kilogram: Of its unit of mass, in kg.
-    """
+    """A stage."""
 
     def __init__(self, path: Path) -> None:
         usd, geometry, physics = (usd_module(n) for n in ("Usd", "UsdGeom", "UsdPhysics"))
         try:
-            self.stage = usd.Stage.Open(str(path))
+            self.stage = usd.Stage.Open(str(path))  # as usd-core has it
         except usd_module("Tf").ErrorException as error:
-            first = str(error).strip().splitlines()[-1].strip()
-            raise InputError(f"USD does not open it: {first}") from None
+            raise InputError(f"USD does not open it: {complaint(error)}") from None
+        # of the stage's unit of length, in m
         self.meter = float(geometry.GetStageMetersPerUnit(self.stage))
+        # of its unit of mass, in kg
         self.kilogram = float(physics.GetStageKilogramsPerUnit(self.stage))
         up = str(geometry.GetStageUpAxis(self.stage))
         self.turned = Pose(rotation=_Z_UP) if up == "Y" else Pose()
@@ -75,6 +78,8 @@ class Scene:
         matrix = np.array(self._cache.GetLocalToWorldTransform(prim)).T
         axes = matrix[:3, :3]
         scale = np.linalg.norm(axes, axis=0)
+        if not np.isfinite(matrix).all():
+            raise InputError("its place has numbers that are not finite")
         if not scale.all():
             raise InputError("is scaled to nothing")
         axes = axes / scale

@@ -21,7 +21,6 @@ from uk_dynamics.core.equation.solution import (
 from uk_dynamics.core.equation.stabilization import (
     DAMPING_RATIO,
     FREQUENCY,
-    from_alpha_beta,
     position_gains,
     row_gains,
 )

@@ -59,16 +59,3 @@ def row_gains(
     damping, stiffness = position_gains(frequency, damping_ratio)
     decay: Array = velocity_gain(frequency) * motion_rows.astype(float)
     return np.where(position_rows, damping, decay), np.where(position_rows, stiffness, 0.0)
-
-
-def from_alpha_beta(alpha: float, beta: float) -> tuple[float, float]:
-    """Frequency and damping ratio of gains given as b −= 2α ψ̇ + β² ψ (de Falco (32)).
-
-    Args:
-        alpha: α = ζω, 1/s.
-        beta: β = ω, 1/s, positive.
-
-    Returns:
-        Frequency β/2π, Hz, and damping ratio α/β.
-    """
-    return beta / (2.0 * np.pi), alpha / beta

@@ -16,4 +16,5 @@ from uk_dynamics.core.integration.fixed_step import (
     rk4_step,
     semi_implicit_euler_step,
 )
+from uk_dynamics.core.integration.gauss import gauss_step
 from uk_dynamics.core.integration.jacobian import motion_jacobian

@@ -6,10 +6,4 @@ Paper: Orsino, Proc. R. Soc. A 473 (2017) 20160891.
 """
 
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.core.recursion.kernel import (
-    covariance_update,
-    extend_orthonormal_rows,
-    restrict_complement,
-    restrict_projector,
-)
 from uk_dynamics.core.recursion.recursion import Recursion

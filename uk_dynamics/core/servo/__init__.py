@@ -7,7 +7,7 @@ from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     CONTROL_CONSTANTS,
-    EFFORT_SLOPE_CONSTANTS,
+    EFFORT_DERIVATIVE_CONSTANTS,
     HELD_BY,
     HELD_WITHIN,
     INDEPENDENT,
@@ -21,6 +21,7 @@ from uk_dynamics.core.servo.control_constants import (
     TOO_LONG,
     TOO_SHORT,
 )
+from uk_dynamics.core.servo.effort_bounds import LIMITS, PAST, effort_bounds, remembered
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined

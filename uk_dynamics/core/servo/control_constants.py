@@ -17,11 +17,10 @@ HELD_WITHIN = 1e-9  # of the largest effort: a motor this close to a limit is he
 SERVED = 1e-8  # part of a task row that others leave
 HELD_BY = 1e-7  # of the largest weighted effort: a limit that holds with less is about to let go
 
-EFFORT_SLOPE_CONSTANTS = {"HELD_WITHIN": HELD_WITHIN, "SERVED": SERVED, "HELD_BY": HELD_BY}
+EFFORT_DERIVATIVE_CONSTANTS = {"HELD_WITHIN": HELD_WITHIN, "SERVED": SERVED, "HELD_BY": HELD_BY}
 INTERNAL_CONSTANTS = {"INTERNAL_REACHED": INTERNAL_REACHED, "INDEPENDENT": INDEPENDENT}
 CONTROL_CONSTANTS = {
     "TOO_SHORT": TOO_SHORT,
     "TOO_LONG": TOO_LONG,
-    "SLOWEST": SLOWEST,
     "AT_LIMIT": AT_LIMIT,
 }

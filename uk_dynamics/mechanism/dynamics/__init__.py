@@ -2,13 +2,18 @@
 
 """State, inputs, the Dynamics protocol and its interpreted reference."""
 
+from uk_dynamics.mechanism.dynamics.arguments import (
+    METHODS,
+    plan,
+    require_finite,
+    require_finite_reference,
+    without_forces,
+)
 from uk_dynamics.mechanism.dynamics.batch import (
-    Batches,
     empty,
     evaluate_each,
     put,
     sample_each,
-    without_forces,
 )
 from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.derivatives import (
@@ -25,7 +30,6 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
 )
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
-from uk_dynamics.mechanism.dynamics.finite import require_finite, require_finite_reference
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,
@@ -35,7 +39,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Motion,
     Stretch,
 )
-from uk_dynamics.mechanism.dynamics.rollout import METHODS, plan, roll_each
+from uk_dynamics.mechanism.dynamics.rollout import roll_each
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
@@ -58,7 +62,6 @@ __all__ = [
     "METHODS",
     "STEP_CONSTANTS",
     "Backend",
-    "Batches",
     "CompiledController",
     "ControlInC",
     "Demand",

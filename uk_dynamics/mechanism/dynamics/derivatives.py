@@ -48,9 +48,10 @@ def effort_columns(nv: int, rows: int) -> dict[str, slice | int]:
 
     q, v and t come first, as in the derivatives of the motion; then, a column for each task row,
     what only the tasks depend on: ``values`` of the references, their ``rates`` and
-    ``accelerations``.
+    ``accelerations``; gains of the feedback, ``damping`` 2ζω and ``stiffness`` ω².
     """
-    of_tasks = dict.fromkeys(("values", "rates", "accelerations"), rows)
+    names = ("values", "rates", "accelerations", "damping", "stiffness")
+    of_tasks = dict.fromkeys(names, rows)
     return column_groups(q=nv, v=nv, t=None, **of_tasks)
 
 
@@ -101,6 +102,10 @@ class Derivative:
         return self.whole[..., self.groups[group]]
 
 
+_NO_FLAGS, _NO_ROWS = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp)
+_NO_MOTIONS = np.zeros((0, 0))
+
+
 class Quantities:
     """Derivatives of some quantities, as attributes: ``found.acceleration.q``.
 
@@ -131,7 +136,7 @@ class Derivatives(Quantities):
       and tau;
     - a projection: ``position`` and ``velocity``, k = nv each; by q, v and t;
     - a servo law: ``efforts``, one for each motor; by q, v, t, and by ``values``, ``rates`` and
-      ``accelerations`` of the references of the task rows.
+      ``accelerations`` of the references of the task rows, their ``damping`` and ``stiffness``.
 
     Of directions that leave the constraints, redundant rows contradict each other: there the rows
     that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
@@ -166,6 +171,6 @@ class Derivatives(Quantities):
         super().__init__(quantities)
         self.status, self.solution = status, solution
         self.exist: Any = status == DerivativeStatus.EXIST if exist is None else exist
-        self.limited = np.zeros(0, dtype=bool) if limited is None else limited
-        self.motions = np.zeros((0, 0)) if motions is None else motions
-        self.offending = np.zeros(0, dtype=np.intp) if offending is None else offending
+        self.limited = _NO_FLAGS if limited is None else limited
+        self.motions = _NO_MOTIONS if motions is None else motions
+        self.offending = _NO_ROWS if offending is None else offending

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, get_args
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism.dynamics.arguments import plan, states, without_forces
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.resolution.state import (
@@ -26,7 +27,7 @@ from uk_dynamics.mechanism.resolution.state import (
 from uk_dynamics.model import RobotModel
 
 #: What evaluates a mechanism; the table is that of ``uk_dynamics.compilation.select_backend``.
-Backend = Literal["auto", "cached", "interpreted", "compiled", "jax"]
+Backend = Literal["auto", "cached", "interpreted", "compiled", "gpu"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 
@@ -89,6 +90,9 @@ class Dynamics(Protocol):
             StateError: Wrong shapes.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
+        shared = without_forces(inputs or Inputs())
+        given = states(self.model, t, q, v, tau)
+        return self.evaluate_states(given, shared, forces=forces, threads=threads)
 
     def evaluate_states(
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
@@ -130,6 +134,8 @@ class Dynamics(Protocol):
             StateError: Wrong shapes.
             InputError: Numbers that make no sense, or an unknown method.
         """
+        given = plan(self.model, q, v, tau, steps, dt, every, method, project, t)
+        return self.roll(given, without_forces(inputs or Inputs()), threads)
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """:meth:`rollout` of checked arguments."""

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics.batch import Batches, evaluate_each, sample_each
+from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
+from uk_dynamics.mechanism.dynamics.batch import evaluate_each, sample_each
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
-from uk_dynamics.mechanism.dynamics.finite import require_finite, require_finite_answer
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.dynamics.rollout import roll_each
@@ -66,7 +67,7 @@ class _Evaluation(threading.local):
             self.places = new_workspace()
 
 
-class InterpretedDynamics(Batches):
+class InterpretedDynamics(Dynamics):
     """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
@@ -77,7 +78,6 @@ class InterpretedDynamics(Batches):
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
         self._model = model or mechanism.model
-        self.rows = len(mechanism.constraints)  # number of constraint rows, m
         self._own = _Evaluation(mechanism, self._model)
         self._scale = mechanism.constraints.reference_scale
         self._row_names = mechanism.constraints.row_names
@@ -122,6 +122,11 @@ class InterpretedDynamics(Batches):
     ) -> BatchSolution:
         """One state after the other; see :meth:`Dynamics.evaluate_batch`."""
         return evaluate_each(self, given, inputs, forces=forces)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint rows, m."""
+        return len(self._row_names)
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""

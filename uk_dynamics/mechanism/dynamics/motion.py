@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
@@ -45,17 +46,26 @@ class Stretch:
 
 
 class ControlInC(Protocol):
-    """A law of control that C evaluates, many periods in a call."""
+    """A law of control that C evaluates, many periods in a call.
+
+    C works on the memory of the controller itself: periods in C and in Python may alternate.
+
+    Attributes:
+        remembered: Views of all that one control period leaves for the next.
+    """
+
+    remembered: tuple[NDArray[Any], ...]
 
     @property
     def law(self) -> Law:
         """What C calls."""
 
-    def load(self) -> None:
-        """Hand over to C what the controller is set to and remembers."""
+    def set(self) -> None:
+        """Tell C what the controller is set to, before any periods in C.
 
-    def store(self) -> None:
-        """Take over what C remembers."""
+        Raises:
+            ForeignReferenceError: Something follows an object of Python.
+        """
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Error of each task row at K states, (K, mt), in m or rad; None: C has none."""
@@ -91,13 +101,6 @@ class EffortQueue:
         """Make room for one more; where there was none, the rows move to another array."""
         if len(self) == len(self.rows):
             self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-
-    def take(self, other: EffortQueue) -> None:
-        """Take over what another one has, with room for one more."""
-        self.count[0] = number = len(other)
-        while len(self.rows) <= number:
-            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-        self.rows[:number] = other.rows[:number]
 
     def items(self) -> list[tuple[float, Array]]:
         """All of them, fresh."""

@@ -1,77 +1,27 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Many trajectories of one mechanism at fixed steps: checked inputs, and one after the other."""
+"""Many trajectories of one mechanism at fixed steps, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
-from uk_dynamics.exceptions import InputError, SimulationError, StateError, UkDynamicsError
+from uk_dynamics.exceptions import SimulationError, UkDynamicsError
+from uk_dynamics.mechanism.dynamics.arguments import (
+    METHODS,
+)
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.finite import require_finite_efforts, require_finite_states
 from uk_dynamics.mechanism.resolution.state import (
     Array,
     Inputs,
     Plan,
     Rollout,
     State,
-    States,
     Stopped,
 )
-from uk_dynamics.model import RobotModel
-
-METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
-    "rk4": rk4_step,
-    "semi_implicit_euler": semi_implicit_euler_step,
-}
-
-
-def plan(
-    model: RobotModel,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None,
-    *,
-    steps: int,
-    dt: float,
-    every: int = 1,
-    method: str = "rk4",
-    project: bool = True,
-    t: float = 0.0,
-) -> Plan:
-    """Check what a rollout is asked for; see :meth:`Dynamics.rollout`.
-
-    Raises:
-        StateError: Wrong shapes, or states and forces that are not finite.
-        InputError: Numbers that make no sense, or an unknown method.
-    """
-    for name, value in (("steps", steps), ("every", every)):
-        if value != int(value) or value < 1:
-            raise InputError(f"expected a whole number of at least 1, found {value}", place=name)
-    if steps % every:
-        raise InputError(f"expected a divisor of the {steps} steps, found {every}", place="every")
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise InputError(f"expected a positive number, found {dt}", place="dt")
-    if method not in METHODS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
-    positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
-    velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
-    count = len(positions)
-    sizes = (("q", positions, model.nq), ("v", velocities, model.nv))
-    for name, found, size in sizes:
-        if found.shape != (count, size):
-            raise StateError(f"expected shape ({count}, {size}), found {found.shape}", place=name)
-    forces = _forces(tau, count, steps, model.nv)
-    times = np.array([t], dtype=float)
-    require_finite_states(model, States(times, positions, velocities, None))
-    for each in forces.reshape(-1, model.nv):
-        require_finite_efforts(model, each)
-    return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
 
 
 def roll_each(dynamics: Dynamics, given: Plan, inputs: Inputs) -> Rollout:
@@ -116,20 +66,3 @@ def _walk(dynamics: Dynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[S
         q, v = one_step(dynamics.model, acceleration, state.t, state.q, state.v, given.dt)
         state = settled(step + 1, q, v)
         yield state
-
-
-def _forces(tau: ArrayLike | None, count: int, steps: int, nv: int) -> Array:
-    given = np.zeros(nv) if tau is None else np.asarray(tau, dtype=float)
-    forces = given
-    if forces.ndim == 1:
-        forces = forces[None, None]
-    elif forces.ndim == 2:
-        forces = forces[:, None]
-    fits = forces.ndim == 3 and forces.shape[2] == nv
-    if not (fits and forces.shape[0] in (1, count) and forces.shape[1] in (1, steps)):
-        raise StateError(
-            f"expected shape ({nv},), ({count}, {nv}) or ({count}, {steps}, {nv}),"
-            f" found {given.shape}",
-            place="tau",
-        )
-    return np.ascontiguousarray(forces)

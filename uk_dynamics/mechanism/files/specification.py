@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from uk_dynamics import resources
 from uk_dynamics.constraints.rows import weighted_joints
+from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
@@ -80,6 +81,7 @@ class ActuatorSpec:
     effort_limit: float | None = None  # In N·m or N; None: not declared here
     power_limit: float | None = None  # Driving or braking, in W; None: there is none
     rate_limit: float | None = None  # Of the commanded effort, in N·m/s or N/s; None: there is none
+    jerk_limit: float | None = None  # Of that rate, in N·m/s² or N/s²; None: there is none
 
 
 @dataclass(frozen=True)
@@ -239,11 +241,7 @@ def _force(name: str, data: Mapping[str, Any], file: str) -> ForceSpec:
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     place = place_text(("actuators", name, "joints"))
     joints = data["joints"] if "joints" in data else {data["joint"]: 1.0}
-    limits = {
-        key: float(data[key])
-        for key in ("effort_limit", "power_limit", "rate_limit")
-        if key in data
-    }
+    limits = {key: float(data[key]) for key in LIMITS if key in data}
     with located(file, place):
         return ActuatorSpec(name, weighted_joints(joints), **limits)
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.mechanism.dynamics.finite import require_finite
+from uk_dynamics.mechanism.dynamics.arguments import require_finite
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import ActuatorSpec
 from uk_dynamics.mechanism.files.wording import located
@@ -19,7 +20,7 @@ from uk_dynamics.model import RobotModel
 def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> Actuators:
     """Look up the joints of motors; a limit not declared is that of a single joint's URDF."""
     matrix = np.zeros((model.nv, len(specs)))
-    limits = np.full(len(specs), np.inf)
+    limits = np.array([[getattr(spec, key) or np.inf for spec in specs] for key in LIMITS])
     for column, spec in enumerate(specs):
         key = "joint" if len(spec.joints) == 1 else "joints"
         for joint, coefficient in spec.joints:
@@ -27,13 +28,9 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
                 index = model.velocity_index(joint)
             matrix[index, column] += coefficient
             if spec.effort_limit is None and len(spec.joints) == 1:
-                limits[column] = model.effort_limit[index] / abs(coefficient)
-        if spec.effort_limit is not None:
-            limits[column] = spec.effort_limit
-    powers = [np.inf if spec.power_limit is None else spec.power_limit for spec in specs]
-    rates = [np.inf if spec.rate_limit is None else spec.rate_limit for spec in specs]
+                limits[0, column] = model.effort_limit[index] / abs(coefficient)
     names = tuple(spec.name for spec in specs)
-    return Actuators(names, matrix, limits, np.array(powers), np.array(rates))
+    return Actuators(names, matrix, limits)
 
 
 Array = NDArray[np.float64]
@@ -45,10 +42,30 @@ class Actuators:
 
     names: tuple[str, ...]  # motor names in declared order
     matrix: Array  # S, (nv, motors): generalized force τ = S u
-    effort_limits: Array  # (motors,), in N or N·m, infinite where none is declared
-    power_limits: Array  # (motors,), in W, infinite where none is declared
-    # of commanded efforts, (motors,), in N/s or N·m/s, infinite where none is declared
-    rate_limits: Array
+    # in the order of ``LIMITS`` of core/servo, (limits, motors), infinite where none is declared
+    limits: Array
+
+    @property
+    def effort_limits(self) -> Array:
+        """Limits of the efforts, (motors,), in N or N·m, infinite where none is declared."""
+        efforts: Array = self.limits[0]
+        return efforts
+
+    def stepwise(self, period: float) -> Array:
+        """The limits, those of derivatives of efforts as steps of a period in s."""
+        orders = np.array(list(LIMITS.values()))
+        scaled: Array = self.limits * period ** orders[:, None]
+        return scaled
+
+    @property
+    def limits_of_derivatives(self) -> dict[str, str]:
+        """Keys of such limits by the motors that have them; they need a control period."""
+        return {
+            name: key
+            for row, (key, order) in zip(self.limits, LIMITS.items(), strict=True)
+            for name, limit in zip(self.names, row.tolist(), strict=True)
+            if order and np.isfinite(limit)
+        }
 
     def __len__(self) -> int:
         """Number of motors."""

@@ -26,14 +26,8 @@ class LiveSettings:
     An invalid value is refused with the reason, and the previous one stays in force.
     """
 
-    def __init__(
-        self, settings: Parameters, modes: ServoModes, before: Callable[[], None] = lambda: None
-    ) -> None:
-        """Declare the parameters, and apply the values given at the start.
-
-        ``before`` is called before anything is applied.
-        """
-        self._before = before
+    def __init__(self, settings: Parameters, modes: ServoModes) -> None:
+        """Declare the parameters, and apply the values given at the start."""
         self._settings = settings
         self._modes = modes
         self._motors = modes.mechanism.actuators.names
@@ -74,12 +68,8 @@ class LiveSettings:
         self._settings.forget(self._names)
 
     def _bind(self, name: str, apply: Callable[[], None]) -> None:
-        def prepared() -> None:
-            self._before()
-            apply()
-
-        prepared()
-        self._settings.on_change(name, prepared)
+        apply()
+        self._settings.on_change(name, apply)
 
     def _gains(self, task: str) -> tuple[Parameter, ...]:
         """Gains of a task; none for tasks on accelerations, which have no feedback."""

@@ -113,7 +113,7 @@ class ServoLoop:
             now=self._now,
             state=self._followed_state,
         )
-        self._live_settings = LiveSettings(settings, self.controller, self._in_c.leave)
+        self._live_settings = LiveSettings(settings, self.controller)
         self._topics = TaskTopics(node, self.controller.servo)
 
     def prepare(self) -> None:
@@ -124,7 +124,6 @@ class ServoLoop:
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start())
-        self._in_c.leave()
         self._prediction.reset()
 
     def start(self) -> None:
@@ -133,7 +132,6 @@ class ServoLoop:
         self.references.forget()
         self._guard.forget()
         self._delay.start()
-        self._in_c.leave()
         self._prediction.reset()
         self._states.watchdog.forget()
         self._subscribed.forget()
@@ -200,7 +198,6 @@ class ServoLoop:
         if self._answered is None or not self.running:
             return
         command = self._last_command()
-        self._in_c.leave()
         report.add(TIME_ORIGIN, str(self._states.origin.total))
         state = self._states.state
         report_dynamics(
@@ -231,7 +228,6 @@ class ServoLoop:
             return
         if self.commands.lost:  # the motors have not moved: the tasks begin now
             self._states.begin_at(stamp)
-            self._in_c.leave()
             self._prediction.reset()
             self._answered = None
         self._stamp = stamp
@@ -315,7 +311,6 @@ class ServoLoop:
             if efforts is not None:
                 self._command = None
                 return efforts, []
-        self._in_c.leave()
         effective = self._prediction.at_effect(state, inputs)
         command = self.controller.command(effective, followed)
         self._prediction.sent(effective.t, command.efforts)

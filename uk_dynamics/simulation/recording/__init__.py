@@ -24,25 +24,3 @@ from uk_dynamics.simulation.recording.mcap_writer import (
     Message,
 )
 from uk_dynamics.simulation.recording.trajectory_data import Array, Statistics
-
-__all__ = [
-    "CHUNK",
-    "COMMANDS",
-    "DIAGNOSTICS",
-    "MISSING",
-    "MOTION",
-    "REFERENCES",
-    "ROWS",
-    "SCHEMAS",
-    "START",
-    "STATES",
-    "TASKS",
-    "Array",
-    "GrowingFile",
-    "MachineData",
-    "McapReader",
-    "Message",
-    "Statistics",
-    "description",
-    "template",
-]

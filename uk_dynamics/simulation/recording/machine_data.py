@@ -19,33 +19,22 @@ _LENGTHS = (".x", ".y", ".z")
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A position coordinate.
+    """A position coordinate."""
 
-    Attributes:
-        unit: ``rad``, ``m`` or, for parts of a quaternion or of a unit circle, ``1``.
-        lower: Limit, in that unit; infinite where there is none.
-        upper: As ``lower``.
-        speed: Limit of its rate, in m/s or rad/s; infinite where there is none.
-    """
-
-    unit: str
-    lower: float = -math.inf
-    upper: float = math.inf
-    speed: float = math.inf
+    unit: str  # ``rad``, ``m`` or, for parts of a quaternion or of a unit circle, ``1``
+    lower: float = -math.inf  # limit, in that unit; infinite where there is none
+    upper: float = math.inf  # as ``lower``
+    speed: float = math.inf  # limit of its rate, in m/s or rad/s; infinite where there is none
 
 
 @dataclass(frozen=True)
 class MachineData:
-    """What plots need to know; recordings of other programs have nothing of it.
+    """What plots need to know; recordings of other programs have nothing of it."""
 
-    Attributes:
-        coordinates: By name.
-        motors: Travel of each motor per travel of the velocity coordinates that it drives.
-        followed: Task rows that ask for the position of one coordinate, with its name.
-    """
-
-    coordinates: Mapping[str, Coordinate] = field(default_factory=dict)
+    coordinates: Mapping[str, Coordinate] = field(default_factory=dict)  # by name
+    # travel of each motor per travel of the velocity coordinates that it drives
     motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # task rows that ask for the position of one coordinate, with its name
     followed: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

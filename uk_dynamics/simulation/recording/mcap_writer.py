@@ -144,12 +144,7 @@ class McapWriter:
 
 
 class McapReader:
-    """Reads a recording, even a truncated one.
-
-    Attributes:
-        notes: Metadata by name, as far as read.
-        cut: Whether the file is truncated, as far as read.
-    """
+    """Reads a recording, even a truncated one."""
 
     def __init__(self, path: Path) -> None:
         """Check that the file exists and can be decoded.
@@ -165,8 +160,8 @@ class McapReader:
         if not path.is_file():
             raise InputError("there is no such file", file=str(path))
         self._path = path
-        self.notes: dict[str, dict[str, str]] = {}
-        self.cut = False
+        self.notes: dict[str, dict[str, str]] = {}  # metadata by name, as far as read
+        self.cut = False  # whether the file is truncated, as far as read
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
         """All messages in the order of the file, up to where it is truncated.

@@ -21,11 +21,7 @@ _STILL = 1e-7  # m, or of a rotation matrix: what moves less is not sent again
 
 
 class LinkShapes:
-    """Draws the links and moves them.
-
-    Attributes:
-        problems: What could not be shown, one line each.
-    """
+    """Draws the links and moves them."""
 
     def __init__(
         self, server: ViserServer, model: RobotModel, appearance: Appearance, size: float
@@ -36,7 +32,7 @@ class LinkShapes:
         self._frames = [
             server.scene.add_frame(f"/links/{name}", show_axes=False) for name in model.link_names
         ]
-        self.problems = list(appearance.problems)
+        self.problems = list(appearance.problems)  # what could not be shown, one line each
         seen = set()
         for index, visual in enumerate(appearance.visuals):
             problem = self._add(f"/links/{visual.link}/visual_{index}", visual)

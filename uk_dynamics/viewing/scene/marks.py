@@ -36,23 +36,18 @@ class Marks:
 
 
 class Marker:
-    """Finds the marks of a mechanism, in memory of its own.
-
-    Attributes:
-        constraints: Names of the constraints that have frames, (k,).
-        tasks: Names of the tasks that have frames, (n,).
-    """
+    """Finds the marks of a mechanism, in memory of its own."""
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None = None) -> None:
         """Look up the frames."""
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
         self._frames = _framed(mechanism.constraints)
-        self.constraints = tuple(self._frames)
+        self.constraints = tuple(self._frames)  # names of the constraints that have frames, (k,)
         self._tasks = tasks
         self._task_workspace = tasks.model.workspace() if tasks else None
         self._task_frames = _framed(tasks.constraints) if tasks else {}
-        self.tasks = tuple(self._task_frames)
+        self.tasks = tuple(self._task_frames)  # names of the tasks that have frames, (n,)
 
     def marks(
         self,

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ellipj
 
-from uk_dynamics.core.equation import Method, from_alpha_beta
+from uk_dynamics.core.equation import Method
 from uk_dynamics.core.equation.published import PseudoinverseMethod
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism.resolution import Array, State
@@ -25,6 +25,19 @@ _ANGLES = (*(f"{leg}_angle" for leg in _LEGS), "coupler_angle")
 _LEG_MASSES = {False: (1.0, 1.0, 1.0), True: (1.0, 1.0, 2.5)}
 _LEG_INERTIAS = {False: (0.1, 0.1, 0.1), True: (0.1, 0.1, 0.3)}
 _COUPLER_MASS = 2.0
+
+
+def from_alpha_beta(alpha: float, beta: float) -> tuple[float, float]:
+    """Frequency and damping ratio of gains given as b −= 2α ψ̇ + β² ψ (de Falco (32)).
+
+    Args:
+        alpha: α = ζω, 1/s.
+        beta: β = ω, 1/s, positive.
+
+    Returns:
+        Frequency β/2π, Hz, and damping ratio α/β.
+    """
+    return beta / (2.0 * np.pi), alpha / beta
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.core.recursion import (
-    Recursion,
+from uk_dynamics.core.recursion import Recursion
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics_studies.papers.orsino.kernel import (
     covariance_update,
     extend_orthonormal_rows,
     restrict_complement,
     restrict_projector,
 )
-from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.resolution import Array
 
 SIZE, ROWS, LEVELS = 20, 12, 4
 FORMS = ("Z Zᵀ", "covariance, (4.16)", "covariance, Joseph's form")

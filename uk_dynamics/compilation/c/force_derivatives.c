@@ -17,15 +17,15 @@ static void uk_terms_again(uk_memory *m) {
     for (int i = 0; m->active[r] == 0.0 && i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
 }
 
-/* M dq'', rows of UK_SLOPES. */
-static void uk_inertia_slopes(const uk_memory *m, double *restrict to) {
-  uk_zero(to, UK_NV * UK_SLOPES);
+/* M dq'', rows of UK_ROW_LENGTH. */
+static void uk_inertia_derivatives(const uk_memory *m, double *restrict to) {
+  uk_zero(to, UK_NV * UK_ROW_LENGTH);
   for (int i = 0; i < UK_NV; ++i)
     for (int j = 0; j < UK_NV; ++j) {
       const double inertia = m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
       if (inertia == 0.0) continue;
-      const double *by = m->qdd_slopes + j * UK_SLOPES;
-      for (int k = 0; k < UK_SLOPES; ++k) to[i * UK_SLOPES + k] += inertia * by[k];
+      const double *by = m->qdd_derivatives + j * UK_ROW_LENGTH;
+      for (int k = 0; k < UK_ROW_LENGTH; ++k) to[i * UK_ROW_LENGTH + k] += inertia * by[k];
     }
 }
 
@@ -58,19 +58,19 @@ static void uk_least(const double *B, int rank, const double *gram, double *x, d
 
 /* C^T g in rows of the independent constraints, the others zero. */
 static void uk_carried(const uk_memory *m, int rank, const double *g, double *to) {
-  uk_zero(to, UK_M * UK_SLOPES);
+  uk_zero(to, UK_M * UK_ROW_LENGTH);
   for (int c = 0; c < rank; ++c) {
-    double *row = to + (int)m->order[c] * UK_SLOPES;
+    double *row = to + (int)m->order[c] * UK_ROW_LENGTH;
     for (int i = 0; i < UK_NV; ++i) {
       const double factor = m->corrections[c * UK_NV + i];
       if (factor == 0.0) continue;
-      for (int k = 0; k < UK_SLOPES; ++k) row[k] += factor * g[i * UK_SLOPES + k];
+      for (int k = 0; k < UK_ROW_LENGTH; ++k) row[k] += factor * g[i * UK_ROW_LENGTH + k];
     }
   }
 }
 
 /* From those of the independent rows alone to those of least norm. */
-static void uk_share(uk_memory *m, int rank, double *slopes, double *shared) {
+static void uk_share(uk_memory *m, int rank, double *derivatives, double *shared) {
   double B[UK_M * UK_M] = {0}, gram[UK_M * UK_M] = {0}; /* all of them, or compilers warn */
   double x[UK_M], y[UK_M], changed[UK_NV], none[UK_M];
   for (int r = 0; r < UK_M; ++r)
@@ -80,52 +80,52 @@ static void uk_share(uk_memory *m, int rank, double *slopes, double *shared) {
       B[r * UK_M + c] = sum;
     }
   uk_factor_gram(B, rank, gram);
-  /* w = C lambda on the independent rows; slopes of A (q'' + w) - b less those of A q'' - b */
+  /* w = C lambda on the independent rows; derivatives of A (q'' + w) - b less those of A q'' - b */
   memcpy(changed, m->qdd, sizeof changed);
   for (int c = 0; c < rank; ++c)
     for (int i = 0; i < UK_NV; ++i)
       changed[i] += m->corrections[c * UK_NV + i] * m->multipliers[(int)m->order[c]];
   uk_zero(none, UK_M);
-  memcpy(m->rate_slopes, m->row_slopes, sizeof m->rate_slopes);
-  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, changed, none, m->rest,
-              m->row_slopes, m->rate_slopes, shared);
-  for (int k = 0; k < UK_SLOPES; ++k) {
+  memcpy(m->rate_derivatives, m->row_derivatives, sizeof m->rate_derivatives);
+  uk_traced_derivatives(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, changed, none, m->rest,
+              m->row_derivatives, m->rate_derivatives, shared);
+  for (int k = 0; k < UK_ROW_LENGTH; ++k) {
     double turned[UK_M];
     for (int r = 0; r < UK_M; ++r) {
       const int at = r * UK_STRIDE + k, acts = k < UK_STRIDE && m->active[r] != 0.0;
-      turned[r] = acts ? m->rate_slopes[at] - m->row_slopes[at] : 0.0;
+      turned[r] = acts ? m->rate_derivatives[at] - m->row_derivatives[at] : 0.0;
     }
     for (int c = 0; c < rank; ++c) {
-      x[c] = slopes[(int)m->order[c] * UK_SLOPES + k];
+      x[c] = derivatives[(int)m->order[c] * UK_ROW_LENGTH + k];
       for (int r = 0; r < UK_M; ++r) x[c] -= B[r * UK_M + c] * turned[r];
     }
     uk_least(B, rank, gram, x, y);
-    for (int r = 0; r < UK_M; ++r) slopes[r * UK_SLOPES + k] = y[r] + turned[r];
+    for (int r = 0; r < UK_M; ++r) derivatives[r * UK_ROW_LENGTH + k] = y[r] + turned[r];
   }
-  memcpy(m->row_slopes, m->rate_slopes, sizeof m->row_slopes);
+  memcpy(m->row_derivatives, m->rate_derivatives, sizeof m->row_derivatives);
 }
 #endif
 
-/* Behind uk_differentiate at the same state; rows of UK_SLOPES as in qdd_slopes. */
-UK_EXPORT void uk_force_slopes(uk_memory *m, double *multipliers, double *force) {
-  uk_zero(force, UK_NV * UK_SLOPES);
+/* Behind uk_differentiate at the same state; rows of UK_ROW_LENGTH as in qdd_derivatives. */
+UK_EXPORT void uk_force_derivatives(uk_memory *m, double *multipliers, double *force) {
+  uk_zero(force, UK_NV * UK_ROW_LENGTH);
 #if UK_M > 0
   const int rank = (int)m->rank;
-  double shared[UK_TANGENTS_SHARED], none[UK_M], g[UK_NV * UK_SLOPES];
+  double shared[UK_TRACED_SHARED], none[UK_M], g[UK_NV * UK_ROW_LENGTH];
   uk_terms_again(m);
-  uk_inertia_slopes(m, force);
-  for (int i = 0; i < UK_NV; ++i) force[i * UK_SLOPES + UK_STRIDE + i] -= 1.0;
+  uk_inertia_derivatives(m, force);
+  for (int i = 0; i < UK_NV; ++i) force[i * UK_ROW_LENGTH + UK_STRIDE + i] -= 1.0;
   memcpy(g, force, sizeof g);
   uk_zero(none, UK_M);
-  memcpy(m->rest, m->motion_slopes, sizeof m->rest); /* for the zeros that are never written */
-  uk_tangents(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, none, m->rest,
-              m->row_slopes, m->rate_slopes, shared);
+  memcpy(m->rest, m->motion_derivatives, sizeof m->rest); /* for the zeros that are never written */
+  uk_traced_derivatives(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, none, m->rest,
+              m->row_derivatives, m->rate_derivatives, shared);
   for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->row_slopes + r * UK_STRIDE, UK_STRIDE);
+    if (m->active[r] == 0.0) uk_zero(m->row_derivatives + r * UK_STRIDE, UK_STRIDE);
   for (int i = 0; i < UK_NV; ++i)
     for (int k = 0; k < UK_STRIDE; ++k) {
-      g[i * UK_SLOPES + k] -= m->motion_slopes[i * UK_STRIDE + k];
-      force[i * UK_SLOPES + k] -= m->rest[i * UK_STRIDE + k];
+      g[i * UK_ROW_LENGTH + k] -= m->motion_derivatives[i * UK_STRIDE + k];
+      force[i * UK_ROW_LENGTH + k] -= m->rest[i * UK_STRIDE + k];
     }
   uk_carried(m, rank, g, multipliers);
   if (rank < UK_M) uk_share(m, rank, multipliers, shared);

@@ -1,5 +1,5 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Derivatives of the efforts of the servo law, as control/servo/servo_derivatives.py: with p, r, nu for the two
+/* Derivatives of the efforts of the servo law, as derivatives/effort_derivatives.py: with p, r, nu for the two
  * equations of motion and the tasks, efforts are least where
  *
  *   M p + A^T r + B^T nu = 0,  A p = 0,  S^T p = W (u - s)  for motors that are not at a limit,
@@ -10,7 +10,7 @@
  *
  * is left: du is the least one in the metric of W, and what y asks for where the tasks leave freedom. */
 
-#define UK_TASK_SLOPES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
+#define UK_TASK_DERIVATIVES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
 
 typedef struct {
   int rank;
@@ -18,8 +18,8 @@ typedef struct {
   double motion[UK_NV * UK_STRIDE], rows[UK_MOST(UK_M, 1) * UK_STRIDE]; /* of the equations of motion */
   double adjoint[UK_NV * UK_EFFORT_STRIDE];                       /* of M p + A^T r + B^T nu */
   double adjoint_rows[UK_MOST(UK_M, 1) * UK_STRIDE];                 /* of A p */
-  double asked[UK_TASK_SLOPES];                                   /* of the tasks */
-  double left[UK_TASK_SLOPES], size[UK_TASK_SLOPES]; /* of dependent tasks, and what it is made of */
+  double asked[UK_TASK_DERIVATIVES];                                   /* of the tasks */
+  double left[UK_TASK_DERIVATIVES], size[UK_TASK_DERIVATIVES]; /* of dependent tasks, and what it is made of */
   uk_basis tasks; /* rows of G W^-1/2, without motors at a limit */
 } uk_effort_system;
 
@@ -43,7 +43,7 @@ static void uk_carry(const uk_memory *m, int rank, const double *x, double *rows
 }
 
 /* The efforts, within limits where there are some; which motors are at one: 1 above, -1 below; whether they
- * miss a task. 0, or as uk_effort_slopes. */
+ * miss a task. 0, or as uk_effort_derivatives. */
 static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
   int finite = 0;
   double near = 0.0;
@@ -110,34 +110,34 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
   uk_carry(m, x->rank, force, pushed); /* r */
 #endif
   double task_force[UK_NV * UK_EFFORT_STRIDE] = {0};
-  uk_zero(x->asked, UK_TASK_SLOPES);
+  uk_zero(x->asked, UK_TASK_DERIVATIVES);
   for (int r = 0; r < UK_MT; ++r) nu[r] = -nu[r];
-  uk_task_slopes(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->task_damping,
+  uk_task_derivatives(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->task_damping,
                  m->task_stiffness, x->asked, task_force);
   memcpy(m->multipliers, carried, sizeof m->multipliers);
-  uk_equation_slopes(m);
-  memcpy(x->motion, m->motion_slopes, sizeof x->motion);
-  memcpy(x->rows, m->row_slopes, sizeof x->rows);
+  uk_equation_derivatives(m);
+  memcpy(x->motion, m->motion_derivatives, sizeof x->motion);
+  memcpy(x->rows, m->row_derivatives, sizeof x->rows);
   uk_zero(m->qdd, UK_NV);
   uk_zero(m->multipliers, UK_MOST(UK_M, 1));
-  uk_equation_slopes(m);
-  memcpy(m->rest, m->motion_slopes, sizeof m->rest);
-  memcpy(x->adjoint_rows, m->row_slopes, sizeof x->adjoint_rows);
+  uk_equation_derivatives(m);
+  memcpy(m->rest, m->motion_derivatives, sizeof m->rest);
+  memcpy(x->adjoint_rows, m->row_derivatives, sizeof x->adjoint_rows);
   memcpy(m->qdd, p, sizeof p);
   for (int r = 0; r < UK_M; ++r) m->multipliers[r] = -pushed[r];
-  uk_equation_slopes(m);
+  uk_equation_derivatives(m);
   for (int k = 0; k < UK_MOST(UK_M, 1) * UK_STRIDE; ++k)
-    x->adjoint_rows[k] = m->row_slopes[k] - x->adjoint_rows[k];
+    x->adjoint_rows[k] = m->row_derivatives[k] - x->adjoint_rows[k];
   for (int i = 0; i < UK_NV; ++i)
     for (int k = 0; k < UK_EFFORT_STRIDE; ++k) {
       const int at = i * UK_STRIDE + k;
-      const double own = k < UK_DIRECTIONS ? m->motion_slopes[at] - m->rest[at] : 0.0;
+      const double own = k < UK_DIRECTIONS ? m->motion_derivatives[at] - m->rest[at] : 0.0;
       x->adjoint[i * UK_EFFORT_STRIDE + k] = own - task_force[i * UK_EFFORT_STRIDE + k];
     }
   return held;
 }
 
-/* Rows of the effort slopes; and what dependent tasks are off by. */
+/* Rows of the effort derivatives; and what dependent tasks are off by. */
 static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *root) {
   const int rank = x->rank, columns = UK_EFFORT_STRIDE;
   double by_rows[UK_MOST(UK_M, 1)], by_force[UK_NV], unit[UK_LONGEST], one[UK_NU];
@@ -180,7 +180,7 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
                    columns);
     uk_add_product(row, row, (uk_product){UK_ALL(UK_NU), free + j * UK_NU, 1, h, columns, NULL},
                    columns);
-    memcpy(m->effort_slopes + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
+    memcpy(m->effort_derivatives + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
   }
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
     const int r = x->tasks.order[d];
@@ -188,7 +188,7 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
       const int at = r * columns + k;
       x->left[at] = -g[at], x->size[at] = fabs(x->asked[at]) + fabs(g[at] + x->asked[at]);
       for (int j = 0; j < UK_NU; ++j) {
-        const double part = m->map[r * UK_NU + j] * m->effort_slopes[j * UK_EFFORT_COLUMNS + k];
+        const double part = m->map[r * UK_NU + j] * m->effort_derivatives[j * UK_EFFORT_COLUMNS + k];
         x->left[at] += part, x->size[at] += fabs(part);
       }
     }
@@ -251,7 +251,7 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
     double *motion = m->motions + f * 2 * UK_NV, rates[UK_M];
     for (int r = 0; r < UK_M; ++r) {
       rates[r] = 0.0;
-      for (int j = 0; j < UK_NV; ++j) rates[r] += m->rate_slopes[r * UK_STRIDE + j] * motion[j];
+      for (int j = 0; j < UK_NV; ++j) rates[r] += m->rate_derivatives[r * UK_STRIDE + j] * motion[j];
     }
     for (int i = 0; i < UK_NV; ++i) motion[UK_NV + i] = uk_corrected(m, rank, i, rates);
   }
@@ -272,14 +272,14 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
 }
 
 /* The efforts of the law at the state, references, gains, weights, preload and limits in the memory, and
- * their derivatives, in effort_slopes, which are not numbers where there are none. 0: they exist; 1 or 2:
+ * their derivatives, in effort_derivatives, which are not numbers where there are none. 0: they exist; 1 or 2:
  * there are no efforts, as uk_evaluate says, 3: the search within limits failed; 4: the rank changes, 5:
  * efforts are a compromise between tasks, 6: a motor is about to reach a limit, or to leave one. */
-UK_EXPORT int uk_effort_slopes(uk_memory *m) {
+UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   uk_effort_system x;
   double root[UK_NU], side[UK_NU];
   int missed = 0;
-  for (int k = 0; k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_slopes[k] = NAN;
+  for (int k = 0; k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_derivatives[k] = NAN;
   const int failed = uk_efforts_there(m, side, &missed);
   if (failed) return failed;
   x.rank = (int)m->rank;
@@ -302,7 +302,7 @@ UK_EXPORT int uk_effort_slopes(uk_memory *m) {
   if (!missed) uk_solve_efforts(m, &x, root);
   const int loops = uk_loops_follow(m, &x);
   double sum = 0.0;
-  for (int k = 0; !missed && k < UK_NU * UK_EFFORT_COLUMNS; ++k) sum += m->effort_slopes[k];
+  for (int k = 0; !missed && k < UK_NU * UK_EFFORT_COLUMNS; ++k) sum += m->effort_derivatives[k];
   const int status = loops < 0         ? 1
                      : missed          ? 5
                      : !loops          ? 4
@@ -310,12 +310,12 @@ UK_EXPORT int uk_effort_slopes(uk_memory *m) {
                      : !isfinite(sum)  ? 4
                      : !uk_tasks_follow(m, &x) ? 4
                                        : 0;
-  for (int k = 0; status && k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_slopes[k] = NAN;
+  for (int k = 0; status && k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_derivatives[k] = NAN;
   return status;
 }
 
 /* The same at many states, with the settings in the memory. */
-UK_EXPORT void uk_effort_slopes_many(uk_memory *m, const uk_effort_batch *c) {
+UK_EXPORT void uk_effort_derivatives_batch(uk_memory *m, const uk_effort_batch *c) {
   for (long long k = 0; k < c->count; ++k) {
     m->t = c->t[k * c->t_stride];
     memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
@@ -324,9 +324,10 @@ UK_EXPORT void uk_effort_slopes_many(uk_memory *m, const uk_effort_batch *c) {
 #if UK_FOLLOWS
     if (c->followed) memcpy(m->followed, c->followed + k * c->followed_stride, sizeof m->followed);
 #endif
-    c->status[k] = uk_effort_slopes(m);
+    c->status[k] = uk_effort_derivatives(m);
     memcpy(c->efforts + k * UK_NU, m->limited, sizeof m->limited);
     memcpy(c->held + k * UK_NU, m->held, sizeof m->held);
-    memcpy(c->slopes + k * UK_NU * UK_EFFORT_COLUMNS, m->effort_slopes, sizeof m->effort_slopes);
+    memcpy(c->derivatives + k * UK_NU * UK_EFFORT_COLUMNS, m->effort_derivatives,
+           sizeof m->effort_derivatives);
   }
 }

@@ -6,7 +6,7 @@ typedef struct {
   const double *t, *q, *v;     /* (1 or count), (count, UK_NQ), (count, UK_NV) */
   const double *followed;      /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
   const double *task_followed; /* (1 or count, 3 UK_MT): likewise, of the tasks */
-  double *efforts, *slopes;    /* (count, UK_NU), (count, UK_NU, UK_EFFORT_COLUMNS) */
+  double *efforts, *derivatives;    /* (count, UK_NU), (count, UK_NU, UK_EFFORT_COLUMNS) */
   double *held;                /* (count, UK_NU): 1 for motors at a limit */
-  double *status;              /* (count): as uk_effort_slopes returns it */
+  double *status;              /* (count): as uk_effort_derivatives returns it */
 } uk_effort_batch;

@@ -6,6 +6,6 @@ typedef struct {
   const double *t, *q, *v; /* (1 or count), (count, UK_NQ), (count, UK_NV) */
   const double *followed;  /* (1 or count, 3 UK_M): values, rates, accelerations; null: none */
   double *q_out, *v_out;   /* the projected states, as above */
-  double *slopes;          /* (count, 2 UK_NV, 2 UK_NV + 1): as of one state */
+  double *derivatives;          /* (count, 2 UK_NV, 2 UK_NV + 1): as of one state */
   double *status;          /* (count): as of one state */
-} uk_projections;
+} uk_projected_states;

@@ -1,12 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* What force_slopes.c does at regular states, one state per lane. B is one on the independent rows, D on
+/* What force_derivatives.c does at regular states, one state per lane. B is one on the independent rows, D on
  * the others, so that the multipliers of least norm are
  *
  *   S^-1 D x  on these,  x - D^T S^-1 D x  on those,    S = 1 + D D^T.
  */
 
 /* M dq'' less the forces that act. */
-static void uk_lanes_inertia_slopes(uk_lanes_slopes *m) {
+static void uk_lanes_inertia_derivatives(uk_derivative_lanes *m) {
   UK_EACH(k, UK_NV * UK_COLUMNS) m->held[k] = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     m->held[i * UK_COLUMNS + UK_DIRECTIONS + i] -= 1.0;
@@ -21,7 +21,7 @@ static void uk_lanes_inertia_slopes(uk_lanes_slopes *m) {
 }
 
 /* C^T (M dq'' - r) in rows of the independent constraints. */
-static void uk_lanes_carried(uk_lanes_slopes *m) {
+static void uk_lanes_carried(uk_derivative_lanes *m) {
   UK_EACH(k, UK_ROWS * UK_COLUMNS) m->carried[k] = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     memcpy(m->row, m->held + i * UK_COLUMNS, sizeof m->row);
@@ -37,7 +37,7 @@ static void uk_lanes_carried(uk_lanes_slopes *m) {
 
 #if UK_DEPENDENT_ROWS
 /* From those of the independent rows alone to those of least norm. */
-static void uk_lanes_share_out(uk_lanes_slopes *m) {
+static void uk_lanes_share_out(uk_derivative_lanes *m) {
   uk_lanes D[UK_DEPENDENT_ROWS * UK_MOTIONS], S[UK_DEPENDENT_ROWS * UK_DEPENDENT_ROWS];
   uk_lanes changed[UK_NV], none[UK_ROWS];
   UK_EACH(d, UK_DEPENDENT_ROWS) UK_EACH(c, UK_MOTIONS) {
@@ -52,14 +52,14 @@ static void uk_lanes_share_out(uk_lanes_slopes *m) {
     S[d * UK_DEPENDENT_ROWS + e] =
         d == e ? 1.0 / uk_lanes_sqrt(sum) : sum * S[e * UK_DEPENDENT_ROWS + e];
   }
-  /* lambda = A w; what A w changes by: slopes of A q'' - b less those of A (q'' + w) - b */
+  /* lambda = A w; what A w changes by: derivatives of A q'' - b less those of A (q'' + w) - b */
   memcpy(changed, m->qdd, sizeof changed);
   UK_EACH(c, UK_MOTIONS) UK_EACH(i, UK_NV)
     changed[i] += m->C[c * UK_NV + i] * m->multipliers[uk_motion_rows[c]];
   UK_EACH(r, UK_ROWS) none[r] = uk_all(0.0);
-  uk_lanes_tangents(m->t, m->stabilize, m->q, m->v, m->followed UK_P, changed, none, m->motion,
+  uk_lanes_traced_derivatives(m->t, m->stabilize, m->q, m->v, m->followed UK_P, changed, none, m->motion,
                     m->other_rows, m->rates, m->shared);
-  UK_EACH(k, UK_ROW_SLOPES) m->other_rows[k] = m->rows[k] - m->other_rows[k];
+  UK_EACH(k, UK_ROW_ENTRIES) m->other_rows[k] = m->rows[k] - m->other_rows[k];
   UK_EACH(c, UK_MOTIONS) { /* less B^T of it */
     const int r = uk_motion_rows[c];
     uk_lanes *x = m->carried + r * UK_COLUMNS;
@@ -89,15 +89,15 @@ static void uk_lanes_share_out(uk_lanes_slopes *m) {
 #endif
 
 /* Rows of derivatives of multipliers and of A^T lambda, from those of the acceleration. */
-static void uk_lanes_forces(uk_lanes_slopes *m, const uk_derivative_batch *c, long long first,
+static void uk_lanes_forces(uk_derivative_lanes *m, const uk_derivative_batch *c, long long first,
                             int lanes) {
   double *multipliers = c->multipliers + first * UK_M * UK_COLUMNS;
   double *force = c->force + first * UK_NV * UK_COLUMNS;
   uk_lanes none[UK_ROWS];
   UK_EACH(r, UK_ROWS) none[r] = uk_all(0.0);
-  uk_lanes_inertia_slopes(m);
+  uk_lanes_inertia_derivatives(m);
   uk_lanes_carried(m);
-  uk_lanes_tangents(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, none, m->unloaded,
+  uk_lanes_traced_derivatives(m->t, m->stabilize, m->q, m->v, m->followed UK_P, m->qdd, none, m->unloaded,
                     m->rows, m->rates, m->shared);
 #if UK_DEPENDENT_ROWS
   uk_lanes_share_out(m);

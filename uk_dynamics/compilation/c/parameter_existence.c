@@ -10,14 +10,14 @@ UK_EXPORT void uk_exist(uk_memory *m, double *exist) {
   for (int r = 0; r < UK_M; ++r) {
     if (m->active[r] == 0.0) continue;
     for (int k = 0; k < UK_NP; ++k) {
-      left[k] = -m->row_slopes[r * UK_STRIDE + k];
+      left[k] = -m->row_derivatives[r * UK_STRIDE + k];
       size[k] = fabs(left[k]);
     }
     for (int i = 0; i < UK_NV; ++i) {
       const double factor = m->A[r * UK_NV + i];
       if (factor == 0.0) continue;
       for (int k = 0; k < UK_NP; ++k) {
-        const double part = factor * m->qdd_slopes[i * UK_SLOPES + k];
+        const double part = factor * m->qdd_derivatives[i * UK_ROW_LENGTH + k];
         left[k] += part;
         size[k] += fabs(part);
       }

@@ -40,7 +40,7 @@ static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const 
       double motion = 0.0, rate = 0.0;
       for (int i = 0; i < UK_NV; ++i) {
         motion += A[r * UK_NV + i] * velocity[i * UK_STRIDE + j];
-        rate += m->rate_slopes[r * UK_STRIDE + i] * place[i * UK_STRIDE + j];
+        rate += m->rate_derivatives[r * UK_STRIDE + i] * place[i * UK_STRIDE + j];
       }
       if (!(fabs(motion + rate) <= UK_FOLLOWS_WITHIN * (1.0 + fabs(motion) + fabs(rate)))) return 0;
     }
@@ -53,7 +53,7 @@ static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const 
 /* Project q and v in the memory, and differentiate by q, v, t: rows of UK_BY_STATE, those of q', then those of
  * v'. 0; 1 or 2 as uk_evaluate, 3: the loops are open, 4: redundant rows part here, so that there are no
  * derivatives, though numbers. */
-UK_EXPORT int uk_projection_slopes(uk_memory *m, double *slopes) {
+UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
 #if UK_M > 0
   double M[UK_NV * UK_NV], A[UK_M * UK_NV], v[UK_NV], w[UK_NV], rate[UK_M];
   UK_ALIGNED(forces, UK_NV * UK_STRIDE) = {0};
@@ -93,24 +93,24 @@ UK_EXPORT int uk_projection_slopes(uk_memory *m, double *slopes) {
   }
   uk_zero(m->qdd, UK_NV);
   uk_zero(m->multipliers, UK_M);
-  uk_equation_slopes(m);
-  memcpy(m->rest, m->motion_slopes, sizeof m->rest);
+  uk_equation_derivatives(m);
+  memcpy(m->rest, m->motion_derivatives, sizeof m->rest);
   memcpy(m->qdd, w, sizeof w);
   for (int c = 0; c < rank; ++c)
     for (int i = 0; i < UK_NV; ++i)
       for (int j = 0; j < UK_NV; ++j)
         m->multipliers[(int)m->order[c]] += m->corrections[c * UK_NV + i] * uk_mass(M, i, j) * w[j];
-  uk_equation_slopes(m);
+  uk_equation_derivatives(m);
   for (int i = 0; i < UK_NV; ++i)
     for (int j = 0; j < UK_NV; ++j) {
       const int at = i * UK_STRIDE + j;
-      forces[at] = m->motion_slopes[at] - m->rest[at];
+      forces[at] = m->motion_derivatives[at] - m->rest[at];
       forces[at + UK_NV] = uk_mass(M, i, j);
     }
   for (int r = 0; r < UK_M; ++r)
     for (int k = 0; k <= 2 * UK_NV; ++k)
       if (k < UK_NV || k == 2 * UK_NV)
-        changes[r * UK_STRIDE + k] = -m->rate_slopes[r * UK_STRIDE + k];
+        changes[r * UK_STRIDE + k] = -m->rate_derivatives[r * UK_STRIDE + k];
   uk_respond(m, rank, forces, changes, velocity);
   double sum = 0.0;
   for (int i = 0; i < UK_NV; ++i) {
@@ -119,8 +119,8 @@ UK_EXPORT int uk_projection_slopes(uk_memory *m, double *slopes) {
     uk_zero(row, UK_NV);
     uk_add_product(row, row, (uk_product){UK_ALL(UK_NV), by_place, 1, place, UK_STRIDE, NULL},
                    UK_STRIDE);
-    memcpy(slopes + i * UK_BY_STATE, place + i * UK_STRIDE, sizeof(double) * UK_BY_STATE);
-    memcpy(slopes + (UK_NV + i) * UK_BY_STATE, row, sizeof(double) * UK_BY_STATE);
+    memcpy(derivatives + i * UK_BY_STATE, place + i * UK_STRIDE, sizeof(double) * UK_BY_STATE);
+    memcpy(derivatives + (UK_NV + i) * UK_BY_STATE, row, sizeof(double) * UK_BY_STATE);
     for (int k = 0; k < UK_BY_STATE; ++k) sum += place[i * UK_STRIDE + k] + row[k];
   }
   if (!isfinite(sum)) return 2;
@@ -130,14 +130,14 @@ UK_EXPORT int uk_projection_slopes(uk_memory *m, double *slopes) {
   kept.known = 0;
   uk_configure(m, &kept);
   if (uk_factor_mass(m)) return 1; /* as where there are rows */
-  uk_zero(slopes, 2 * UK_NV * UK_BY_STATE);
-  for (int i = 0; i < 2 * UK_NV; ++i) slopes[i * UK_BY_STATE + i] = 1.0;
+  uk_zero(derivatives, 2 * UK_NV * UK_BY_STATE);
+  for (int i = 0; i < 2 * UK_NV; ++i) derivatives[i * UK_BY_STATE + i] = 1.0;
   return uk_project(m);
 #endif
 }
 
 /* The same of many states, with the settings in the memory. */
-UK_EXPORT void uk_project_many(uk_memory *m, const uk_projections *c) {
+UK_EXPORT void uk_projection_batch(uk_memory *m, const uk_projected_states *c) {
   for (long long k = 0; k < c->count; ++k) {
     m->t = c->t[k * c->t_stride];
     memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
@@ -145,7 +145,7 @@ UK_EXPORT void uk_project_many(uk_memory *m, const uk_projections *c) {
 #if UK_FOLLOWS
     if (c->followed) memcpy(m->followed, c->followed + k * c->followed_stride, sizeof m->followed);
 #endif
-    c->status[k] = uk_projection_slopes(m, c->slopes + k * 2 * UK_NV * UK_BY_STATE);
+    c->status[k] = uk_projection_derivatives(m, c->derivatives + k * 2 * UK_NV * UK_BY_STATE);
     memcpy(c->q_out + k * UK_NQ, m->q, sizeof m->q);
     memcpy(c->v_out + k * UK_NV, m->v, sizeof m->v);
   }

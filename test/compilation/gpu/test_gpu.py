@@ -1,0 +1,136 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Kernels: what NVRTC makes of them, and their C++ run thread by thread on the processor.
+
+No test here runs on a GPU.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+
+import numpy as np
+import pytest
+from support.mechanism_builder import closed_states, mechanism, pinned_arm, shipped
+from support.nvrtc import ptx
+from support.on_processor import OnProcessor
+
+import uk_dynamics as ukd
+from uk_dynamics import Mechanism
+from uk_dynamics.compilation.gpu import OPTIONS, GpuDynamics, kernel_source
+from uk_dynamics.exceptions import InputError
+
+RELATIVE = 1e-10  # rounding times conditions of M and A of up to 1e4
+
+needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+needs_nvrtc = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia") is None
+    or importlib.util.find_spec("nvidia.cuda_nvrtc") is None,
+    reason="needs nvidia-cuda-nvrtc-cu12",
+)
+
+
+def states(machine: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """States on the constraints and a little off."""
+    rng = np.random.default_rng(5)
+    found = list(closed_states(machine, rng, count, backend="interpreted"))
+    q, v = np.array([s.q for s in found]), np.array([s.v for s in found])
+    off = np.array([machine.model.integrate(x, 1e-3 * rng.standard_normal(v.shape[1])) for x in q])
+    return np.vstack([q, off]), np.vstack([v, v]), rng.standard_normal((2 * count, v.shape[1]))
+
+
+def same(found: np.ndarray, expected: np.ndarray, relative: float = RELATIVE) -> None:
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    assert np.abs(found - expected).max(initial=0.0) <= relative * size
+
+
+@needs_cpp
+# redundant rows; rotations, references; floating, rolling; switched rows
+@pytest.mark.parametrize("name", ["five_bar", "coordinated_robots", "rolling_disc", "landing_leg"])
+def test_batches_are_those_of_the_interpreted_evaluator(name):
+    machine = shipped(name)
+    q, v, tau = states(machine, 4)
+    device = OnProcessor()
+    times = np.linspace(0.0, 0.7, len(q))
+    for t in (0.3, times):
+        expected = machine.dynamics("interpreted").evaluate_batch(q, v, tau, t=t)
+        found = GpuDynamics(machine, device).evaluate_batch(q, v, tau, t=t)
+        assert found.rank.tolist() == expected.rank.tolist()
+        assert found.status.tolist() == expected.status.tolist()
+        assert np.array_equal(found.determined, expected.determined)
+        for part in ("qdd", "constraint_force", "multipliers", "residual"):
+            same(getattr(found, part), getattr(expected, part))
+    alone = GpuDynamics(machine, device).evaluate_batch(q, v, None, forces=False)
+    assert alone.multipliers is None
+    same(alone.qdd, machine.dynamics("interpreted").evaluate_batch(q, v, forces=False).qdd)
+    assert set(device.launched) == {"uk_evaluate_kernel"}
+
+
+@needs_cpp
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+def test_rollouts_are_those_of_the_interpreted_evaluator(method):
+    machine, device = shipped("five_bar"), OnProcessor()
+    q, v, _ = states(machine, 2)
+    tau = np.random.default_rng(2).standard_normal((len(q), 8, 4))
+    given = {"steps": 8, "dt": 1e-3, "every": 4, "method": method}
+    found = GpuDynamics(machine, device).rollout(q, v, tau, **given)
+    expected = machine.dynamics("interpreted").rollout(q, v, tau, **given)
+    assert device.launched == ["uk_rollout_kernel"]
+    assert found.stopped == expected.stopped == {}
+    same(found.q, expected.q)
+    same(found.v, expected.v, 1e-9)
+    # loops that are far open cannot be closed: that trajectory stops, the others go on
+    q[1] += [1.0, -2.0, 0.5, 2.0]
+    found = GpuDynamics(machine, device).rollout(q, v, tau, **given)
+    others = machine.dynamics("interpreted").rollout(q, v, tau, **given)
+    assert list(found.stopped) == list(others.stopped)
+    same(found.q[[0, 2, 3]], expected.q[[0, 2, 3]])
+
+
+@needs_cpp
+def test_parameters_are_inputs_of_one_program():
+    base = shipped("five_bar")
+    heavy = base.with_parameters({"links.left_leg.mass": 3.0})
+    q, v, tau = states(base, 2)
+    found = GpuDynamics(heavy, OnProcessor()).evaluate_batch(q, v, tau).qdd
+    same(found, heavy.dynamics("interpreted").evaluate_batch(q, v, tau).qdd)
+    assert np.abs(found - base.dynamics("interpreted").evaluate_batch(q, v, tau).qdd).max() > 0.1
+
+
+@needs_cpp
+def test_what_the_kernel_does_not_answer_is_interpreted():
+    machine = mechanism(
+        '<link name="base"/><link name="l1"/>'
+        '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>',
+        "constraints:\n  hold: {type: joint, joint: j1}\n",
+    )
+    found = GpuDynamics(machine, OnProcessor()).evaluate_batch([[0.0]], [[1.0]])
+    expected = machine.dynamics("interpreted").evaluate_batch([[0.0]], [[1.0]])
+    same(found.qdd, expected.qdd)
+    assert found.rank.tolist() == [1]
+    bar, device = shipped("five_bar"), OnProcessor()
+    q, v, tau = states(bar, 1)
+    inputs = ukd.Inputs(nonideal=np.ones(4))
+    pushed = GpuDynamics(bar, device).evaluate_batch(q, v, tau, inputs=inputs)
+    assert not device.launched
+    same(pushed.qdd, bar.dynamics("interpreted").evaluate_batch(q, v, tau, inputs=inputs).qdd)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("name", ["landing_leg", pytest.param("five_bar", marks=pytest.mark.slow)])
+def test_nvrtc_compiles_the_kernels(name):
+    text = ptx(kernel_source(shipped(name).as_filed()), OPTIONS)
+    for kernel in ("uk_evaluate_kernel", "uk_rollout_kernel"):
+        assert f".visible .entry {kernel}" in text
+
+
+def test_what_cannot_be_compiled_and_a_missing_device_are_told():
+    machine = pinned_arm("  hold: {type: joint, joint: j1, compliance: 1.0e-3}\n")
+    with pytest.raises(InputError, match="compliance"):
+        machine.dynamics("gpu")
+    if shutil.which("nvidia-smi") is None:
+        with pytest.raises(
+            InputError, match=r"GPU of NVIDIA and pip install \"uk_dynamics\[gpu\]\""
+        ):
+            shipped("five_bar").dynamics("gpu")

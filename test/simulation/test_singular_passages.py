@@ -1,0 +1,58 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Singular configurations that a motion passes are named, with when; others are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.recorded import PARALLELOGRAM
+
+from uk_dynamics import Mechanism, State
+from uk_dynamics.cli.main import main
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.simulation.singular_passages import Passage, SingularPassages
+
+MECHANISM = Mechanism.from_file("five_bar")  # its parallelograms are flat at crank = 0
+
+
+def passages(angles: np.ndarray, step: float) -> list[Passage]:
+    watch, dynamics = SingularPassages(MECHANISM), InterpretedDynamics(MECHANISM)
+    found = []
+    for k, angle in enumerate(angles.tolist()):
+        q = angle * PARALLELOGRAM
+        solution = dynamics.evaluate(State(k * step, q, 0.0 * q))
+        found += watch.add(k * step, q, solution.rank, solution.condition)
+    return found
+
+
+@pytest.mark.parametrize("rate", [2.0, 0.1, 0.01])
+@pytest.mark.parametrize("off", [0.0, 1e-6, 0.37])
+def test_a_flat_parallelogram_is_named_whatever_the_rate(rate: float, off: float) -> None:
+    step = 1e-3
+    count = max(15, int(3e-4 / (rate * step)))  # at 0.01 rad/s 20 samples count as singular
+    angles = rate * step * (np.arange(-count, count + 1) + off)  # at a sample, near it, between
+    (passage,) = passages(angles, step)
+    assert passage.t == pytest.approx((count - off) * step, abs=step)
+    assert "middle_pin" in passage.text
+    assert "crank =" in passage.text
+    assert "branch is doubtful" in passage.text
+
+
+def test_one_that_is_only_approached_is_not_named() -> None:
+    turning = 0.01 + 0.002 * np.arange(-15, 16) ** 2 / 225.0
+    assert not passages(turning, 1e-3)
+    assert not passages(np.linspace(0.5, 1.2, 30), 1e-2)
+
+
+def test_check_says_when_references_lead_through_it(tmp_path, capsys) -> None:
+    tasks = tmp_path / "tasks.yaml"
+    for end, code in (("-0.4", True), ("0.9", False)):
+        tasks.write_text(
+            "schema: 1\ntasks:\n  turn:\n    type: joint\n    joint: crank\n"
+            f"    reference: {{type: spline, times: [0, 2], values: [0.4, {end}]}}\n"
+        )
+        main(["check", "five_bar", "--tasks", str(tasks)])
+        shown = " ".join(capsys.readouterr().out.split())
+        assert ("a singular configuration was passed near crank" in shown) == code
+    # the spline is in the middle of its way at t = 1 s, where the parallelograms are flat

@@ -1,0 +1,43 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Files of C as one library of each kind has them, read by cppcheck where it is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+import uk_dynamics as ukd
+from uk_dynamics.compilation.build.library import RECIPES, Library
+from uk_dynamics.compilation.emit.c_text import assemble
+
+OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
+# arrays of fixed sizes of which a part is filled and read are not uninitialised
+OPTIONS = ("--enable=warning,portability", "--std=c11", "--quiet", "--error-exitcode=1")
+SUPPRESSED = ("uninitvar", "ctuuninitvar")
+
+
+def main() -> int:
+    """What cppcheck ends with; 0 where it is not installed."""
+    if shutil.which("cppcheck") is None:
+        sys.stdout.write("cppcheck is not installed: C is not linted\n")
+        return 0
+    mechanism = ukd.Mechanism.from_file("five_bar")
+    tasks = ukd.Tasks.from_file("five_bar_sweep", mechanism)
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, (recipe, _) in RECIPES.items():
+            module, _, name = recipe.source.partition(".")
+            write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
+            text = assemble(write(tasks if kind in OF_TASKS else mechanism))
+            Path(folder, f"{kind.name.lower()}.c").write_text(text)
+        command = ["cppcheck", *OPTIONS, *(f"--suppress={x}" for x in SUPPRESSED)]
+        widths = ["-DUK_WIDTH=1", "-UUK_PYTHON"]
+        return subprocess.run([*command, *widths, "-j2", folder], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,9 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Batches and rollouts on a GPU: the lanes' source, a state a thread."""
+
+from uk_dynamics.compilation.gpu.cuda_device import CudaDevice
+from uk_dynamics.compilation.gpu.gpu_dynamics import Device, GpuDynamics
+from uk_dynamics.compilation.gpu.kernel_source import OPTIONS, kernel_source
+
+__all__ = ["OPTIONS", "CudaDevice", "Device", "GpuDynamics", "kernel_source"]

@@ -1,0 +1,212 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Arguments of evaluators, batches and rollouts, checked: sizes, and that numbers are finite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
+from uk_dynamics.exceptions import InputError, StateError, expect_size
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, State, States
+from uk_dynamics.model import RobotModel
+
+METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
+    "rk4": rk4_step,
+    "semi_implicit_euler": semi_implicit_euler_step,
+}
+
+
+def without_forces(inputs: Inputs) -> Inputs:
+    """Inputs that many states share, checked.
+
+    Raises:
+        InputError: They hold forces, which are an argument of their own.
+    """
+    if inputs.tau is not None:
+        raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
+    return inputs
+
+
+def states(
+    model: RobotModel,  # whose states they are
+    t: ArrayLike,  # one time, or (K,), in s
+    q: ArrayLike,  # (K, nq)
+    v: ArrayLike,  # (K, nv)
+    tau: ArrayLike | None,  # (K, nv), (nv,) for all states, or None
+) -> States:
+    """Arrays of one batch as whole C-ordered floats.
+
+    Raises:
+        StateError: Wrong shapes, or numbers that are not finite.
+    """
+    nq, nv = model.nq, model.nv
+    positions = np.ascontiguousarray(q, dtype=float)
+    count = len(positions) if positions.ndim else 0
+    velocities = np.ascontiguousarray(v, dtype=float)
+    times = np.atleast_1d(np.asarray(t, dtype=float))
+    forces = None
+    if tau is not None:
+        forces = np.asarray(tau, dtype=float)
+        if forces.shape == (nv,):
+            forces = np.broadcast_to(forces, (count, nv))
+        forces = np.ascontiguousarray(forces)
+    expected = {"q": (positions, (count, nq)), "v": (velocities, (count, nv))}
+    if forces is not None:
+        expected["tau"] = (forces, (count, nv))
+    for name, (found, shape) in expected.items():
+        if found.shape != shape:
+            raise StateError(f"expected shape {shape}, found {found.shape}", place=name)
+    if times.shape not in ((1,), (count,)):
+        raise StateError(f"expected shape ({count},), found {times.shape}", place="t")
+    given = States(times, positions, velocities, forces)
+    require_finite_states(model, given)
+    return given
+
+
+def plan(
+    model: RobotModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    steps: int,
+    dt: float,
+    every: int,
+    method: str,
+    project: bool,
+    t: float,
+) -> Plan:
+    """Check what a rollout is asked for; see :meth:`Dynamics.rollout`.
+
+    Raises:
+        StateError: Wrong shapes, or states and forces that are not finite.
+        InputError: Numbers that make no sense, or an unknown method.
+    """
+    for name, value in (("steps", steps), ("every", every)):
+        if value != int(value) or value < 1:
+            raise InputError(f"expected a whole number of at least 1, found {value}", place=name)
+    if steps % every:
+        raise InputError(f"expected a divisor of the {steps} steps, found {every}", place="every")
+    if not (np.isfinite(dt) and dt > 0.0):
+        raise InputError(f"expected a positive number, found {dt}", place="dt")
+    if method not in METHODS:
+        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
+    positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
+    velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
+    count = len(positions)
+    for name, found, size in (("q", positions, model.nq), ("v", velocities, model.nv)):
+        if found.shape != (count, size):
+            raise StateError(f"expected shape ({count}, {size}), found {found.shape}", place=name)
+    forces = _forces(tau, count, steps, model.nv)
+    require_finite_states(model, States(np.array([t]), positions, velocities, None))
+    for each in forces.reshape(-1, model.nv):
+        require_finite_efforts(model, each)
+    return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
+
+
+def _forces(tau: ArrayLike | None, count: int, steps: int, nv: int) -> Array:
+    given = np.zeros(nv) if tau is None else np.asarray(tau, dtype=float)
+    forces = given
+    if forces.ndim == 1:
+        forces = forces[None, None]
+    elif forces.ndim == 2:
+        forces = forces[:, None]
+    fits = forces.ndim == 3 and forces.shape[2] == nv
+    if not (fits and forces.shape[0] in (1, count) and forces.shape[1] in (1, steps)):
+        raise StateError(
+            f"expected shape ({nv},), ({count}, {nv}) or ({count}, {steps}, {nv}),"
+            f" found {given.shape}",
+            place="tau",
+        )
+    return np.ascontiguousarray(forces)
+
+
+def require_finite(model: RobotModel, state: State, inputs: Inputs | None = None) -> None:
+    """Refuse a state, forces or references that no motion can be computed from.
+
+    Args:
+        model: Whose state it is.
+        state: Time, q (nq,), v (nv,).
+        inputs: Forces (nv,) and samples of references among them; None: nothing acts.
+
+    Raises:
+        StateError: Wrong sizes, or numbers that are not finite; names the joint or constraint.
+    """
+    if not math.isfinite(state.t):
+        raise StateError(f"expected a finite time in s, found {state.t}", place="t")
+    _require(state.q, model.position_names, "q", "position")
+    _require(state.v, model.velocity_names, "v", "velocity")
+    if inputs is None:
+        return
+    if inputs.tau is not None:
+        require_finite_efforts(model, inputs.tau)
+    for name, sample in (inputs.references or {}).items():
+        require_finite_reference(name, sample)
+    if isinstance(inputs.nonideal, np.ndarray):
+        _require(inputs.nonideal, model.velocity_names, "nonideal", "non-ideal force")
+
+
+def require_finite_reference(name: str, sample: ReferenceSample) -> None:
+    """Refuse a sample of a reference that is not finite.
+
+    Raises:
+        StateError: Names the constraint or task.
+    """
+    if not all(np.isfinite(part).all() for part in sample):
+        raise StateError("expected a finite reference, found nan or inf", place=name)
+
+
+def require_finite_efforts(model: RobotModel, tau: Array) -> None:
+    """Refuse generalized forces, (nv,), that are of another size or not finite.
+
+    Raises:
+        StateError: Names the joint.
+    """
+    _require(tau, model.velocity_names, "tau", "effort")
+
+
+def require_finite_states(model: RobotModel, given: States) -> None:
+    """Refuse many states as :func:`require_finite` does one; names the state by its number.
+
+    Raises:
+        StateError: Numbers that are not finite.
+    """
+    if not np.isfinite(given.t).all():
+        raise StateError("expected finite times in s, found nan or inf", place="t")
+    forces = (given.tau, model.velocity_names, "effort")
+    for values, names, what in (
+        (given.q, model.position_names, "position"),
+        (given.v, model.velocity_names, "velocity"),
+        *(() if given.tau is None else (forces,)),
+    ):
+        if not np.isfinite(values).all():
+            k, i = np.argwhere(~np.isfinite(values))[0].tolist()
+            problem = f"expected a finite {what}, found {values[k, i]} in state {k}"
+            raise StateError(problem, place=names[i])
+
+
+def require_finite_answer(model: RobotModel, qdd: Array) -> None:
+    """Refuse an acceleration, (nv,), that finite numbers led to but that is not finite itself.
+
+    Raises:
+        InputError: Names the joint.
+    """
+    if not np.isfinite(qdd).all():
+        name = model.velocity_names[int(np.flatnonzero(~np.isfinite(qdd))[0])]
+        raise InputError(
+            "the acceleration is not finite; check masses, inertias, velocities and forces for"
+            " values that are too large",
+            place=name,
+        )
+
+
+def _require(values: Array, names: Sequence[str], place: str, what: str) -> None:
+    expect_size(place, values, len(names))
+    if not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise StateError(f"expected a finite {what}, found {values[bad]}", place=names[bad])
