@@ -224,7 +224,7 @@ def test_an_excitation_stays_within_limits_and_tells_more(five_bar: Mechanism) -
 )
 def test_an_excitation_of_a_period_of_no_machine_is_refused(period: float, problem: str) -> None:
     mechanism = Mechanism.from_file("four_bar")
-    regressor = Regressor(mechanism, linear_parameters(mechanism, DEFAULT))
+    regressor = Regressor(mechanism, linear_parameters(mechanism, ("links.*",)))
     with pytest.raises(InputError, match=problem):
         excitation(regressor, period, evaluations=10)
 
