@@ -1,6 +1,11 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The nearest values that a machine can have: bodies that exist, no negative friction."""
+"""The nearest values that a machine can have: bodies that exist, no negative friction.
+
+A pseudo-inertia is P = U Uᵀ with U upper triangular and a positive diagonal, whose logarithms are
+the free numbers: every value of them is a possible body, and every possible body has one.
+Source: Rucker, Wensing: Smooth parameterization of rigid-body inertia (RA-L 2022).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,47 @@ import scipy.optimize
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of, pseudo_inertia
+
+_ROWS, _COLUMNS = np.triu_indices(4)
+_DIAGONAL = _ROWS == _COLUMNS
+_LEAST = 1e-6  # of the largest moment of a body of that mass and size
+
+
+def possible(pseudo: Array, mass: float, length: float) -> Array:
+    """The nearest pseudo-inertia that has some extent in every direction, (4, 4).
+
+    Args:
+        pseudo: Symmetric, (4, 4), in kg, kg m and kg m².
+        mass: What counts as a mass, in kg.
+        length: What counts as a size, in m.
+    """
+    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
+    values, vectors = np.linalg.eigh(pseudo / np.outer(unit, unit))
+    found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * np.outer(unit, unit)
+    return found
+
+
+def free_numbers(pseudo: Array, length: float) -> Array:
+    """The ten free numbers of a possible pseudo-inertia, (10,), without dimension."""
+    unit = np.array([length, length, length, 1.0])
+    flipped = np.linalg.cholesky((pseudo / np.outer(unit, unit))[::-1, ::-1])
+    upper = flipped[::-1, ::-1]
+    diagonal = upper.diagonal()
+    ratios = (upper / diagonal[None, :])[_ROWS, _COLUMNS]
+    return np.where(_DIAGONAL, np.log(diagonal[_ROWS]), ratios)
+
+
+def from_free_numbers(numbers: Array, length: float) -> Array:
+    """The pseudo-inertia of ten free numbers, (4, 4)."""
+    upper = np.zeros((4, 4))
+    upper[_ROWS, _COLUMNS] = np.where(_DIAGONAL, 1.0, numbers)
+    upper *= np.exp(numbers[_DIAGONAL])[None, :]
+    unit = np.array([length, length, length, 1.0])
+    found: Array = upper @ upper.T * np.outer(unit, unit)
+    return found
+
 
 _ROUNDING = 1e-9  # of a body's own size
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm

@@ -19,7 +19,7 @@ from uk_dynamics.model.urdf import GREY, appearance
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.instant import Instant
-from uk_dynamics.viewing.machine_numbers import MachineNumbers
+from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, status_line
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.corners import Corners
@@ -30,7 +30,6 @@ from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.mass_centre import MassCentre
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import Stage, stage
-from uk_dynamics.viewing.solver_numbers import solver_table, status_line
 from uk_dynamics.viewing.source import Snapshot, Source
 
 if TYPE_CHECKING:

@@ -15,8 +15,13 @@ from uk_dynamics.compilation.build import servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import StateCompletion
-from uk_dynamics.conversion.controller_package.names import c_number, identifier, listed
-from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
+from uk_dynamics.conversion.controller_package.parts import (
+    c_number,
+    filled,
+    identifier,
+    listed,
+    loop_tables,
+)
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
 from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.escaping import c_string

@@ -9,8 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from uk_dynamics.compilation.build import completion_export
 from uk_dynamics.control.estimation import StateCompletion
-from uk_dynamics.conversion.controller_package.names import identifier, listed
-from uk_dynamics.conversion.controller_package.parts import filled, loop_tables
+from uk_dynamics.conversion.controller_package.parts import filled, identifier, listed, loop_tables
 from uk_dynamics.conversion.ros2_control_files import hardware_joints
 from uk_dynamics.escaping import c_string
 from uk_dynamics.exceptions import InputError
