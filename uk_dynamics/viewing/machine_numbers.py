@@ -13,7 +13,7 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
-from uk_dynamics.viewing.instant import Instant
+from uk_dynamics.viewing.source import Instant
 from uk_dynamics.viewing.units import Units, engineering, lengths
 
 _BLUE, _VERMILION = "#0072B2", "#D55E00"

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.frame_rows import AngularRows
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
@@ -18,7 +17,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     RelativeTwist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference, RotationVectorRows
-from uk_dynamics.constraints.rows.row import Constraint, FrameRows
+from uk_dynamics.constraints.rows.row import Constraint, ConstraintTerms, FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
 from uk_dynamics.core.equation import row_gains

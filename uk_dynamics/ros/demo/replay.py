@@ -5,125 +5,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
-import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-import rclpy
-from rclpy.node import Node
-from rclpy.publisher import Publisher
-from rosgraph_msgs.msg import Clock
 
 from uk_dynamics.cli.options import positive
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.timing.clock import write_stamp
-from uk_dynamics.simulation import Trajectory
-from uk_dynamics.simulation.recording import McapReader, Message
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
-
-
-_COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # ends of motor command topics
-_CLOCK = "/clock"
-_LONGEST_SLEEP = 0.1  # s; an interruption is noticed between two
-_LOOK = 0.02  # s between two checks for subscribers
-_OTHERS = 0.3  # s; other subscribers are discovered soon after the first
-
-
-def replay(
-    path: Path,
-    *,
-    speed: float = 1.0,
-    loop: bool = False,
-    commands: bool = False,
-    clock: bool = False,
-    wait: float = 0.0,
-) -> int:
-    """Publish a recording, and return the exit code.
-
-    It waits up to ``wait`` s for a subscriber; without it the first messages would be lost during
-    discovery. ``clock`` publishes the recorded time where the recording has no ``/clock``. What is
-    not an MCAP is published as the nodes would have.
-    """
-    messages = _messages(path, commands=commands)
-    if not messages:
-        raise InputError("this recording has nothing to publish", file=str(path))
-    rclpy.init(args=[])
-    try:
-        node = rclpy.create_node("replay", start_parameter_services=False)
-        publishers = _publishers(node, messages)
-        ticker = None
-        if clock and _CLOCK not in publishers:
-            ticker = node.create_publisher(Clock, _CLOCK, 10)
-        _await_subscriber(publishers, wait)
-        _publish(publishers, messages, speed, ticker)
-        while loop and rclpy.ok():
-            _publish(publishers, messages, speed, ticker)
-    finally:
-        rclpy.try_shutdown()
-    return 0
-
-
-def _messages(path: Path, *, commands: bool) -> list[Message]:
-    if path.suffix.lower() != ".mcap":
-        with TemporaryDirectory() as directory:
-            written = Path(directory) / "recording.mcap"
-            Trajectory.load(path).save(written)
-            return _messages(written, commands=commands)
-    return [
-        message
-        for message in McapReader(path).messages(decode=False)
-        if commands or not message.topic.endswith(_COMMANDS)
-    ]
-
-
-def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:
-    publishers = {}
-    for topic, type_ in {message.topic: message.type for message in messages}.items():
-        package, _, name = type_.replace("/msg/", "/").partition("/")
-        try:
-            kind = getattr(importlib.import_module(f"{package}.msg"), name)
-        except (ImportError, AttributeError):
-            raise InputError(f"{topic}: type {type_} is not installed here") from None
-        publishers[topic] = node.create_publisher(kind, topic, 10)
-    return publishers
-
-
-def _await_subscriber(publishers: dict[str, Publisher], longest: float) -> None:
-    """Wait for the first subscriber, and then a moment for others."""
-    end = time.monotonic() + longest
-    while time.monotonic() < end and rclpy.ok():
-        if any(publisher.get_subscription_count() for publisher in publishers.values()):
-            time.sleep(min(_OTHERS, max(0.0, end - time.monotonic())))
-            return
-        time.sleep(_LOOK)
-
-
-def _publish(
-    publishers: dict[str, Publisher],
-    messages: list[Message],
-    speed: float,
-    ticker: Publisher | None,
-) -> None:
-    began, first = time.monotonic(), messages[0].time
-    now = Clock()
-    published = -1
-    for message in messages:
-        due = began + (message.time - first) * 1e-9 / speed
-        while (rest := due - time.monotonic()) > 0.0 and rclpy.ok():
-            time.sleep(min(rest, _LONGEST_SLEEP))
-        if not rclpy.ok():
-            return
-        if ticker is not None and message.time != published:
-            published = message.time
-            write_stamp(now.clock, published)
-            ticker.publish(now)
-        publishers[message.topic].publish(message.data)
-
 
 _DESCRIPTION = """\
 Publish the messages of a recording (.mcap) on their topics, with their original timing; of another
@@ -179,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             'replay needs ROS 2: install it in this environment (pip install ".[ros]" in the'
             " sources) or source the setup file of a ROS installation"
         )
-    from uk_dynamics.ros.demo.replay import replay
+    from uk_dynamics.ros.demo.replayer import replay
 
     return replay(
         Path(arguments.file),

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from builtin_interfaces.msg import Time
 
-from uk_dynamics.ros.diagnostics.dynamics import report_rate
-from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.diagnostics.publisher import Report, report_rate
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.timing.rate_monitor import PeriodMonitor, RateMonitor
 
