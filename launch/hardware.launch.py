@@ -23,25 +23,23 @@ from uk_dynamics.conversion.ros2_control_files import (
     controllers,
 )
 from uk_dynamics.ros.process.launch_files import (
+    PRIORITY,
     RECORD,
     RVIZ,
+    TRANSPORT,
     VIEW,
     LastToEnd,
     ends_all,
     installed,
     launch_description,
     number,
+    priority,
     read_files,
     require,
-    switched_on,
-    watchers,
-)
-from uk_dynamics.ros.process.launch_settings import (
-    PRIORITY,
-    TRANSPORT,
-    priority,
     scheduled,
+    switched_on,
     transport,
+    watchers,
 )
 
 PACKAGE = "uk_dynamics"

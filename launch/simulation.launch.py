@@ -11,18 +11,21 @@ from uk_dynamics.conversion.ros2_control_files import MACHINE_STATES_TOPIC, TOPI
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.process.launch_files import (
+    PRIORITY,
     RECORD,
     RVIZ,
+    TRANSPORT,
     VIEW,
     ends_all,
     installed,
     launch_description,
     number,
+    priority,
     read_files,
     switched_on,
+    transport,
     watchers,
 )
-from uk_dynamics.ros.process.launch_settings import PRIORITY, TRANSPORT, priority, transport
 
 PACKAGE = "uk_dynamics"
 PATIENCE = 1.0  # s without a state: a simulation on a busy computer may stall longer than a machine

@@ -9,8 +9,7 @@ import importlib
 from collections.abc import Iterator
 
 from docs.generators.markdown import code, heading, plain, table
-from uk_dynamics.cli.extensions import find_studies
-from uk_dynamics.cli.main import build_parser
+from uk_dynamics.cli.main import build_parser, find_studies
 
 # Commands of the studies, and those that need running nodes.
 ADDED = (

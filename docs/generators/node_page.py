@@ -12,9 +12,9 @@ from pathlib import Path
 
 from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics.control.servo.task_gains import Gains
-from uk_dynamics.ros.parameters.parameter import Parameter
-from uk_dynamics.ros.parameters.tables import (
+from uk_dynamics.ros.parameters.parameter import (
     TABLES,
+    Parameter,
     gain_parameters,
     motor_parameters,
     row_parameter,

@@ -21,7 +21,7 @@ import uk_dynamics as ukd
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.conversion import controller_package
-from uk_dynamics.conversion.controller_package.names import identifier
+from uk_dynamics.conversion.controller_package.parts import identifier
 from uk_dynamics.conversion.ros2_control_files import MOCK
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array

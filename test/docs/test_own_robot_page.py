@@ -13,7 +13,7 @@ from support.repository import ROOT
 
 from uk_dynamics.checks import checklist
 from uk_dynamics.cli.main import build_parser, main
-from uk_dynamics.conversion.gepetto import read_gepetto
+from uk_dynamics.conversion.loop_closures_file import read_gepetto
 
 PAGE = (ROOT / "docs" / "own_robot.md").read_text(encoding="utf-8")
 SCRATCH = "## From scratch: an ankle"

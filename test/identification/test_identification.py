@@ -30,8 +30,12 @@ from uk_dynamics.identification import (
     linear_parameters,
     random_motions,
 )
-from uk_dynamics.identification.possible_values import whole_body
-from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
+from uk_dynamics.identification.possible_values import (
+    free_numbers,
+    from_free_numbers,
+    possible,
+    whole_body,
+)
 from uk_dynamics.model import (
     PARAMETERS_OF_A_LINK,
     body_of_parameters,

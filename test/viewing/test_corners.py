@@ -10,7 +10,7 @@ import pytest
 import uk_dynamics as ukd
 from uk_dynamics.model.urdf import Box, Pose, Visual
 from uk_dynamics.viewing.camera import START, placed
-from uk_dynamics.viewing.scene.corners import Corners
+from uk_dynamics.viewing.scene.stage import Corners
 
 
 def test_the_camera_sees_the_shapes_and_not_the_origins_alone():

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.gepetto import read_gepetto
-from uk_dynamics.conversion.loop_closures_file import read_loop_closures
+from uk_dynamics.conversion.loop_closures_file import read_gepetto, read_loop_closures
 from uk_dynamics.conversion.mjcf.reading import read_mjcf
 from uk_dynamics.conversion.robot.closing import settle
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, Remark, together
-from uk_dynamics.conversion.robot.mechanism_text import mechanism_text
+from uk_dynamics.conversion.robot.imported_robot import (
+    ImportedRobot,
+    Remark,
+    mechanism_text,
+    together,
+)
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd

@@ -1,24 +1,43 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Closed loops as exporters of CAD write them: ``loop_closures.yaml`` next to a URDF.
+"""Closed loops as a YAML file next to a URDF, in two forms.
 
-``closures`` lists hinges between two links, ``link_a`` and ``link_b``, at a ``point`` and about an
-``axis`` in the frame of the root link, all joints at zero (sw2robot of jsk-ros-pkg).
-``independent`` names the joints that others follow, a good guess of the motors.
+``loop_closures.yaml`` of CAD exporters (sw2robot of jsk-ros-pkg): ``closures`` lists hinges between
+two links, ``link_a`` and ``link_b``, at a ``point`` and about an ``axis`` in the frame of the root
+link, all joints at zero; ``independent`` names the joints that others follow, a good guess of the
+motors.
+
+Gepetto's models of parallel robots: ``closed_loop`` lists pairs of frames, ``type`` says 3d or 6d
+for each, ``name_mot`` names the motors, and ``joint_name`` with ``joint_type`` turns joints of the
+URDF into others: SPHERICAL, UJOINT_XY and so on, FIXED. Frames are links, or joints, which stand
+for the frames of their children.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.pairs import Hinge
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
+from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import frame_data
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import Array, Pose, compose, inverse, read_urdf, turning_to
+from uk_dynamics.model.urdf import (
+    FAR,
+    Array,
+    Pose,
+    RobotDescription,
+    compose,
+    inverse,
+    read_urdf,
+    turning_to,
+)
 
 _X = np.array([1.0, 0.0, 0.0])
 
@@ -76,3 +95,158 @@ def _vector(closure: dict[str, Any], key: str, path: Path, place: str) -> Array:
             f"expected three numbers, found {values!r:.60}", file=path.name, place=f"{place}.{key}"
         )
     return np.array(values, dtype=float)
+
+
+_LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+_AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
+
+
+def read_gepetto(path: Path, data: object, urdf: Path) -> tuple[ImportedRobot, str]:
+    """Take the loops from the data of a YAML file, and the tree from a URDF.
+
+    Returns:
+        What goes into the mechanism file, and the URDF.
+    """
+    lists = _checked_lists(path, data)
+    description = read_urdf(urdf)
+    robot = ImportedRobot(description.name if description.name != "onshape" else path.parent.name)
+    tree = ET.fromstring(description.text)
+    frames = _frames(description)
+    _retype(tree, frames, lists, robot, path)
+    _unlimited(tree, robot)
+    for key in lists.keys() - set(_LISTS):
+        robot.lost(f"key {key}", "is unknown")
+    _close(frames, lists, robot, path)
+    joints = [joint.get("name", "") for joint in tree.iterfind("joint")]
+    for motor in lists.get("name_mot", []):
+        if motor not in joints:
+            raise UnknownNameError("joint", str(motor), joints, file=path.name, place="name_mot")
+        robot.add_actuator(str(motor), {"joint": str(motor)})
+    if any("package:///" in (mesh.get("filename") or "") for mesh in tree.iter("mesh")):
+        robot.lost("meshes", "their addresses (package:///...) name no package")
+    ET.indent(tree)
+    return robot, '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+
+
+def _checked_lists(path: Path, data: object) -> dict[str, list[object]]:
+    if not isinstance(data, dict) or "closed_loop" not in data:
+        raise InputError("there is neither closed_loop nor closures: no loops", file=path.name)
+    for key in _LISTS:
+        if not isinstance(data.get(key, []), list):
+            raise InputError("expected a list", file=path.name, place=key)
+    lists: dict[str, list[object]] = data
+    for one, other in (("closed_loop", "type"), ("joint_name", "joint_type")):
+        counts = len(lists.get(one, [])), len(lists.get(other, []))
+        if counts[0] != counts[1]:
+            problem = f"{counts[0]} in {one} and {counts[1]} in {other}; there is one for each"
+            raise InputError(problem, file=path.name)
+    return lists
+
+
+def _frames(description: RobotDescription) -> dict[str, str]:
+    """The link that each frame name stands for; a link goes before a joint of its name."""
+    frames = {joint.name: joint.child for joint in description.joints}
+    return frames | {link.name: link.name for link in description.links}
+
+
+def _close(
+    frames: Mapping[str, str], lists: Mapping[str, list[object]], robot: ImportedRobot, path: Path
+) -> None:
+    pairs, kinds = lists["closed_loop"], lists.get("type", [])
+    for number, (pair, kind) in enumerate(zip(pairs, kinds, strict=True)):
+        place = f"closed_loop[{number}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InputError("expected a pair of frames", file=path.name, place=place)
+        for name in pair:
+            if name not in frames:
+                raise UnknownNameError("frame", str(name), frames, file=path.name, place=place)
+        closure = kind_called(str(kind).lower(), "Gepetto")
+        if closure is None:
+            robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
+            closure = Weld
+        data: Data = {"type": closure.name}
+        first, second = (frames[str(name)] for name in pair)
+        robot.constraints[f"loop_{number + 1}"] = data | {
+            "parent": {"link": first},
+            "child": {"link": second},
+        }
+
+
+def _retype(
+    tree: ET.Element,
+    frames: dict[str, str],
+    lists: Mapping[str, list[object]],
+    robot: ImportedRobot,
+    path: Path,
+) -> None:
+    """Turn joints of the URDF into what the YAML says that they are."""
+    joints = {joint.get("name", ""): joint for joint in tree.iterfind("joint")}
+    pairs = zip(lists.get("joint_name", []), lists.get("joint_type", []), strict=True)
+    for name, kind in pairs:
+        if name not in joints:
+            raise UnknownNameError("joint", str(name), joints, file=path.name, place="joint_name")
+        joint, word = joints[str(name)], str(kind).upper()
+        if word == "FIXED":
+            _strip(joint, "fixed")
+        elif word == "SPHERICAL":
+            _series(tree, joint, "XYZ", frames)
+            robot.changed(
+                f"joint {name}",
+                f"spherical, now three in series; they lock where {name}_Y is at ±90°",
+            )
+        elif word.startswith("UJOINT_") and set(word[7:]) <= set(_AXES) and len(word) == 9:
+            _series(tree, joint, word[7:], frames)
+            robot.changed(f"joint {name}", f"universal, now {name}_{word[7]} and {name}_{word[8]}")
+        else:
+            robot.lost(f"joint_type of {name}", f'"{kind}" is unknown: the joint stays as it is')
+
+
+def _strip(joint: ET.Element, kind: str) -> None:
+    """Leave of a joint what says where it is."""
+    joint.set("type", kind)
+    for part in list(joint):
+        if part.tag not in ("parent", "child", "origin"):
+            joint.remove(part)
+
+
+def _series(tree: ET.Element, joint: ET.Element, axes: str, frames: dict[str, str]) -> None:
+    """Joints about axes of the frame of a joint, in its place, massless links between them."""
+    name, child = joint.get("name", ""), joint.find("child")
+    assert child is not None
+    last, place = child.get("link", ""), list(tree).index(joint)
+    _strip(joint, "continuous")
+    parts: list[ET.Element] = []
+    for number, axis in enumerate(axes, start=1):
+        step = copy.deepcopy(joint)
+        step.set("name", f"{name}_{axis}")
+        ET.SubElement(step, "axis", xyz=_AXES[axis])
+        parent, end, origin = step.find("parent"), step.find("child"), step.find("origin")
+        assert parent is not None
+        assert end is not None
+        if number > 1:
+            parent.set("link", f"{name}_part_{number - 1}")
+            if origin is not None:
+                step.remove(origin)
+        if number < len(axes):
+            end.set("link", f"{name}_part_{number}")
+            parts.append(ET.Element("link", name=f"{name}_part_{number}"))
+        frames[f"{name}_{axis}"] = last if number == len(axes) else f"{name}_part_{number}"
+        parts.append(step)
+    tree[place : place + 1] = parts
+
+
+def _unlimited(tree: ET.Element, robot: ImportedRobot) -> None:
+    """These files leave limits out and mean none; URDF would mean 0 and 0."""
+    names = []
+    for joint in tree.iterfind("joint"):
+        limit = joint.find("limit")
+        if joint.get("type") not in ("revolute", "prismatic") or limit is None:
+            continue
+        if float(limit.get("lower", "0")) == float(limit.get("upper", "0")) == 0.0:
+            names.append(joint.get("name", ""))
+            if joint.get("type") == "revolute":
+                joint.set("type", "continuous")
+            else:
+                limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
+    if names:
+        robot.changed(f"joints {', '.join(names)}", "without limits in the URDF: not held at 0")

@@ -25,9 +25,8 @@ from uk_dynamics.core.equation.published.whitened_pseudoinverse import (
 )
 from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
+from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass, UndeterminedCoordinatesError
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
-from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.tree.articulated_bodies import ArticulatedMass
 from uk_dynamics.exceptions import InputError

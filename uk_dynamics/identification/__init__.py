@@ -11,7 +11,6 @@ from uk_dynamics.identification.calibration import (
     facts,
     read_tracker,
 )
-from uk_dynamics.identification.estimate import Estimate
 from uk_dynamics.identification.excitation import EVALUATIONS, Excitation, excitation
 from uk_dynamics.identification.identifiability import (
     BaseParameter,
@@ -26,6 +25,7 @@ from uk_dynamics.identification.linear_parameters import (
     linear_parameters,
 )
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
+from uk_dynamics.identification.possible_values import Estimate
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.identification.report import report, summary
 from uk_dynamics.identification.updated_files import updated_files

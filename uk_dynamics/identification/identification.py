@@ -14,7 +14,6 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.identification.estimate import GENEROUS, Estimate, Labels
 from uk_dynamics.identification.identifiability import (
     Identifiability,
     identifiability,
@@ -26,7 +25,13 @@ from uk_dynamics.identification.linear_parameters import (
     linear_parameters,
 )
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
-from uk_dynamics.identification.possible_values import possible_values, whole_body
+from uk_dynamics.identification.possible_values import (
+    GENEROUS,
+    Estimate,
+    Labels,
+    possible_values,
+    whole_body,
+)
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values

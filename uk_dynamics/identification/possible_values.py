@@ -1,19 +1,64 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The nearest values that a machine can have: bodies that exist, no negative friction."""
+"""Estimates of parameters, and the nearest values that a machine can have: bodies that exist.
+
+A pseudo-inertia is P = U Uᵀ with U upper triangular and a positive diagonal, whose logarithms are
+the free numbers: every value of them is a possible body, and every possible body has one.
+Source: Rucker, Wensing: Smooth parameterization of rigid-body inertia (RA-L 2022).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification.identifiability import Identifiability
 from uk_dynamics.identification.linear_parameters import LinearParameter
-from uk_dynamics.identification.pseudo_inertia import free_numbers, from_free_numbers, possible
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, parameters_of, pseudo_inertia
+
+_ROWS, _COLUMNS = np.triu_indices(4)
+_DIAGONAL = _ROWS == _COLUMNS
+_LEAST = 1e-6  # of the largest moment of a body of that mass and size
+
+
+def possible(pseudo: Array, mass: float, length: float) -> Array:
+    """The nearest pseudo-inertia that has some extent in every direction, (4, 4).
+
+    Args:
+        pseudo: Symmetric, (4, 4), in kg, kg m and kg m².
+        mass: What counts as a mass, in kg.
+        length: What counts as a size, in m.
+    """
+    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
+    values, vectors = np.linalg.eigh(pseudo / np.outer(unit, unit))
+    found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * np.outer(unit, unit)
+    return found
+
+
+def free_numbers(pseudo: Array, length: float) -> Array:
+    """The ten free numbers of a possible pseudo-inertia, (10,), without dimension."""
+    unit = np.array([length, length, length, 1.0])
+    flipped = np.linalg.cholesky((pseudo / np.outer(unit, unit))[::-1, ::-1])
+    upper = flipped[::-1, ::-1]
+    diagonal = upper.diagonal()
+    ratios = (upper / diagonal[None, :])[_ROWS, _COLUMNS]
+    return np.where(_DIAGONAL, np.log(diagonal[_ROWS]), ratios)
+
+
+def from_free_numbers(numbers: Array, length: float) -> Array:
+    """The pseudo-inertia of ten free numbers, (4, 4)."""
+    upper = np.zeros((4, 4))
+    upper[_ROWS, _COLUMNS] = np.where(_DIAGONAL, 1.0, numbers)
+    upper *= np.exp(numbers[_DIAGONAL])[None, :]
+    unit = np.array([length, length, length, 1.0])
+    found: Array = upper @ upper.T * np.outer(unit, unit)
+    return found
+
 
 _ROUNDING = 1e-9  # of a body's own size
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
@@ -118,3 +163,71 @@ def whole_links(parameters: Sequence[LinearParameter]) -> list[list[int]]:
             owner = parameter.name[: -len(parameter.part)]
             groups.setdefault(owner, []).append(p)
     return [places for places in groups.values() if len(places) == len(PARAMETERS_OF_A_LINK)]
+
+
+_TOLD_ALONE = 0.1  # of its size, or of itself: standard deviation of a parameter that is told
+_IDENTIFIED = 0.1  # of its body, or of itself: that of an identified one
+_NEGLIGIBLE = 0.01  # of all efforts: what the deviation of a parameter may do unnoticed
+GENEROUS = 3.0  # times all efforts: largest effect that is expected of a parameter
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A parameter after identification."""
+
+    parameter: LinearParameter  # with the value of the files
+    value: float  # estimated
+    # standard deviation; what the data do not tell counts with the parameter's size
+    deviation: float
+    # ``identified``: to a tenth of itself or of its body, or to a hundredth of the efforts;
+    # ``uncertain``: told less well, or held-out efforts are not predicted; ``combined``: only in
+    # sums with others; ``undetermined``: these recordings tell little; ``no effect``: no motion
+    # would tell
+    status: str
+
+
+class Labels:
+    """How well parameters are known, in a word."""
+
+    def __init__(
+        self,
+        parameters: Sequence[LinearParameter],
+        values: Array,
+        sizes: Array,
+        limits: Identifiability,
+        *,
+        trusted: bool,
+    ) -> None:
+        self._parameters, self._values, self._trusted = parameters, values, trusted
+        self._expected = np.maximum(sizes, np.abs(values))
+        self._without_effect = set(limits.without_effect)
+        self._alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
+        given = np.array([parameter.size > 0.0 for parameter in parameters])
+        # other sizes are those at which a parameter alone would make GENEROUS times all efforts
+        self._unnoticed = np.where(given, 0.0, _NEGLIGIBLE / GENEROUS * sizes)
+        self._own = np.abs(values)
+        for body in whole_links(parameters):
+            mass, extent = abs(values[body[0]]), _second_moment(values[body])
+            units = [mass, *[np.sqrt(mass * extent)] * 3, *[extent] * 6]
+            self._own[body] = np.maximum(self._own[body], units)
+
+    def estimates(self, deviations: Array) -> tuple[Estimate, ...]:
+        """All of them, with the standard deviations (p,)."""
+        return tuple(
+            Estimate(parameter, float(self._values[p]), float(x), self._status(p, float(x)))
+            for p, (parameter, x) in enumerate(zip(self._parameters, deviations, strict=True))
+        )
+
+    def _status(self, p: int, deviation: float) -> str:
+        name = self._parameters[p].name
+        if name in self._without_effect:
+            return "no effect"
+        if deviation > _TOLD_ALONE * self._expected[p]:
+            return "undetermined" if name in self._alone else "combined"
+        known = deviation <= max(_IDENTIFIED * self._own[p], self._unnoticed[p])
+        return "identified" if known and self._trusted else "uncertain"
+
+
+def _second_moment(ten: Array) -> float:
+    """Of the mass of a body about the origin of its link, in kg m²."""
+    return abs(float(np.trace(pseudo_inertia(ten)[:3, :3])))

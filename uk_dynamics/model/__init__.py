@@ -7,6 +7,7 @@ from uk_dynamics.model.coincident_frames import (
     Coincidence,
     coincidence,
     coincident_frames,
+    loop_directions,
     machine_size,
     marker_links,
 )
@@ -20,6 +21,5 @@ from uk_dynamics.model.inertial_regressor import (
     pseudo_inertia,
 )
 from uk_dynamics.model.joint_forces import JointForces, PassiveForces
-from uk_dynamics.model.loop_directions import loop_directions
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic

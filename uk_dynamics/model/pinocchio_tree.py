@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
-from uk_dynamics.model.kinematics.ancestry import Ancestry
+from uk_dynamics.model.kinematics.bodies import Ancestry
 from uk_dynamics.model.urdf.description import (
     ONE_DOF,
     WORLD,

@@ -17,10 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation
-from uk_dynamics.model.kinematics.ancestry import Ancestry
-from uk_dynamics.model.kinematics.bodies import Body, BodyFrame, bodies_of, by_freedom, frames_of
-from uk_dynamics.model.kinematics.chart import chart_rate
-from uk_dynamics.model.kinematics.lie_bracket import structure_constants
+from uk_dynamics.model.kinematics.bodies import (
+    Ancestry,
+    Body,
+    BodyFrame,
+    bodies_of,
+    by_freedom,
+    frames_of,
+)
+from uk_dynamics.model.kinematics.chart import chart_rate, structure_constants
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.pinocchio_tree import Root, Tree

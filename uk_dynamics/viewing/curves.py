@@ -12,8 +12,8 @@ import numpy as np
 from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.machine_numbers import motor_power
+from uk_dynamics.viewing.source import Instant
 from uk_dynamics.viewing.units import Units, lengths
 
 if TYPE_CHECKING:

@@ -18,20 +18,16 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import GREY, appearance
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
-from uk_dynamics.viewing.instant import Instant
-from uk_dynamics.viewing.machine_numbers import MachineNumbers
+from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, status_line
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.scene.corners import Corners
 from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
-from uk_dynamics.viewing.scene.mass_centre import MassCentre
 from uk_dynamics.viewing.scene.overlay import Overlay
-from uk_dynamics.viewing.scene.stage import Stage, stage
-from uk_dynamics.viewing.solver_numbers import solver_table, status_line
-from uk_dynamics.viewing.source import Snapshot, Source
+from uk_dynamics.viewing.scene.stage import Corners, MassCentre, Stage, stage
+from uk_dynamics.viewing.source import Instant, Snapshot, Source
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -22,12 +22,11 @@ from uk_dynamics.model import RobotModel
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
-from uk_dynamics.viewing.instant import Instant
 from uk_dynamics.viewing.motor_choices import LABELS
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.joint_labels import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
-from uk_dynamics.viewing.source import Source
+from uk_dynamics.viewing.source import Instant, Source
 from uk_dynamics.viewing.units import CHOICES, lengths, remember, remembered
 
 if TYPE_CHECKING:

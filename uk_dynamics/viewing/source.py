@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What a view shows at one instant, where it comes from, and what its buttons may ask for."""
+"""What a view shows at one instant, what is known about it, and what its buttons may ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from uk_dynamics.constraints.references import Followed
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.mechanism.resolution import Array, Energy, Inputs, Residual, State
+from uk_dynamics.viewing.scene.marks import Marks
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,17 @@ class Source(Protocol):
 
     def frame(self, elapsed: float) -> Snapshot:
         """Advance by elapsed real time, in s, and return where the mechanism is."""
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Everything that is known about one instant."""
+
+    snapshot: Snapshot  # state and inputs
+    solution: Solution | None  # dynamics there; None where the motion is not determined
+    residual: Residual  # of the structural constraints
+    energy: Energy  # mechanical energy
+    tracking_error: Array  # of each task row, (mt,), in m or rad
+    marks: Marks  # forces of the loop joints, and frames
+    centre: Array  # centre of mass, (3,), in m
+    message: str  # what the user should know; empty when there is nothing

@@ -15,7 +15,7 @@ from support.traced_values import values
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, as_objects
 from uk_dynamics.core.linalg import rotations as so3
-from uk_dynamics.core.linalg.symbolic_where import at_least, below, where
+from uk_dynamics.core.linalg.symbolic_functions import at_least, below, where
 from uk_dynamics.model.robot_model import RobotModel
 
 ARRAYS = ("mass", "bias", "jacobian", "jacobian_rate", "rotation", "translation")

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, variable
+from uk_dynamics.constraints.expressions.compiled import evaluate, python_function
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.evaluation import evaluate, python_function
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import Expression, Variable, to_text, variables
 from uk_dynamics.constraints.expressions.parser import parse

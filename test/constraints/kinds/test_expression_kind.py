@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from support import mechanism_builder
 from support.mechanism_builder import joint, link
 
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
+from uk_dynamics.constraints.rows.row import ConstraintTerms
 from uk_dynamics.exceptions import ExpressionValueError, InputError, SimulationError
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs, State

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uk_dynamics.constraints.references.approach_reference import Pace, approach
 from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.references.trajectory_reference import Pace, approach
 
 LINEAR, ANGULAR = np.array([1, 1, 0], bool), np.array([0, 0, 1], bool)
 PACES = [Pace(LINEAR, 0.3, 1.0), Pace(ANGULAR, 0.5, 2.0)]

@@ -15,8 +15,11 @@ from support.forms import METHODS
 
 from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, Status
 from uk_dynamics.core.factorization import Method, factorize
-from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
-from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
+from uk_dynamics.core.linalg.mass_factor import (
+    SingularMass,
+    UndeterminedCoordinatesError,
+    mass_factor,
+)
 
 small = st.integers(-3, 3)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.mechanism_builder import clustered
 
 from uk_dynamics.core.linalg.mass_factor import mass_factor
-from uk_dynamics.core.tree.tree import Tree
+from uk_dynamics.core.tree.clusters import Tree
 from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec

@@ -12,8 +12,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.mechanism.resolution.state import Inputs
-from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
-from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.diagnostics.publisher import Report, report_dynamics
 
 pytestmark = pytest.mark.ros
 

@@ -16,8 +16,13 @@ from support.nodes.ros_fixtures import Ros
 import uk_dynamics.conversion.ros2_control_files as files
 from uk_dynamics.control.servo import MODES, TASKS
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameters.parameter import Parameter, Parameters
-from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS, JOINT_COMMANDS, TABLES
+from uk_dynamics.ros.parameters.parameter import (
+    EFFORT_COMMANDS,
+    JOINT_COMMANDS,
+    TABLES,
+    Parameter,
+    Parameters,
+)
 
 pytestmark = pytest.mark.ros
 

@@ -14,7 +14,7 @@ from builtin_interfaces.msg import Time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uk_dynamics.ros.simulation.pacing import Pacer
+from uk_dynamics.ros.simulation.simulation_time import Pacer
 from uk_dynamics.ros.timing import rate_monitor
 from uk_dynamics.ros.timing.clock import TimeOrigin, nanoseconds, write_stamp
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor

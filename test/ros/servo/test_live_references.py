@@ -23,9 +23,13 @@ from support.nodes.ros_fixtures import Ros
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics import Mechanism, ServoController, Tasks
-from uk_dynamics.constraints.references.approach_reference import Pace, approach
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.constraints.references.trajectory_reference import (
+    Pace,
+    Trajectory,
+    Waypoints,
+    approach,
+)
 from uk_dynamics.control.servo.setpoint_generator import SetpointGenerator
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode

@@ -21,8 +21,7 @@ from support.nodes.servo_bench import Bench
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.servo.servo_timing import QuietCollector
-from uk_dynamics.ros.timing.latency_histogram import LatencyHistogram
+from uk_dynamics.ros.servo.servo_timing import LatencyHistogram, QuietCollector
 from uk_dynamics.ros.timing.rate_monitor import PeriodMonitor
 
 pytestmark = pytest.mark.ros

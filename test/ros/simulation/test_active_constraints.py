@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics import Inputs, Mechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints
 from uk_dynamics.ros.nodes.simulator import Simulator
-from uk_dynamics.ros.topics.active_constraints import from_message, to_message
+from uk_dynamics.ros.topics.messages import from_message, to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 pytestmark = pytest.mark.ros

@@ -24,8 +24,8 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.ros.nodes.simulator import Simulator
-from uk_dynamics.ros.simulation.pacing import Lockstep
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
+from uk_dynamics.ros.simulation.simulation_time import Lockstep
 from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = pytest.mark.ros

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.arguments import add_control, controller_factory
-from uk_dynamics.cli.output.log import log_on_stderr
-from uk_dynamics.cli.output.printing import json_text, progress_bar
+from uk_dynamics.cli.output.printing import json_text, log_on_stderr, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 

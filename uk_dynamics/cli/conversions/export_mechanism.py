@@ -8,8 +8,7 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
-from uk_dynamics.cli.output.printing import json_text, table
-from uk_dynamics.cli.output.remarks import remark_data, remark_rows
+from uk_dynamics.cli.output.printing import json_text, remark_data, remark_rows, table
 
 _INCOMPLETE = 1
 # as uk_dynamics.conversion has them, whose import would delay --help

@@ -8,8 +8,7 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.printing import json_text, table
-from uk_dynamics.cli.output.remarks import remark_data, remark_rows
+from uk_dynamics.cli.output.printing import json_text, remark_data, remark_rows, table
 
 _HELP = """\
 convert a mechanism from SDF, MJCF, USD, or a YAML file of closed loops

@@ -1,17 +1,23 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Results as tables of labels and values and as JSON; progress as a bar on a terminal."""
+"""Results and remarks as tables and as JSON; progress and the log of the package on a terminal."""
 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uk_dynamics.conversion import Remark
+
 
 _WIDTH = 100
 
@@ -65,3 +71,38 @@ def progress_bar(total: float | None, unit: str, shape: str | None = None) -> An
     return tqdm(
         total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
     )
+
+
+def remark_rows(remarks: Iterable[Remark]) -> list[tuple[str, str]]:
+    """Label and text of each."""
+    every = list(remarks)
+    return [
+        (label, f"{remark.subject}: {remark.reason}")
+        for lost, label in ((True, "not converted"), (False, "in another form"))
+        for remark in every
+        if remark.lost == lost
+    ]
+
+
+def remark_data(remarks: Sequence[Remark]) -> dict[str, object]:
+    """The same for JSON."""
+
+    def chosen(*, lost: bool) -> list[dict[str, str]]:
+        return [{"subject": r.subject, "reason": r.reason} for r in remarks if r.lost == lost]
+
+    return {"not_carried_over": chosen(lost=True), "in_another_form": chosen(lost=False)}
+
+
+@contextmanager
+def log_on_stderr() -> Iterator[None]:
+    """Write what the package logs to standard error: what is compiled, and what is not and why."""
+    log = logging.getLogger("uk_dynamics")
+    level, handler = log.level, logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("uk_dynamics: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)

@@ -149,7 +149,9 @@ class Symbol:
         return self.graph.node("<=", other, self)
 
     def __bool__(self) -> bool:
-        raise TypeError("a symbol has no truth value; use uk_dynamics.core.linalg.symbolic_where")
+        raise TypeError(
+            "a symbol has no truth value; use uk_dynamics.core.linalg.symbolic_functions"
+        )
 
     def choose(self, yes: Operand, no: Operand) -> Operand:
         """``yes`` where this condition holds, else ``no``; both are computed."""

@@ -2,17 +2,21 @@
 
 """What the rows of a constraint follow over time."""
 
-from uk_dynamics.constraints.references.approach_reference import Pace, approach
 from uk_dynamics.constraints.references.expression_reference import ExpressionReference
 from uk_dynamics.constraints.references.polynomials import Polynomial
-from uk_dynamics.constraints.references.reference_set import ReferenceSet
 from uk_dynamics.constraints.references.references import (
     Constant,
     Followed,
     Live,
     Reference,
     ReferenceSample,
+    ReferenceSet,
     Sinusoid,
 )
 from uk_dynamics.constraints.references.spline_reference import Spline
-from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.constraints.references.trajectory_reference import (
+    Pace,
+    Trajectory,
+    Waypoints,
+    approach,
+)

@@ -3,7 +3,6 @@
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms, weighted_joints
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
@@ -13,6 +12,12 @@ from uk_dynamics.constraints.rows.relative_motion import (
     relative_twist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.rows.row import Constraint, FrameRow, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.row import (
+    Constraint,
+    ConstraintTerms,
+    FrameRow,
+    FrameRows,
+    RowFrames,
+)
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
 from uk_dynamics.constraints.rows.vectors import apply, dot, skew

@@ -14,9 +14,8 @@ from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
 from uk_dynamics.constraints.expressions.differentiation import Order, RowDerivatives
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.constraints.rows.row import RobotRow
+from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow
 from uk_dynamics.constraints.rows.vectors import Array
 from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionValueError

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms, RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.constraints.rows.row import RobotRow
+from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.model import RobotModel

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.constraint_terms import RowFamily
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationGroups, RotationVectorRow
@@ -19,6 +18,7 @@ from uk_dynamics.constraints.rows.row import (
     FrameRows,
     RobotRow,
     Row,
+    RowFamily,
     RowFrames,
 )
 from uk_dynamics.constraints.rows.vectors import Array

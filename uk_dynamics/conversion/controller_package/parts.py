@@ -1,11 +1,11 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What generated packages share: templates, and the loops as tables of C."""
+"""What generated packages share: templates, names and numbers, and the loops as tables of C."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from uk_dynamics.compilation.build import LoopTables
@@ -16,6 +16,26 @@ from uk_dynamics.control.estimation import (
     StateCompletion,
 )
 from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT, continuation_rule
+
+
+def identifier(name: str) -> str:
+    """A name as ROS packages, C and CMake have them: lower case, single underscores."""
+    text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return text if text[:1].isalpha() else f"mechanism_{text}".strip("_")
+
+
+def c_number(value: float) -> str:
+    """A double of C++."""
+    value = float(value)
+    if abs(value) == float("inf"):
+        return f"{'-' if value < 0.0 else ''}std::numeric_limits<double>::infinity()"
+    return repr(value)
+
+
+def listed(values: Iterable[object]) -> str:
+    """Elements of an array of C++."""
+    return ", ".join(map(str, values))
+
 
 # Defaults of the packages, and numbers that their C++ shares with Python.
 _NUMBERS = {

@@ -15,7 +15,7 @@ from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
 from uk_dynamics.conversion.export.texts import remark_lines, xml_document
-from uk_dynamics.conversion.export.urdf_constraint import write_urdf_constraint
+from uk_dynamics.conversion.export.urdf import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
 from uk_dynamics.conversion.robot.imported_robot import Remark, named
 from uk_dynamics.exceptions import UnknownNameError

@@ -12,8 +12,7 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Weld
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Closure, Machine
-from uk_dynamics.conversion.export.urdf import couple, description, origin
-from uk_dynamics.conversion.export.urdf_constraint import remark_switches
+from uk_dynamics.conversion.export.urdf import couple, description, origin, remark_switches
 from uk_dynamics.conversion.robot.yaml_layout import flow
 from uk_dynamics.model.urdf import Pose, compose
 

@@ -16,8 +16,15 @@ import numpy as np
 
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
-from uk_dynamics.conversion.export.sdf_loops import KINDS, SdfLoops, add_axis, edge, place, values
-from uk_dynamics.conversion.export.sdf_names import SdfNames
+from uk_dynamics.conversion.export.sdf_loops import (
+    KINDS,
+    SdfLoops,
+    SdfNames,
+    add_axis,
+    edge,
+    place,
+    values,
+)
 from uk_dynamics.conversion.export.texts import number, numbers
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.exceptions import InputError

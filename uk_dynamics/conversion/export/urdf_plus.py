@@ -13,8 +13,7 @@ from uk_dynamics.constraints.kinds.pairs import Cylindrical, Hinge, Planar, Poin
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
 from uk_dynamics.conversion.export.texts import number, numbers
-from uk_dynamics.conversion.export.urdf import couple, description, origin
-from uk_dynamics.conversion.export.urdf_constraint import remark_switches
+from uk_dynamics.conversion.export.urdf import couple, description, origin, remark_switches
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.model.urdf import Joint
 

@@ -5,16 +5,191 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.graph.graph import Graph
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.usd.bodies import ignored, read_link, read_visuals
+from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.usd.joints import Joints
-from uk_dynamics.conversion.usd.scene import Scene, complaint, usd_module
+from uk_dynamics.conversion.usd.scene import Scene, complaint, rotation_of, seen_from, usd_module
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import Link, Visual
+from uk_dynamics.model.urdf import Link, Pose, Visual
+
+_SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
+
+
+def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
+    """A body, in the frame of its prim.
+
+    Mass, centre of mass and inertia are those of its MassAPI; what is not there comes from its
+    colliders, by the rules of UsdPhysics.
+
+    Raises:
+        InputError: It has no mass, or no inertia, and its colliders give none.
+    """
+    physics = usd_module("UsdPhysics")
+    name, frame = scene.name(prim), scene.frame(prim)
+    api = physics.MassAPI(prim)
+    applied = prim.HasAPI(physics.MassAPI)
+    mass = float(api.GetMassAttr().Get()) if applied else 0.0
+    moments = np.array(api.GetDiagonalInertiaAttr().Get() if applied else (0.0,) * 3, dtype=float)
+    center = np.array(api.GetCenterOfMassAttr().Get() if applied else (-math.inf,) * 3, dtype=float)
+    turned = rotation_of(api.GetPrincipalAxesAttr().Get()) if applied else np.eye(3)
+    given = bool(moments.any())
+    if mass <= 0.0 or not given or not np.isfinite(center).all():
+        found = _of_colliders(scene, prim, robot)
+        if found is None:
+            if mass <= 0.0 or not given:
+                what = "inertia" if mass > 0.0 else "mass"
+                problem = f"no {what}, and no shapes of colliders to take it from"
+                raise InputError(
+                    f"{problem}; give physics:mass and physics:diagonalInertia",
+                    place=f"body {name}",
+                )
+            center = np.zeros(3)
+        else:
+            total, of_shapes, at, axes = found
+            mass = mass if mass > 0.0 else total
+            center = center if np.isfinite(center).all() else at
+            moments, turned = (moments, turned) if given else (of_shapes, axes)
+    unit = scene.kilogram * scene.meter**2
+    inertia = turned @ np.diag(unit * moments) @ turned.T
+    return urdf.Link(name, scene.kilogram * mass, frame.scale * center, inertia)
+
+
+def _of_colliders(
+    scene: Scene, prim: Any, robot: ImportedRobot
+) -> tuple[float, Any, Any, Any] | None:
+    """Mass, moments, centre and axes from the shapes, in units of the stage; None without any."""
+    physics, geometry = usd_module("UsdPhysics"), usd_module("Gf")
+    body = physics.RigidBodyAPI(prim)
+    missing: list[str] = []
+    solid: list[bool] = []
+
+    def information(shape: Any, *_: Any) -> Any:
+        found = physics.RigidBodyAPI.MassInformation()
+        sizes = _shape(scene, shape)
+        if sizes is None:
+            missing.append(scene.name(shape))
+            return found
+        volume, moments = _of_unit_density(sizes)
+        here = seen_from(scene.frame(prim), scene.frame(shape).pose)
+        if isinstance(sizes, urdf.Cylinder):
+            here = urdf.compose(here, Pose(rotation=_along(shape)))
+        unit = scene.meter
+        found.volume = volume / unit**3
+        found.inertia = geometry.Matrix3f(*np.diag(moments / unit**5).ravel().tolist())
+        found.centerOfMass = geometry.Vec3f(0.0, 0.0, 0.0)
+        x, y, z, w = quaternion(here.rotation)
+        place = here.translation / scene.frame(prim).scale
+        found.localPos = geometry.Vec3f(*place.tolist())
+        found.localRot = geometry.Quatf(float(w), float(x), float(y), float(z))
+        solid.append(True)
+        return found
+
+    mass, moments, center, axes = body.ComputeMassProperties(information)
+    if missing and not solid:
+        problem = f"the mass properties of {', '.join(missing)} are those of a mesh"
+        raise InputError(
+            f"{problem}; give physics:mass, centerOfMass and diagonalInertia",
+            place=f"body {scene.name(prim)}",
+        )
+    if missing:
+        robot.lost(f"shapes {', '.join(missing)}", "meshes give no mass here")
+    if not solid:
+        return None
+    robot.changed(f"body {scene.name(prim)}", "takes mass properties from its colliders")
+    return (
+        float(mass),
+        np.array(moments, dtype=float),
+        np.array(center, dtype=float),
+        rotation_of(axes),
+    )
+
+
+def read_visuals(scene: Scene, prim: Any, robot: ImportedRobot) -> list[urdf.Visual]:
+    """The simple shapes below a body, in its frame."""
+    found = []
+    usd = usd_module("Usd")
+    walk = iter(usd.PrimRange(prim))
+    own = scene.frame(prim)
+    for part in walk:
+        if part != prim and part.HasAPI(usd_module("UsdPhysics").RigidBodyAPI):
+            walk.PruneChildren()
+            continue
+        if part.GetTypeName() == "Mesh":
+            robot.lost(f"mesh {scene.name(part)}", "is not drawn")
+        shape = _shape(scene, part)
+        if shape is None:
+            continue
+        pose = seen_from(own, scene.frame(part).pose)
+        if isinstance(shape, urdf.Cylinder):
+            pose = urdf.compose(pose, Pose(rotation=_along(part)))
+        found.append(urdf.Visual(scene.name(prim), pose, shape, urdf.GREY))
+    return found
+
+
+def _shape(scene: Scene, prim: Any) -> urdf.Shape | None:
+    """A simple shape in m; capsules without their round ends. None of other prims."""
+    kind = prim.GetTypeName()
+    if kind not in _SHAPES:
+        return None
+    scale = np.abs(scene.frame(prim).scale)
+
+    def size(name: str) -> float:
+        return float(prim.GetAttribute(name).Get())
+
+    if kind == "Cube":
+        x, y, z = (float(value) for value in size("size") * scale)
+        return urdf.Box((x, y, z))
+    if kind == "Sphere":
+        return urdf.Sphere(size("radius") * float(scale.mean()))
+    along = "XYZ".index(str(prim.GetAttribute("axis").Get()))
+    across = float(np.delete(scale, along).mean())
+    return urdf.Cylinder(size("radius") * across, size("height") * float(scale[along]))
+
+
+def _of_unit_density(shape: urdf.Shape) -> tuple[float, Any]:
+    """Volume and moments of inertia about the centre, in m³ and m⁵; of a cylinder about z last."""
+    if isinstance(shape, urdf.Box):
+        x, y, z = shape.size
+        volume = x * y * z
+        return volume, volume / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
+    if isinstance(shape, urdf.Sphere):
+        volume = 4.0 / 3.0 * math.pi * shape.radius**3
+        return volume, np.full(3, 0.4 * volume * shape.radius**2)
+    assert isinstance(shape, urdf.Cylinder)
+    volume = math.pi * shape.radius**2 * shape.length
+    across = volume * (3.0 * shape.radius**2 + shape.length**2) / 12.0
+    return volume, np.array([across, across, 0.5 * volume * shape.radius**2])
+
+
+def _along(prim: Any) -> urdf.Array:
+    """A rotation that takes z to the axis of a cylinder."""
+    axis = np.eye(3)["XYZ".index(str(prim.GetAttribute("axis").Get()))]
+    return urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)
+
+
+def ignored(prim: Any) -> Iterator[tuple[str, str]]:
+    """What a body says that has no counterpart, and why."""
+    for key, reason in (
+        ("physxRigidBody:disableGravity", "gravity acts on all links"),
+        ("physxRigidBody:linearDamping", "no damping against the world"),
+        ("physxRigidBody:angularDamping", "no damping against the world"),
+    ):
+        attribute = prim.GetAttribute(key)
+        if attribute and attribute.Get():
+            yield key, reason
+    for key in ("physics:velocity", "physics:linearVelocity", "physics:angularVelocity"):
+        attribute = prim.GetAttribute(key)
+        if attribute and attribute.Get() and any(attribute.Get()):
+            yield key, "a start is given to simulate"
+
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 

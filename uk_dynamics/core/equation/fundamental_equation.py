@@ -18,7 +18,7 @@ from uk_dynamics.core.linalg.rank_rule import (
     EXACTLY_DEPENDENT,
     NEGLIGIBLE_ACCELERATION,
 )
-from uk_dynamics.core.linalg.row_space import RowSpace
+from uk_dynamics.core.linalg.row_basis import RowSpace
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

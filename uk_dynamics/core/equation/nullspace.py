@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs, dtrtrs
 
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.linalg.mass_factor import Mass, coordinate_scale
-from uk_dynamics.core.linalg.reduced_inertia import inertia_factor
-from uk_dynamics.core.linalg.row_basis import RowBasis
-from uk_dynamics.core.linalg.row_space import RowSpace
+from uk_dynamics.core.linalg.mass_factor import Mass, coordinate_scale, inertia_factor
+from uk_dynamics.core.linalg.row_basis import RowBasis, RowSpace
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from uk_dynamics.core.integration.adaptive import (
 from uk_dynamics.core.integration.fixed_step import (
     PART_OF_A_STEP,
     ConfigurationSpace,
+    gauss_step,
     rk4_step,
     semi_implicit_euler_step,
 )
-from uk_dynamics.core.integration.gauss import gauss_step
 from uk_dynamics.core.integration.jacobian import motion_jacobian

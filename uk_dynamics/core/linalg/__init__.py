@@ -6,6 +6,7 @@ from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.core.linalg.bounded_least_squares import SEARCH_CONSTANTS, bounded_least_squares
 from uk_dynamics.core.linalg.mass_factor import (
     MASSLESS,
+    NO_INERTIA,
     DenseMass,
     SingularMass,
     coordinate_scale,
@@ -28,8 +29,15 @@ from uk_dynamics.core.linalg.rank_rule import (
     ZERO_ROW,
     tie_handicap,
 )
-from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.linalg.row_basis import RowBasis
-from uk_dynamics.core.linalg.symbolic_functions import cosine, polar_angle, sine, square_root
-from uk_dynamics.core.linalg.symbolic_where import above, at_least, is_symbolic, where
+from uk_dynamics.core.linalg.symbolic_functions import (
+    above,
+    at_least,
+    cosine,
+    is_symbolic,
+    polar_angle,
+    sine,
+    square_root,
+    where,
+)

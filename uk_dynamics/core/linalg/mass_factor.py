@@ -9,6 +9,7 @@ mass back to forces.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.linalg.blas import dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
 from uk_dynamics.core.linalg.rank_rule import LOST_PIVOTS
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 
 Array = NDArray[np.float64]
 
@@ -178,3 +179,51 @@ def _check_semidefinite(M: Array) -> None:
             f"the mass matrix has a negative eigenvalue (at velocity coordinate {j}); "
             "check the masses and inertias"
         )
+
+
+# Pivots of ZᵀMZ, with the diagonal of M scaled to one, that carry no digit any more.
+NO_INERTIA = 1e-12
+# Entries of a null vector of [M; A], relative to its largest, that are rounding.
+_NOT_INVOLVED = 1e-6
+
+
+class UndeterminedCoordinatesError(UndeterminedMotionError):
+    """[M; A] lacks full column rank; the coordinates are given by index."""
+
+    def __init__(self, coordinates: Sequence[int]) -> None:
+        # velocity coordinates that take part in the undetermined motion
+        self.coordinates = tuple(coordinates)
+        super().__init__(f"coordinate {index}" for index in self.coordinates)
+
+    def named(self, names: Sequence[str]) -> UndeterminedMotionError:
+        """The same error with the names of the velocity coordinates.
+
+        Args:
+            names: All nv names.
+        """
+        return UndeterminedMotionError(names[index] for index in self.coordinates)
+
+
+def inertia_factor(Z: Array, M: Array) -> Array:
+    """Lower Cholesky factor of ZᵀMZ, (k, k).
+
+    Z: Basis of the admissible motions in coordinates that give M a unit diagonal, (nv, k). Raises
+    UndeterminedCoordinatesError: Some admissible motion has no inertia.
+    """
+    inertia = Z.T @ M @ Z
+    if len(inertia) == 0:
+        return inertia
+    lower, failed = dpotrf(inertia, 1, 0)
+    if failed or not (lower.diagonal() ** 2 > NO_INERTIA).all():
+        raise UndeterminedCoordinatesError(_without_inertia(Z, inertia))
+    factor: Array = lower
+    return factor
+
+
+def _without_inertia(Z: Array, inertia: Array) -> list[int]:
+    """Velocity coordinates that take part in the null vectors of ZᵀMZ."""
+    values, vectors = np.linalg.eigh(inertia)
+    null = vectors[:, values <= max(NO_INERTIA, values[0])]
+    motion = np.abs(Z @ null)
+    involved = (motion > _NOT_INVOLVED * motion.max(axis=0)).any(axis=1)
+    return [int(index) for index in np.flatnonzero(involved)]

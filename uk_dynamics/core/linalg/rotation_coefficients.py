@@ -14,8 +14,14 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg.symbolic_functions import cosine, sine, square_root
-from uk_dynamics.core.linalg.symbolic_where import at_least, below, where
+from uk_dynamics.core.linalg.symbolic_functions import (
+    at_least,
+    below,
+    cosine,
+    sine,
+    square_root,
+    where,
+)
 
 Array = NDArray[np.float64]
 

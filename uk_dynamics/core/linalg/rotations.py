@@ -15,8 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients
-from uk_dynamics.core.linalg.symbolic_functions import polar_angle, square_root
-from uk_dynamics.core.linalg.symbolic_where import below, is_symbolic, where
+from uk_dynamics.core.linalg.symbolic_functions import (
+    below,
+    is_symbolic,
+    polar_angle,
+    square_root,
+    where,
+)
 
 Array = NDArray[np.float64]
 

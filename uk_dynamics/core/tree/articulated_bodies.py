@@ -25,8 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from uk_dynamics.core.linalg.mass_factor import DenseMass, SingularMass, mass_factor
-from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA, UndeterminedCoordinatesError
+from uk_dynamics.core.linalg.mass_factor import (
+    NO_INERTIA,
+    DenseMass,
+    SingularMass,
+    UndeterminedCoordinatesError,
+    mass_factor,
+)
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.tree.clusters import ClusterGroup, Clusters
 from uk_dynamics.core.tree.tree_inertia import TreeInertia, motion_about

@@ -20,12 +20,14 @@ from uk_dynamics.model.urdf.description import (
     RobotDescription,
 )
 from uk_dynamics.model.urdf.inertia import inertia_problem
-from uk_dynamics.model.urdf.poses import compose, inverse, relative
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
 from uk_dynamics.model.urdf.rotation import (
     about_axis,
+    compose,
     from_quaternion,
     from_rpy,
+    inverse,
+    relative,
     to_rpy,
     turning_to,
 )

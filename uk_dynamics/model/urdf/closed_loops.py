@@ -27,8 +27,7 @@ from uk_dynamics.model.urdf.description import (
     LoopJoint,
     Pose,
 )
-from uk_dynamics.model.urdf.poses import compose, relative
-from uk_dynamics.model.urdf.rotation import from_rpy, turning_to
+from uk_dynamics.model.urdf.rotation import compose, from_rpy, relative, turning_to
 from uk_dynamics.model.urdf.schema import finite_numbers
 
 LOOP_TAGS = ("constraint", "loop", "coupling")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.model.urdf.description import Array
+from uk_dynamics.model.urdf.description import Array, Pose
 
 _ROUNDING = 1e-14  # of entries of a rotation matrix
 
@@ -94,3 +94,20 @@ def to_rpy(rotation: Array) -> Array:
     sin, cos = math.sin(roll), math.cos(roll)
     across = rotation[:2, 1] * cos - rotation[:2, 2] * sin
     return np.array([roll, pitch, math.atan2(-across[0], across[1])])
+
+
+def compose(first: Pose, second: Pose) -> Pose:
+    """The pose ``second`` of a frame that is given in ``first``, seen from where that is given."""
+    return Pose(
+        first.translation + first.rotation @ second.translation, first.rotation @ second.rotation
+    )
+
+
+def inverse(pose: Pose) -> Pose:
+    """The pose of the parent in the frame."""
+    return Pose(-pose.rotation.T @ pose.translation, pose.rotation.T)
+
+
+def relative(frame: Pose, seen: Pose) -> Pose:
+    """Pose of ``seen`` in ``frame``, both given in the same frame."""
+    return compose(inverse(frame), seen)

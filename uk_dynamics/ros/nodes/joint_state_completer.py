@@ -16,10 +16,13 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
-from uk_dynamics.ros.diagnostics.dynamics import report_rate
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import TABLES
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    Report,
+    report_rate,
+)
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor

@@ -10,8 +10,7 @@ from typing import Any
 from rclpy.node import Node
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import TABLES
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 

@@ -14,8 +14,13 @@ from std_srvs.srv import Trigger
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import CONFIGURED, REQUIRED, TABLES, TRAJECTORY
+from uk_dynamics.ros.parameters.parameter import (
+    CONFIGURED,
+    REQUIRED,
+    TABLES,
+    TRAJECTORY,
+    Parameters,
+)
 from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
 from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant
 from uk_dynamics.ros.servo.faults import Fault, SafeStop

@@ -13,13 +13,16 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.diagnostics.dynamics import report_rate
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import JOINT_STATE, TABLES
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    Report,
+    report_rate,
+)
+from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
-from uk_dynamics.ros.simulation.pacing import Lockstep, Pacer
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
+from uk_dynamics.ros.simulation.simulation_time import Lockstep, Pacer
 from uk_dynamics.ros.simulation.standard_services import Controls, StandardServices
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor

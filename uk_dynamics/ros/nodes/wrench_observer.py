@@ -15,10 +15,13 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.dynamics import report_rate
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import TABLES
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    Report,
+    report_rate,
+)
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput

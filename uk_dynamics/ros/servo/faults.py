@@ -11,8 +11,7 @@ from enum import Enum
 from rclpy.node import Node
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY
+from uk_dynamics.ros.parameters.parameter import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, Parameters
 from uk_dynamics.ros.timing.clock import steady_clock
 
 _RAMP_PERIOD = 0.005  # s

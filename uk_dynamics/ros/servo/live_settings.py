@@ -11,9 +11,10 @@ import numpy as np
 from uk_dynamics.control import checked_internal_efforts
 from uk_dynamics.control.servo import GRAVITY_COMPENSATION, TASKS, ServoModes
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.parameters.parameter import Parameter, Parameters
-from uk_dynamics.ros.parameters.tables import (
+from uk_dynamics.ros.parameters.parameter import (
     TRAJECTORY,
+    Parameter,
+    Parameters,
     gain_parameters,
     motor_parameters,
     row_parameter,

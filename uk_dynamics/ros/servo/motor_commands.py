@@ -21,12 +21,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import (
+from uk_dynamics.ros.parameters.parameter import (
     EFFORT_ARRAY,
     JOINT_STATE,
     REQUIRED,
     TRAJECTORY,
+    Parameters,
     command_topic,
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority

@@ -17,10 +17,13 @@ from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGener
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
-from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import TRAJECTORY
+from uk_dynamics.ros.diagnostics.publisher import (
+    TIME_ORIGIN,
+    MessageProblems,
+    Report,
+    report_dynamics,
+)
+from uk_dynamics.ros.parameters.parameter import TRAJECTORY, Parameters
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
@@ -29,7 +32,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     selection,
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
-from uk_dynamics.ros.servo.decision_report import report_decision
+from uk_dynamics.ros.servo.decision_report import TaskTopics, report_decision
 from uk_dynamics.ros.servo.faults import Fault
 from uk_dynamics.ros.servo.gain_check import GainCheck
 from uk_dynamics.ros.servo.live_settings import LiveSettings
@@ -38,7 +41,6 @@ from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard
-from uk_dynamics.ros.servo.task_topics import TaskTopics
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,
     Watchdog,

@@ -14,8 +14,7 @@ from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
+from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS, Parameters
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 MANAGER, SERVO = "controller_manager", "servo_controller"

@@ -14,10 +14,8 @@ from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.diagnostics.dynamics import report_dynamics
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.parameters.tables import JOINT_STATE, command_topic
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report, report_dynamics
+from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
     make_dynamics,
@@ -27,9 +25,9 @@ from uk_dynamics.ros.process.mechanism_source import (
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
-from uk_dynamics.ros.topics.active_constraints import to_message
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput, structural_references
+from uk_dynamics.ros.topics.messages import to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 

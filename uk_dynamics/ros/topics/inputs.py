@@ -24,9 +24,8 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, S
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
-from uk_dynamics.ros.topics.active_constraints import TOPIC, from_message
 from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
-from uk_dynamics.ros.topics.messages import EffortReader, StateReader
+from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, StateReader, from_message
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
 

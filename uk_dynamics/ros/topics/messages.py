@@ -5,6 +5,9 @@
 Outgoing messages are made once; their fields are written in place. A reader of incoming messages
 never raises for what a message holds: it returns the problem as text, and its arrays stay as they
 were.
+
+Active switchable constraints are a latched JointState: ``name`` lists their rows, ``position`` the
+values captured at their activation.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.mechanism.resolution import Actuators, Array
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 
 # Larger numbers are mistakes of the sender, and their squares overflow.
@@ -243,3 +247,43 @@ def _listed(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(f'"{name:.40}"' for name in names[:_SHOWN])
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+TOPIC = "simulator/active_constraints"
+
+
+def to_message(mechanism: Mechanism, active: ActiveConstraints) -> JointState:
+    """Rows of the active switchable constraints of a mechanism, with their captured values."""
+    names: list[str] = []
+    values: list[float] = []
+    for name, rows in mechanism.constraints.slices.items():
+        if name in active.names:
+            labels = mechanism.row_names[rows]
+            names += labels
+            values += active.captured.get(name, np.zeros(len(labels))).tolist()
+    return JointState(name=names, position=values)
+
+
+def from_message(mechanism: Mechanism, message: JointState) -> tuple[ActiveConstraints | None, str]:
+    """Inverse of :func:`to_message`; None and the problem where the message is not valid."""
+    if len(message.name) != len(message.position):
+        return None, f"{len(message.name)} names, but {len(message.position)} positions"
+    values = view(message.position)
+    if first_unusable(values) is not None:
+        return None, "positions that are not finite"
+    by_row = dict(zip(message.name, values.tolist(), strict=True))
+    names: set[str] = set()
+    captured: dict[str, np.ndarray] = {}
+    for name, spec in mechanism.hierarchy.switchable.items():
+        labels = mechanism.row_names[mechanism.constraints.slices[name]]
+        found = [by_row.pop(label) for label in labels if label in by_row]
+        if not found:
+            continue
+        if len(found) < len(labels):
+            return None, f'some rows of "{name}" are missing'
+        names.add(name)
+        if spec.on_activation == "capture":
+            captured[name] = np.array(found)
+    if by_row:
+        return None, f'"{next(iter(by_row))}" is not a row of a switchable constraint'
+    return ActiveConstraints(frozenset(names), captured), ""

@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.parameters.tables import EFFORT_COMMANDS
+from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.qos import RECORDING_QOS
 from uk_dynamics.simulation.recording import (

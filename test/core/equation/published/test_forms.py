@@ -12,8 +12,7 @@ from support.forms import FORMS, FORMS_FOR_SINGULAR_MASS
 
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.core.factorization import SingularMassError, factorize
-from uk_dynamics.core.linalg.mass_factor import mass_factor
-from uk_dynamics.core.linalg.reduced_inertia import UndeterminedCoordinatesError
+from uk_dynamics.core.linalg.mass_factor import UndeterminedCoordinatesError, mass_factor
 from uk_dynamics.core.servo.servo_law import servo_efforts
 from uk_dynamics.exceptions import InputError
 

@@ -15,9 +15,8 @@ from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
-from uk_dynamics.constraints.rows.constraint_terms import ConstraintTerms, RowFamily
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
-from uk_dynamics.constraints.rows.row import Direction, RobotRow, Row
+from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model import RobotModel

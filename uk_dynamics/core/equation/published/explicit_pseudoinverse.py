@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
-from uk_dynamics.core.linalg.mass_factor import Mass
+from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
-from uk_dynamics.core.linalg.reduced_inertia import NO_INERTIA
-from uk_dynamics.core.linalg.row_basis import RowBasis
-from uk_dynamics.core.linalg.row_space import PseudoinverseRows, projector_basis
+from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, RowBasis, projector_basis
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]

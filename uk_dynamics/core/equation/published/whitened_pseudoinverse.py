@@ -21,7 +21,7 @@ from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
-from uk_dynamics.core.linalg.row_space import PseudoinverseRows, projector_basis
+from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, projector_basis
 from uk_dynamics.exceptions import InputError
 
 Array = NDArray[np.float64]
