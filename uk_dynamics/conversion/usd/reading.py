@@ -16,7 +16,14 @@ from uk_dynamics.conversion.graph.graph import Graph
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.usd.joints import Joints
-from uk_dynamics.conversion.usd.scene import Scene, complaint, rotation_of, seen_from, usd_module
+from uk_dynamics.conversion.usd.scene import (
+    Scene,
+    axis_of,
+    complaint,
+    rotation_of,
+    seen_from,
+    usd_module,
+)
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Link, Pose, Visual
 
@@ -149,7 +156,7 @@ def _shape(scene: Scene, prim: Any) -> urdf.Shape | None:
         return urdf.Box((x, y, z))
     if kind == "Sphere":
         return urdf.Sphere(size("radius") * float(scale.mean()))
-    along = "XYZ".index(str(prim.GetAttribute("axis").Get()))
+    along = axis_of(prim, "axis")
     across = float(np.delete(scale, along).mean())
     return urdf.Cylinder(size("radius") * across, size("height") * float(scale[along]))
 
@@ -171,7 +178,7 @@ def _of_unit_density(shape: urdf.Shape) -> tuple[float, Any]:
 
 def _along(prim: Any) -> urdf.Array:
     """A rotation that takes z to the axis of a cylinder."""
-    axis = np.eye(3)["XYZ".index(str(prim.GetAttribute("axis").Get()))]
+    axis = np.eye(3)[axis_of(prim, "axis")]
     return urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)
 
 
