@@ -222,3 +222,13 @@ def test_an_axis_of_another_name_is_refused_with_its_place(whole, damaged, tmp_p
         InputError, match=r"^m\.usda: .*axis: expected X, Y or Z, found \"(Q|XY)\"$"
     ):
         import_file(file)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_an_inertia_that_is_not_finite_is_refused(number, tmp_path, recwarn):
+    file = tmp_path / "m.usda"
+    text = scene(body("a", mass=MASS.format(m=2, c=0.5, i=number)) + body("b", "1, 0, 0"))
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"^m\.usda: body a: its mass or inertia has numbers"):
+        import_file(file)
+    assert not recwarn
