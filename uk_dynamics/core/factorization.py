@@ -10,9 +10,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.equation.nullspace import NullSpace
+from uk_dynamics.core.equation.nullspace import ArticulatedNullSpace, NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
     AugmentedPseudoinverse,
     UdwadiaPhohomsiri,
