@@ -16,16 +16,14 @@ from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs, dtrtrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import Mass, coordinate_scale, inertia_factor
 from uk_dynamics.core.linalg.row_basis import RowBasis, RowSpace
 from uk_dynamics.core.tree.articulated_bodies import Articulated, ArticulatedMass
 from uk_dynamics.core.tree.cluster_rows import ClusterRows
-
-Array = NDArray[np.float64]
 
 
 class ScaledCoordinates(Factorization):

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
@@ -92,9 +92,6 @@ def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForce
         name: JointForces(**{key: x for key, x in vars(spec).items() if key != "armature"})
         for name, spec in specs
     }
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

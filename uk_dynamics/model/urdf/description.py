@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import UrdfError
 
-Array = NDArray[np.float64]
 JointType = Literal["revolute", "prismatic", "fixed", "floating", "planar"]
 
 WORLD = "world"  # may be named as a link where the robot has none of that name: what never moves
