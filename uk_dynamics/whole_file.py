@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Files that are whole or not there, whatever ends the program that writes them."""
+"""Files that are whole or not there, whatever ends the program that writes them or reads them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from uk_dynamics.exceptions import InputError
+
+
+def require_regular(path: Path) -> None:
+    """Refuse a device or a pipe, which may have no end.
+
+    Raises:
+        InputError: It is one.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError("is not a regular file", file=str(path))
 
 
 @contextmanager

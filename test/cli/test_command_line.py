@@ -45,10 +45,10 @@ def test_every_error_of_the_package_is_one_line_and_status_2(error, monkeypatch,
     assert captured.out == ""
 
 
-def test_an_interrupt_ends_quietly_with_the_status_of_a_shell(monkeypatch, capsys):
+def test_an_interrupt_ends_in_one_line_with_the_status_of_a_shell(monkeypatch, capsys):
     fails_with(monkeypatch, KeyboardInterrupt())
     assert main(["describe", "five_bar"]) == 130
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "uk_dynamics: interrupted\n")
 
 
 def test_a_bug_is_not_hidden(monkeypatch):

@@ -94,7 +94,7 @@ def writing(command: Command) -> bool:
 def test_simulate(tmp_path: Path) -> None:
     (tmp_path / "run.npz").write_text("yesterday's")
     command = Command(tmp_path, "simulate", "four_bar", "--duration", "1e5", "--out", "run.npz")
-    told = "uk_dynamics: run.npz contains the motion so far\n"
+    told = "uk_dynamics: interrupted; run.npz contains the motion so far\n"
     assert command.interrupt(at_work) == (INTERRUPTED, "", told)
     assert command.files == {"run.npz"}
     motion = Trajectory.load(tmp_path / "run.npz")
@@ -154,7 +154,7 @@ def test_plot(tmp_path: Path, recording: Path) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "report.html").write_text("yesterday's")
     command = Command(tmp_path, "plot", str(recording), "--out", "report")
-    assert command.interrupt(writing) == (INTERRUPTED, "", "")
+    assert command.interrupt(writing) == (INTERRUPTED, "", "uk_dynamics: interrupted\n")
     assert command.files == {"report.html"}
     assert (tmp_path / "report.html").read_text() == "yesterday's"
 
@@ -194,7 +194,9 @@ def test_while_a_mechanism_is_compiled(
     running = Command(tmp_path, name, "four_bar", *options)
     code, out, error = running.interrupt(compiling)
     assert (code, out) == (INTERRUPTED, "")
-    assert all(line.startswith("uk_dynamics: compiling four") for line in error.splitlines())
+    *before, last = error.splitlines()
+    assert all(line.startswith("uk_dynamics: compiling four") for line in before)
+    assert last == "uk_dynamics: interrupted"
     assert running.files == {"cc"}
 
 

@@ -534,6 +534,48 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, capsys):
     check_message(refused(capsys, "describe", str(file)), file, "", "regular file", "YAML file")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "plot {} --out picture.png",
+        "identify four_bar {}",
+        "calibrate four_bar {}",
+        "import {} --out there",
+        "calibrate four_bar run.npz --tracker {} --link coupler_link",
+    ],
+)
+@pytest.mark.parametrize("device", ["/dev/zero", "pipe"])
+def test_devices_and_pipes_are_not_read_to_their_end(
+    command, device, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    assert main(command.format(device).split()) == 2
+    assert capsys.readouterr().err == f"uk_dynamics: error: {device}: is not a regular file\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "describe four_bar --samples 1000000000",
+        "workspace rrr3 --frame platform --samples 1" + "0" * 5000,
+        "workspace rrr3 --frame platform --point 0 nan 0",
+        "simulate four_bar --rtol 1e-30",
+        "simulate four_bar --method rk4 --step 1e-12",
+        "identify four_bar --excite 1e9",
+    ],
+)
+def test_numbers_without_sense_are_refused_at_once(line, capsys):
+    try:
+        status = main(line.split())
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    *usage, problem = capsys.readouterr().err.splitlines()
+    assert "error: " in problem
+    assert all(text.startswith(("usage:", " ")) for text in usage)
+
+
 def test_an_unreadable_file_is_refused(tmp_path, capsys):
     file = tmp_path / "secret.yaml"
     file.write_text(START)

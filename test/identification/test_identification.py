@@ -222,6 +222,17 @@ def test_an_excitation_stays_within_limits_and_tells_more(five_bar: Mechanism) -
     np.testing.assert_allclose(np.gradient(v[:, 0], 1e-3)[5:-5], qdd[5:-5, 0], atol=1e-2, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("period", "problem"),
+    [(1e9, "expected a period"), (1e-300, "expected a period"), (1e5, "shorter period")],
+)
+def test_an_excitation_of_a_period_of_no_machine_is_refused(period: float, problem: str) -> None:
+    mechanism = Mechanism.from_file("four_bar")
+    regressor = Regressor(mechanism, linear_parameters(mechanism, ("links.*",)))
+    with pytest.raises(InputError, match=problem):
+        excitation(regressor, period, evaluations=10)
+
+
 def test_an_excitation_begins_where_loops_bound_it() -> None:
     # four tenths of a metre of each cylinder at once would tear the bucket's four-bar open
     mechanism = Mechanism.from_file("excavator")

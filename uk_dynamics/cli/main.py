@@ -150,7 +150,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UkDynamicsError as error:
         print(f"uk_dynamics: error: {error}", file=sys.stderr)
         return USER_ERROR
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        left = f"; {interrupt}" if str(interrupt) else ""
+        print(f"uk_dynamics: interrupted{left}", file=sys.stderr)
         return INTERRUPTED
     except MemoryError as error:
         print(f"uk_dynamics: error: not enough memory: {error}", file=sys.stderr)

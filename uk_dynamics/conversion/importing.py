@@ -25,6 +25,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
+from uk_dynamics.whole_file import require_regular
 
 _KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"
 
@@ -137,6 +138,7 @@ def urdf_next_to(path: Path) -> Path:
 
 
 def _parse(path: Path) -> ET.Element:
+    require_regular(path)
     try:
         if path.stat().st_size > LARGEST_DESCRIPTION:
             raise InputError("is too large for a robot description", file=str(path))

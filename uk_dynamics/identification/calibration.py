@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import fnmatch
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
+from uk_dynamics.whole_file import require_regular
 
 PLACES = ("constraints.*.parent.*", "constraints.*.child.*", "encoders.*")
 _GEOMETRY = ("constraints.", "joints.")
@@ -46,8 +49,11 @@ def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
     Raises:
         InputError: It cannot be read, or has no such columns.
     """
+    require_regular(Path(file))
     try:
-        table = np.genfromtxt(file, delimiter=",", names=True, encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an empty file
+            table = np.genfromtxt(file, delimiter=",", names=True, encoding="utf-8")
         columns = [np.atleast_1d(table[name]) for name in ("t", "x", "y", "z")]
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None

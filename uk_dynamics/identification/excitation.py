@@ -31,6 +31,7 @@ _REACH, _FARTHEST = 0.4, 1.2  # m or rad: first amplitude; largest of joints wit
 _VARIETY, _CENTERS = 0.3, 0.6  # of the logarithm of amplitudes; of centers without limits
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # of the amplitude, until a guess can be driven
 _STEEP = 1e3  # of what is beyond the limits, in the cost
+_SHORTEST_PERIOD = 1e-6  # s; its inverse is the longest
 _STEP, _SHORTEST = 0.6, 0.05  # of the search, in deviations of its first guesses
 _TOGETHER = 0.3  # of the unknowns, in a step
 _NOISE = 0.01  # of each motor's effort, root mean square
@@ -102,8 +103,11 @@ def excitation(
         progress: Called after each evaluation.
 
     Raises:
-        InputError: No motion was found within the limits.
+        InputError: No motion was found within the limits, or the period is of no machine.
     """
+    if not _SHORTEST_PERIOD <= period <= 1.0 / _SHORTEST_PERIOD:
+        problem = f"expected a period between {_SHORTEST_PERIOD:g} and {1.0 / _SHORTEST_PERIOD:g} s"
+        raise InputError(f"{problem}, found {period:g}")
     search = _Search(regressor, period)
     random = np.random.default_rng(seed)
     guesses = [random.standard_normal(search.unknowns) for _ in range(max(1, evaluations // 10))]
@@ -119,6 +123,11 @@ def excitation(
             place="initial_guess",
         )
     before = search.usual = search.errors(best)
+    if not np.isfinite(before).all():
+        raise InputError(
+            f"motions of {period:g} s are too slow to tell parameters from rounding errors; give a"
+            " shorter period"
+        )
     found = _improved(search, best, evaluations, random, progress)
     return replace(search.made(found), gain=1.0 / _rms(search.errors(found) / before))
 

@@ -24,7 +24,7 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.time_integration import METHODS, Advance
+from uk_dynamics.simulation.time_integration import FIXED_METHODS, METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
 Event = tuple[float, Mapping[str, bool]]
@@ -36,6 +36,12 @@ _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 _STEP = 1e-3  # s, of the fixed-step methods
 
 _MOST_INSTANTS = 1e8  # of samples or control periods: some GB of times alone
+
+_MOST_RESTS = 1e5  # of C in a long motion: each is an instant of Python
+
+_MOST_STEPS = 1e11  # days to months in C
+
+_LEAST_RTOL = 100.0 * float(np.finfo(float).eps)  # as SciPy has it
 
 
 def simulate(
@@ -84,12 +90,12 @@ def simulate(
             None is ``DOP853``, or ``rk4`` if efforts are held, since error control would have to
             restart in every period.
         step: Fixed step, in s; None is 1 ms, or the control period between 1 and 2 ms.
-        rtol: Relative tolerance of the adaptive methods.
+        rtol: Relative tolerance of the adaptive methods, at least 100 times what numbers resolve.
         atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
         sample_period: Time between samples of the result, in s.
         events: Constraints to switch on or off, as (time in s, {name: on}); velocities jump there,
             and the trajectory contains the dissipated energy.
-        progress: Called with the simulated time since the start, in s, at every sample.
+        progress: Called with the simulated time since the start, in s, now and then and at the end.
         backend: Evaluator from the first step to the last: ``auto`` compiles the mechanism at its
             first start, where it can be compiled; ``cached`` takes what has been compiled before.
             See :func:`select_backend`; the controller has one of its own.
@@ -120,6 +126,13 @@ def simulate(
             _check(method, **{name: value})
     step = fixed_step(step, control_period)
     _check_sizes(duration, sample_period, control_period, step)
+    if method in FIXED_METHODS and not duration / step <= _MOST_STEPS:
+        raise InputError(
+            f"{duration:g} s in steps of {step:g} s are more than {_MOST_STEPS:.0e} steps, which"
+            " take months; lengthen them or shorten the duration",
+            place="step",
+        )
+    _check_tolerances(rtol, atol, mechanism.size)
     began = time.perf_counter()
     continuous = control_period is None
     same = same_instant(sample_period, control_period or duration)
@@ -132,8 +145,13 @@ def simulate(
         same=same,
         backend=backend,
     )
+
+    def moved(t: float) -> None:
+        if progress is not None:
+            progress(t - state.t)
+
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
-    advance = Advance(mechanism.model, plant, method, step, tolerances)
+    advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
 
     def control(reached: State) -> None:
@@ -145,14 +163,12 @@ def simulate(
         if plant.continuous:
             control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
-        if progress is not None:
-            progress(reached.t - state.t)
 
     def move(start: State, when: Array, marks: _Marks) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
         first, treated = 0, False  # the instant reached, and whether what happens there has
         while True:
-            here = slice(first, first + advance.at_once + 1)
+            here = slice(first, advance.stop_after(first, when))
             last = first + len(when[here]) - 1
             on_the_way = np.arange(first, last + 1) < last
             sampled = marks.sample[here] * on_the_way
@@ -193,9 +209,6 @@ def simulate(
                 efforts,
                 plant.tracking_errors(times, found.q, found.v),
             )
-            if progress is not None:
-                for t in times.tolist():
-                    progress(t - state.t)
 
     def switch(reached: State, changes: Mapping[str, bool]) -> State:
         switched = plant.switch(reached, changes)
@@ -218,6 +231,9 @@ def simulate(
     _require_determined(mechanism, plant, current)
     warn_of_start(mechanism, plant, recorder, state)
     effects = _effects(controls, delay)
+    if advance.fixed and duration > advance.longest:  # a call of C ends after so many steps
+        rests = _ticks(state.t, duration, max(advance.longest, duration / _MOST_RESTS))
+        effects = np.sort(np.append(effects, [t for t in rests if not _near(effects, t, same)]))
     instants, changes_at, control_instants = _merge(controls, effects, scheduled, same)
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for begin, stop in pairwise(_parts(instants, changes_at)):
@@ -401,7 +417,8 @@ def _ticks(start: float, duration: float, period: float) -> Array:
 
 def _near(ticks: Array, t: float, same: float) -> bool:
     """Whether there is a tick at a time, within rounding."""
-    return bool(ticks[np.searchsorted(ticks, t - same)] <= t + same)
+    place = int(np.searchsorted(ticks, t - same))
+    return place < len(ticks) and bool(ticks[place] <= t + same)
 
 
 def _check(method: str, **numbers: float) -> None:
@@ -425,6 +442,17 @@ def _check_sizes(
             )
     if not duration + step > duration:
         raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
+
+
+def _check_tolerances(rtol: float, atol: float | None, size: float) -> None:
+    """Refuse tolerances that rounding errors exceed: steps would shrink without end."""
+    if not rtol >= _LEAST_RTOL:
+        problem = f"expected at least {_LEAST_RTOL:.3g}, 100 times what numbers resolve"
+        raise InputError(f"{problem}, found {rtol!r}", place="rtol")
+    least = float(np.finfo(float).eps) * size
+    if atol is not None and not atol >= least:
+        problem = f"expected at least {least:.3g}, what positions of this machine resolve"
+        raise InputError(f"{problem}, found {atol!r}", place="atol")
 
 
 def _is_finite(value: object) -> bool:

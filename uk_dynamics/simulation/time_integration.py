@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
@@ -39,7 +38,8 @@ _STEPS_IN_C = ("rk4", "semi_implicit_euler", "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
-_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long
+_AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long …
+_STEPS_AT_ONCE = 5000  # … or fixed steps
 
 
 @dataclass
@@ -51,6 +51,7 @@ class Advance:
     method: str  # one of METHODS
     step: float  # fixed step, in s
     tolerances: Tolerances  # error control of the adaptive methods
+    moved: Callable[[float], object] = float  # called with the time reached, in s, now and then
     steps: int = 0  # accepted steps so far
     rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
@@ -85,9 +86,16 @@ class Advance:
         return self.method in FIXED_METHODS
 
     @property
-    def at_once(self) -> int:
-        """Instants that C may be given in a call; with error control it pauses by itself."""
-        return _AT_ONCE if self.fixed else sys.maxsize
+    def longest(self) -> float:
+        """Time that fixed steps may take in a call of C, in s."""
+        return _STEPS_AT_ONCE * self.step
+
+    def stop_after(self, first: int, when: Array) -> int:
+        """Behind the instants that C may be given from one on; error control pauses by itself."""
+        if not self.fixed:
+            return len(when)
+        reached = int(np.searchsorted(when, when[first] + self.longest, side="right"))
+        return min(max(reached, first + 2), first + 1 + _AT_ONCE)
 
     def next_break(self, first: int, breaks: Array) -> int:
         """Number of the instant where the steps after one of them end."""
@@ -123,6 +131,7 @@ class Advance:
                 state = self.plant.project_step(state, State(t, q, v))
                 self.steps += 1
                 self.evaluations += cost
+                self.moved(t)
             yield state
 
     def _in_c(self, state: State, stop: float) -> State | None:
@@ -151,6 +160,7 @@ class Advance:
             self._step_size = found.next_step or None
             if found.phase == "paused":
                 self._ask_why(found.state, found.next_step, float(when[-1]))
+        self.moved(found.state.t)
         self.steps += found.steps
         self.rejected += found.rejected
         self.evaluations += found.evaluations
@@ -202,6 +212,7 @@ class Advance:
             while stepper.t < stop - SAME_TIME:
                 start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
+                self.moved(stepper.t)
                 if stepper.steps % _PATIENCE == 0:
                     self._ask_why(start, stepper.step_size, float(stops[-1]))
             yield State(float(stop), *stepper.sample(float(stop)))

@@ -10,7 +10,7 @@ other runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -54,6 +54,7 @@ def explore(
     rows: Sequence[str] = TWIST,  # of the frame's twist, that make the task
     forces: bool = True,  # whether to compute what loads the motors can hold
     seed: int = 0,  # of the random steps
+    progress: Callable[[], object] | None = None,  # called at each configuration found
 ) -> ReachableSet:
     """Find where a frame gets to from a configuration.
 
@@ -62,7 +63,7 @@ def explore(
         InputError: The mechanism cannot move.
     """
     home = mechanism.assemble() if start is None else start
-    walk = _Walk(mechanism, frame, home, rows, seed)
+    walk = _Walk(mechanism, frame, home, rows, seed, progress)
     if not walk.measures.freedoms:
         raise InputError("has no freedom to move", place=mechanism.name)
     walk.reach_out()
@@ -100,9 +101,16 @@ class _Walk:
     """Configurations that were found, and how many of them are near a place."""
 
     def __init__(
-        self, mechanism: Mechanism, frame: Point, home: Array, rows: Sequence[str], seed: int
+        self,
+        mechanism: Mechanism,
+        frame: Point,
+        home: Array,
+        rows: Sequence[str],
+        seed: int,
+        progress: Callable[[], object] | None,
     ) -> None:
         self._mechanism, self._frame = mechanism, frame
+        self._progress = progress
         self.measures = SingularityMeasures(mechanism, home, frame, rows)
         self._rng = np.random.default_rng(seed)
         self.found: list[Array] = [home]
@@ -167,6 +175,8 @@ class _Walk:
         """One more."""
         self.found.append(q)
         self._places.append(self.place(q))
+        if self._progress is not None:
+            self._progress()
 
     def _moved(self, q: Array, place: Array) -> float:
         return float(np.linalg.norm(self.place(q) - place))

@@ -98,7 +98,20 @@ def for_another_system(path):
     path.with_suffix(".sha256").write_text(f"{key} {digest}\n")
 
 
-@pytest.mark.parametrize("damage", [foreign, cut, unsigned, other_key, binary, for_another_system])
+def endless(path):
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def pipe(path):
+    digest = path.with_suffix(".sha256")
+    digest.unlink()
+    os.mkfifo(digest)
+
+
+@pytest.mark.parametrize(
+    "damage", [foreign, cut, unsigned, other_key, binary, for_another_system, endless, pipe]
+)
 def test_a_damaged_or_foreign_entry_is_made_anew(entries, damage):
     usual = replace(compiler.find_compiler(), optimization="-O2")  # as libraries of mechanisms
     path = cache.library_for(mechanism(PARTS), usual, source)

@@ -64,7 +64,10 @@ def test_killed(tmp_path: Path) -> None:
 
 def test_interrupted(tmp_path: Path) -> None:
     path, status, err = end_long_run(tmp_path, signal.SIGINT)
-    assert (status, err) == (INTERRUPTED, "uk_dynamics: run.mcap contains the motion so far\n")
+    assert (status, err) == (
+        INTERRUPTED,
+        "uk_dynamics: interrupted; run.mcap contains the motion so far\n",
+    )
     loaded = ukd.Trajectory.load(path)
     # Either it was ended, or a record was being written at that very moment.
     assert any(text in loaded.warnings[-1] for text in ("interrupted", "cut short"))

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def register(commands: common.Commands) -> None:
         "--point",
         metavar=("X", "Y", "Z"),
         nargs=3,
-        type=float,
+        type=common.finite,
         default=(0.0, 0.0, 0.0),
         help="a point in it, in m (default: its origin)",
     )
@@ -82,14 +82,16 @@ def run(arguments: argparse.Namespace) -> int:
     positions = dict(arguments.positions)
     start = mechanism.assemble(positions, hold=positions)
     x, y, z = arguments.point
-    found = explore(
-        mechanism,
-        (arguments.frame, (x, y, z)),
-        start,
-        samples=arguments.samples,
-        rows=arguments.rows or TWIST,
-        forces=not arguments.no_forces,
-    )
+    with progress_bar(arguments.samples, "configuration") as bar:
+        found = explore(
+            mechanism,
+            (arguments.frame, (x, y, z)),
+            start,
+            samples=arguments.samples,
+            rows=arguments.rows or TWIST,
+            forces=not arguments.no_forces,
+            progress=bar.update,
+        )
     if arguments.plot:
         write_picture(found, mechanism, arguments.plot)
     if arguments.out:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         positions = dict(arguments.positions)
         q = mechanism.assemble(positions, hold=positions)
-    facts = report(mechanism, q, tasks, samples=arguments.samples)
+    with progress_bar(arguments.samples, "state") as bar:
+        facts = report(mechanism, q, tasks, samples=arguments.samples, progress=bar.update)
     if arguments.json:
         print(json_text(facts.to_dict()))
     else:

@@ -196,13 +196,16 @@ def _options(arguments: argparse.Namespace) -> dict[str, float]:
 
 @contextmanager
 def _report_recording(recording: Path | None) -> Iterator[None]:
-    """After an error or Ctrl-C, print where the samples are."""
+    """After an error or Ctrl-C, say where the samples are."""
     before = _identity(recording)
     try:
         yield
-    except (UkDynamicsError, KeyboardInterrupt):
+    except (UkDynamicsError, KeyboardInterrupt) as end:
         if recording is not None and _identity(recording) != before:
-            print(f"uk_dynamics: {recording} contains the motion so far", file=sys.stderr)
+            where = f"{recording} contains the motion so far"
+            if isinstance(end, KeyboardInterrupt):
+                raise KeyboardInterrupt(where) from None
+            print(f"uk_dynamics: {where}", file=sys.stderr)
         raise
 
 

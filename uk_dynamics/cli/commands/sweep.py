@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
@@ -68,12 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=progress,
             )
     except KeyboardInterrupt:
-        done = len(store.rows())
-        print(
-            f"interrupted; {store.directory} has {done} points, start again to resume",
-            file=sys.stderr,
-        )
-        raise
+        kept = f"{store.directory} has {len(store.rows())} points, start again to resume"
+        raise KeyboardInterrupt(kept) from None
     if arguments.json:
         print(json_text({**vars(outcome), "results": store.results}))
         return 1 if outcome.failed else 0

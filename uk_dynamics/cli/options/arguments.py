@@ -28,6 +28,9 @@ TASKS = "tasks file (YAML), or the name of a shipped one"
 
 MODES = ("gravity", "hold")  # without tasks
 
+_MOST = 10**7  # of anything: more fill memories and days
+_DIGITS = 100  # Python reads no more than some thousands
+
 
 def add_command(
     commands: Commands, name: str, text: str, run: Callable[[argparse.Namespace], int]
@@ -177,9 +180,11 @@ def positive(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Read a whole number of at least zero."""
+    """Read a whole number of at least zero that no memory is too small for."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f'"{text}" is not a whole number of at least 0')
+    if len(text) > _DIGITS or int(text) > _MOST:
+        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST}")
     return int(text)
 
 

@@ -64,8 +64,8 @@ def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
     return "\n".join(lines)
 
 
-def progress_bar(total: float, unit: str, shape: str | None = None) -> Any:
-    """A tqdm bar as a context; ``shape`` is its format, None the usual one."""
+def progress_bar(total: float | None, unit: str, shape: str | None = None) -> Any:
+    """A tqdm bar as a context; ``shape`` is its format, None the usual one with an estimate."""
     from tqdm import tqdm
 
     return tqdm(

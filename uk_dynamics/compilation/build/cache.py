@@ -120,10 +120,12 @@ def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:
 
 def _is_intact(library: Path, key: str) -> bool:
     """Whether an entry is whole and made by this user for this key."""
+    digest = library.with_suffix(".sha256")
+    if not (library.is_file() and digest.is_file()):  # devices and pipes may have no end
+        return False
     try:
         owner = library.stat().st_uid
-        mark = library.with_suffix(".sha256").read_text(encoding="ascii")
-        return owner == os.getuid() and mark == _mark(library, key)
+        return owner == os.getuid() and digest.read_text(encoding="ascii") == _mark(library, key)
     except (OSError, UnicodeDecodeError):
         return False
 

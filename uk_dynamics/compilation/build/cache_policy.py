@@ -71,6 +71,8 @@ def clear(folder: Path) -> Removed:
 def locked(library: Path, *, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of an entry; yields whether it is held."""
     path = library.with_suffix(".lock")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path.name} is no file")
     while True:
         with path.open("w") as file:
             try:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,9 +56,21 @@ class IntegrabilityReport:
 
 
 def examine_integrability(
-    mechanism: ResolvedMechanism, q: Array, samples: int = SAMPLES, seed: int = 0
+    mechanism: ResolvedMechanism,
+    q: Array,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    progress: Callable[[], object] | None = None,
 ) -> IntegrabilityReport:
-    """Test all constraints at sampled states around a configuration; the first sample is q."""
+    """Test all constraints at sampled states around a configuration; the first sample is q.
+
+    Args:
+        mechanism: Whose constraints.
+        q: A configuration on them, (nq,).
+        samples: How many states.
+        seed: Of the random numbers.
+        progress: Called after each state.
+    """
     rows = _Rows(mechanism)
     rheonomic = rows.rheonomic(q)
     affine = rows.affine(q)
@@ -68,14 +81,17 @@ def examine_integrability(
     holonomic = affine & of_motion
     velocities, coordinates = 0, mechanism.model.nv
     complete = True
-    points = _sample(mechanism, q, samples, seed, moving=bool(rheonomic.any()))
-    for point in points:
+    tested_at = 0
+    for point in _sample(mechanism, q, samples, seed, moving=bool(rheonomic.any())):
         found = integrability(system, point, mechanism.spec.solver.rank_tolerance)
         curvature[tested] = np.maximum(curvature[tested], found.curvature)
         holonomic[tested] &= found.holonomic
         complete = complete and found.complete
         velocities = max(velocities, found.rank)
         coordinates = min(coordinates, found.integrable_combinations)
+        tested_at += 1
+        if progress is not None:
+            progress()
     natures = {}
     for name, part in mechanism.constraints.slices.items():
         if not of_motion[part].all():
@@ -88,7 +104,7 @@ def examine_integrability(
         largest = float(curvature[part].max(initial=0.0))
         natures[name] = ConstraintNature(verdict, live or bool(rheonomic[part].any()), largest)
     bound = min(coordinates, velocities)
-    return IntegrabilityReport(len(points), natures, velocities, bound, complete)
+    return IntegrabilityReport(tested_at, natures, velocities, bound, complete)
 
 
 class _Rows:
@@ -163,16 +179,17 @@ def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
 
 def _sample(
     mechanism: ResolvedMechanism, q: Array, samples: int, seed: int, *, moving: bool
-) -> list[Point]:
+) -> Iterator[Point]:
     """Configurations on the constraints, the given one first; fewer where they are hard to find."""
     generator = np.random.default_rng(seed)
     dynamics = InterpretedDynamics(mechanism)
     model = mechanism.model
-    points: list[Point] = [(0.0, q)]
+    yield 0.0, q
+    found = 1
     spread = _SPREAD * min(1.0, mechanism.spec.model.length)
     at_rest = np.zeros(model.nv)
     for _ in range(3 * samples):
-        if len(points) >= samples:
+        if found >= samples:
             break
         t = float(generator.uniform(0.0, _TIME)) if moving else 0.0
         step = spread * generator.uniform(-1.0, 1.0, model.nv)
@@ -180,5 +197,5 @@ def _sample(
             state = dynamics.project(State(t, model.integrate(q, step), at_rest))
         except (SimulationError, UndeterminedMotionError):
             continue
-        points.append((t, state.q))
-    return points[:samples]
+        found += 1
+        yield t, state.q

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -190,7 +190,12 @@ class MechanismReport:
 
 
 def report(
-    mechanism: ResolvedMechanism, q: Array, tasks: Tasks | None = None, *, samples: int = 0
+    mechanism: ResolvedMechanism,
+    q: Array,
+    tasks: Tasks | None = None,
+    *,
+    samples: int = 0,
+    progress: Callable[[], object] | None = None,
 ) -> MechanismReport:
     """Examine a mechanism at an assembled configuration; see :meth:`Mechanism.report`."""
     model, S = mechanism.model, mechanism.actuators.matrix
@@ -242,7 +247,9 @@ def report(
         friction=mechanism.friction.names,
         warnings=(*mechanism.warnings, *_undetermined_friction(mechanism, factorization, acting)),
         tasks=examined,
-        integrability=examine_integrability(mechanism, q, samples) if samples else None,
+        integrability=(
+            examine_integrability(mechanism, q, samples, progress=progress) if samples else None
+        ),
         identified={
             name: {"value": value, "deviation": x.deviations[k], "by": x.by, "date": x.date}
             for x in mechanism.spec.identified

@@ -19,7 +19,7 @@ from uk_dynamics.simulation.recording.trajectory_data import (
     Switching,
     TrajectoryData,
 )
-from uk_dynamics.whole_file import whole_file
+from uk_dynamics.whole_file import require_regular, whole_file
 
 _SWITCHING = ("t", "energy_lost", "event", "name", "on")
 SUFFIXES = (".npz", ".mcap", ".csv")
@@ -49,6 +49,7 @@ def unknown_suffix(path: Path) -> InputError:
 
 def load(path: Path) -> TrajectoryData:
     """Read a trajectory; see :meth:`Trajectory.load`."""
+    require_regular(path)
     suffix = path.suffix.lower()
     if suffix == ".mcap":
         return mcap_trajectory.load(path)
