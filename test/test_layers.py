@@ -29,7 +29,7 @@ PACKAGES = {PACKAGE: (PACKAGE, ""), STUDIES: (f"studies/{STUDIES}", "studies")}
 # files beside them; the empty name is the package itself, the names it offers. A folder without a
 # line here belongs to the folder that holds it.
 ROOMS = (
-    *("colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
+    *("arrays", "colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
     *("core/linalg", "core/tree"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
@@ -63,7 +63,7 @@ ROOMS = (
     *("studies/papers/review", "studies/papers/servo", "studies/papers/iftomm", "studies/papers"),
     *("studies/commands", "studies"),
 )
-FILES = (*ROOMS[:6], "mechanism_class", "__main__")
+FILES = (*ROOMS[:7], "mechanism_class", "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 

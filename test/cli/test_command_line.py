@@ -13,10 +13,12 @@ import termios
 import pytest
 from support.repository import ROOT
 
-from uk_dynamics.cli import extensions
 from uk_dynamics.cli.commands import describe
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
+
+# the name is that of the function in its folder, too
+command_line = sys.modules[main.__module__]
 
 
 def fails_with(monkeypatch, error):
@@ -30,8 +32,8 @@ def fails_with(monkeypatch, error):
 
 def entries(monkeypatch, **commands):
     """Let the entry-point group hold these commands."""
-    found = [importlib.metadata.EntryPoint(n, v, extensions.GROUP) for n, v in commands.items()]
-    monkeypatch.setattr(extensions, "entry_points", lambda group: found)
+    found = [importlib.metadata.EntryPoint(n, v, command_line.GROUP) for n, v in commands.items()]
+    monkeypatch.setattr(command_line, "entry_points", lambda group: found)
 
 
 @pytest.mark.parametrize("error", [UkDynamicsError("two\nlines"), SimulationError("stuck", 1.0)])
@@ -200,7 +202,7 @@ def test_a_command_that_needs_ros_says_so_where_there_is_none(monkeypatch, capsy
 
 @pytest.mark.parametrize("command", ["reproduce", "benchmark"])
 def test_a_study_says_where_it_is_where_it_is_not_installed(command, monkeypatch, capsys):
-    monkeypatch.setattr(extensions, "source_tree", lambda: None)
+    monkeypatch.setattr(command_line, "source_tree", lambda: None)
     for module in [name for name in sys.modules if name.startswith("uk_dynamics_studies.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "uk_dynamics_studies", None)
@@ -223,7 +225,7 @@ def test_built_in_commands_load_nothing_of_other_packages(monkeypatch):
     def refuse(group):
         raise AssertionError("asked for the commands of other packages")
 
-    monkeypatch.setattr(extensions, "entry_points", refuse)
+    monkeypatch.setattr(command_line, "entry_points", refuse)
     monkeypatch.setattr("uk_dynamics.cli.commands.describe.run", lambda arguments: 0)
     assert main(["describe", "five_bar"]) == 0
 

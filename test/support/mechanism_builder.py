@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.resolution.local_structure import local_structure
-from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
+from uk_dynamics.mechanism.resolution.natural_scale import local_structure, natural_row_scale
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import package_directory

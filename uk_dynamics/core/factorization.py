@@ -10,9 +10,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation.articulated_nullspace import ArticulatedNullSpace
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-from uk_dynamics.core.equation.nullspace import NullSpace
+from uk_dynamics.core.equation.nullspace import ArticulatedNullSpace, NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
     AugmentedPseudoinverse,
     UdwadiaPhohomsiri,
@@ -39,7 +39,6 @@ __all__ = [
     "factorize",
 ]
 
-Array = NDArray[np.float64]
 
 _EXPLICIT: dict[str, type[AugmentedPseudoinverse | UdwadiaPhohomsiri]] = {
     form.method: form for form in (AugmentedPseudoinverse, UdwadiaPhohomsiri)

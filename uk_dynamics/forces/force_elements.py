@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import CompiledExpressions
 from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics, JointTerm, apply, skew
 from uk_dynamics.forces.springs import JointSpring, JointSprings, LineSpring, LineSprings
 
-Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics, FramePairs, apply, dot, skew
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.rows import (
     AncestorMask,
     FrameKinematics,
@@ -20,8 +20,6 @@ from uk_dynamics.constraints.rows import (
     skew,
 )
 from uk_dynamics.core.linalg import above, at_least, square_root, where
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Indices
 from uk_dynamics.control.estimation import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
@@ -27,7 +28,6 @@ from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 
-Indices = NDArray[np.intp]
 _RANK = 1e-9  # of the largest singular value
 _ROUNDING = 1e-6  # of a window, that counts as no time
 _FLAT = 1e-5  # change of v/v₀ from which differences of log cosh, exact to 1e-16, are used

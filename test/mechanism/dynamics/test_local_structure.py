@@ -17,7 +17,7 @@ from uk_dynamics.core.tree.clusters import Tree
 from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.resolution.local_structure import local_structure
+from uk_dynamics.mechanism.resolution.natural_scale import local_structure
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate

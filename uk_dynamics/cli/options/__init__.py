@@ -10,5 +10,6 @@ from uk_dynamics.cli.options.arguments import (
     add_start_on_tasks,
     check_writable,
     count,
+    need_ros,
     positive,
 )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -48,6 +49,15 @@ def add_command(
     )
     parser.set_defaults(run=run, parser=parser)
     return parser
+
+
+def need_ros(what: str) -> None:
+    """Refuse a command where ROS 2 is not installed."""
+    if importlib.util.find_spec("rclpy") is None:
+        raise InputError(
+            f'{what} needs ROS 2: install it in this environment (pip install ".[ros]" in the'
+            " sources) or source the setup file of a ROS installation"
+        )
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:

@@ -16,9 +16,7 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
@@ -131,8 +129,6 @@ def _power(base: str, exponent: Expression, names: Mapping[Expression, str]) -> 
     text = " * ".join(parts)
     return text if n > 0.0 else f"1.0 / ({text})"
 
-
-Array = NDArray[np.float64]
 
 _SHOWN = 80  # characters of a part that has no value
 _MOST_SHOWN = 60  # nodes of such a part

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import StateError, UnknownNameError
-
-Array = NDArray[np.float64]
 
 
 class ReferenceSample(NamedTuple):

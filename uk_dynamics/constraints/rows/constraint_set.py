@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.rows.frame_rows import AngularRows
 from uk_dynamics.constraints.rows.relative_motion import (
@@ -22,8 +23,6 @@ from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot
 from uk_dynamics.core.equation import row_gains
 from uk_dynamics.core.linalg import cosine, polar_angle, sine
-
-Flags = NDArray[np.bool_]
 
 
 class FollowedReferences:

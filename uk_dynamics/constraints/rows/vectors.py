@@ -9,9 +9,8 @@ vectors of a mechanism, and valid for arrays of dtype object that hold symbols.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from uk_dynamics.arrays import Array
 
 
 def _skew_tensor() -> Array:

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.conversion.mjcf.actuators import add_actuators
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
 from uk_dynamics.conversion.mjcf.names import Names
-from uk_dynamics.conversion.mjcf.tendons import add_springs
+from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
 from uk_dynamics.exceptions import InputError

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.solution import Method, Solution, Status
 from uk_dynamics.core.linalg.mass_factor import Mass
 from uk_dynamics.core.linalg.rank_rule import (
@@ -19,9 +20,6 @@ from uk_dynamics.core.linalg.rank_rule import (
     NEGLIGIBLE_ACCELERATION,
 )
 from uk_dynamics.core.linalg.row_basis import RowSpace
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 

@@ -23,10 +23,10 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.linalg.row_basis import RowBasis
 
-Array = NDArray[np.float64]
 Point = TypeVar("Point")
 # Vector field, or several: point and step of the differences inside → (n,) or (n, k).
 Field = Callable[[Point, float], Array]

@@ -23,11 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.solution import Solution, Status
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_CONSISTENCY_TOLERANCE
-
-Array = NDArray[np.float64]
 
 # Loads agree when they differ by at most this part of the largest.
 _AGREEMENT = 1e-11

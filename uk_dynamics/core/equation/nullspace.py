@@ -16,14 +16,14 @@ from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs, dtrtrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import Mass, coordinate_scale, inertia_factor
 from uk_dynamics.core.linalg.row_basis import RowBasis, RowSpace
-
-Array = NDArray[np.float64]
+from uk_dynamics.core.tree.articulated_bodies import Articulated, ArticulatedMass
+from uk_dynamics.core.tree.cluster_rows import ClusterRows
 
 
 class ScaledCoordinates(Factorization):
@@ -122,3 +122,69 @@ class NullSpace(ScaledCoordinates):
 
     def _particular(self, y: Array) -> Array:
         return self._scale * self.basis.basis_product(y)
+
+
+class ArticulatedNullSpace(Factorization):
+    """Factorisation by clusters; the coordinates of an ideal force are q̈ and F, (2 nv,)."""
+
+    method = "nullspace"
+    basis: ClusterRows
+
+    def __init__(
+        self, mass: ArticulatedMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+    ) -> None:
+        """Factor; see :func:`uk_dynamics.core.factorization.factorize`.
+
+        A: A ``csr_array`` whose rows each stay in one cluster, (m, nv).
+        """
+        from scipy.sparse import csr_array  # takes long to import
+
+        self._inertia = mass.inertia
+        self._scale = coordinate_scale(self._inertia.diagonal())
+        clusters = self._inertia.clusters
+        basis = ClusterRows(csr_array(A), clusters, self._scale, natural_scale, rank_tolerance)
+        super().__init__(basis, mass, A)
+        self._tree = Articulated(self._inertia, basis.bases)
+
+    def admissible(self, X: Array) -> Array:
+        """N X = Z (ZᵀMZ)⁻¹ Zᵀ X."""
+        return self._tree.outward(self._tree.inward(X))
+
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K = R⁻¹ Zᵀ, cluster by cluster."""
+        sizes = np.linalg.norm(self._scale[:, None] * X, axis=0)
+        bases = self._inertia.clusters.in_order(self._tree.bases)
+        parts = [part[Z.any(axis=0)] for part, Z in zip(self._tree.inward(X), bases, strict=True)]
+        return np.concatenate([np.zeros((0, X.shape[1])), *parts]), sizes
+
+    def correction(self, r: Array) -> Array:
+        """(I − N M) x with A x = r on the independent rows."""
+        return self._accelerate(np.zeros(self.A.shape[1]), r, None)[0]
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """M q̈ − F."""
+        qdd, F = np.split(coordinates, 2)
+        return self._inertia.multiply(qdd) - F
+
+    def nonideal_force(self, force: Array) -> Array:
+        """M N c."""
+        return self._inertia.multiply(self.admissible(force))
+
+    def multipliers(self, coordinates: Array) -> Array:
+        """Multipliers of minimum norm of an ideal force given in coordinates, (m,)."""
+        return self.basis.multipliers(self.ideal_force(coordinates))
+
+    def holding(self, force: Array) -> Array:
+        """Ideal force that keeps a given force from moving the rows, as q̈ and F."""
+        return self._accelerate(force, np.zeros(self.A.shape[0]), None)[1]
+
+    def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
+        particular = self.basis.particular(b)
+        qdd = self._tree.outward(self._tree.inward(F, particular), particular)
+        coordinates = np.concatenate((qdd, F))
+        if nonideal is not None:
+            qdd = qdd + self.admissible(nonideal)
+        return qdd, coordinates
+
+    def _free_acceleration(self, F: Array) -> Array:
+        return self._scale**2 * F

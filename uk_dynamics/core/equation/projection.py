@@ -7,11 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
-
-Array = NDArray[np.float64]
 
 # The generated C has these constants from here.
 ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below

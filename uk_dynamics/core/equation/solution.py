@@ -12,6 +12,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
+
 Method = Literal[
     "auto",
     "udwadia_kalaba",
@@ -39,8 +41,6 @@ FOR_SINGULAR_MASS: tuple[str, ...] = (
     "udwadia_phohomsiri",
     "kkt",
 )
-
-Array = NDArray[np.float64]
 
 
 class Status(Enum):

@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from uk_dynamics.arrays import Array, Flags
+
 Value = TypeVar("Value", float, Array)
 
 #: What constraints, tasks and held joints have unless a file or a program says otherwise.

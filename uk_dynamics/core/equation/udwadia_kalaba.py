@@ -12,13 +12,11 @@ which is a + M^{-1/2} B⁺ (b − A a) of the review's (36), extended by the ser
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.row_basis import RowBasis
-
-Array = NDArray[np.float64]
 
 
 class UdwadiaKalaba(Factorization):

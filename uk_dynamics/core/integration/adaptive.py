@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
 from uk_dynamics.core.integration.jacobian import Accelerations, motion_jacobian
 from uk_dynamics.exceptions import ExpressionValueError, SimulationError
 
-Array = NDArray[np.float64]
 Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 

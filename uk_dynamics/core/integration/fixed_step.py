@@ -13,11 +13,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import SimulationError
 
-Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
 
 PART_OF_A_STEP = 1e-9  # a remainder of an interval below this part of a step is rounding

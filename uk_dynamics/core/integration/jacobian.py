@@ -7,11 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.integration.fixed_step import ConfigurationSpace
-
-Array = NDArray[np.float64]
 
 #: (t, configurations (K, nq), velocities (K, nv)) → accelerations (K, nv), NaN where none are.
 Accelerations = Callable[[float, Array, Array], Array]

@@ -19,13 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE
 from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 FLAT = 1e-9  # of its size if nothing cancelled: below, a gradient is zero
 SEARCH_ROUNDING = 1e-14  # of residuals, relative to what they are the difference of

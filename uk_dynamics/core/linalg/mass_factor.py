@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dtrmm, dtrmv
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.rank_rule import LOST_PIVOTS
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
-
-Array = NDArray[np.float64]
 
 # Rounding of a positive semi-definite matrix scaled to unit diagonal stays far below this.
 _NEGATIVE = 1e-9

@@ -43,11 +43,9 @@ rank by the factor ``SAFE_MARGIN``, and dependent rows hold within ``SAFE_ROUNDI
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import InputError
-
-Array = NDArray[np.float64]
 
 DEFAULT_RANK_TOLERANCE = 1e-4
 DEFAULT_TASK_RANK_TOLERANCE = 1e-6

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.symbolic_functions import (
     at_least,
     below,
@@ -22,8 +22,6 @@ from uk_dynamics.core.linalg.symbolic_functions import (
     square_root,
     where,
 )
-
-Array = NDArray[np.float64]
 
 _TINY = 1e-300  # keeps sin θ/θ finite at zero
 _SERIES_BELOW = 1.0  # rad²; above it the closed forms lose at most two digits to cancellation

@@ -12,9 +12,9 @@ frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.symbolic_functions import (
     below,
     is_symbolic,
@@ -22,8 +22,6 @@ from uk_dynamics.core.linalg.symbolic_functions import (
     square_root,
     where,
 )
-
-Array = NDArray[np.float64]
 
 _TINY = 1e-300  # keeps θ/sin θ finite at the identity
 

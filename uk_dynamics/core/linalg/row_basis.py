@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.linalg.rank_rule import (
     EXACTLY_DEPENDENT,
     KERNEL_ROUNDING,
     LEAST_PART,
     inverse_row_scale,
 )
-
-Flags = NDArray[np.bool_]
 
 
 class RowSpace(Protocol):
@@ -136,10 +135,6 @@ class PseudoinverseRows:
     def _named(self) -> RowBasis:
         at_most_one = np.full(len(self._rows), 1.0 / LEAST_PART)  # the rows are scaled already
         return RowBasis(np.asfortranarray(self._rows.T), at_most_one, self._tolerance)
-
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class RowBasis:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
+
 
 def _choose(condition: Any, yes: Any, no: Any) -> Any:
     if hasattr(condition, "choose"):
@@ -60,9 +62,6 @@ def at_least(x: Array, least: Array | float) -> Array:
     if is_symbolic(x):
         return where(below(x, least), least, x)
     return np.maximum(x, least)
-
-
-Array = NDArray[np.float64]
 
 
 def _of_each(name: str, of_float: Callable[[float], float]) -> Callable[[Array], Any]:

@@ -15,14 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.recursion.recursion import Recursion
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class Hierarchical(Factorization):

@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dgesdd, dormqr, dtrtrs
 
+from uk_dynamics.arrays import Array, Indices
+
 
 @dataclass(frozen=True)
 class Block:
@@ -94,9 +96,6 @@ def _diagonal(parts: list[Array]) -> Array:
         column += width
     return result
 
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 _NOTHING: Array = np.empty(0)

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.mass_factor import (
     NO_INERTIA,
     DenseMass,
@@ -35,8 +35,6 @@ from uk_dynamics.core.linalg.mass_factor import (
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.tree.clusters import ClusterGroup, Clusters
 from uk_dynamics.core.tree.tree_inertia import TreeInertia, motion_about
-
-Array = NDArray[np.float64]
 
 _NOTHING: Array = np.zeros((0, 0))
 

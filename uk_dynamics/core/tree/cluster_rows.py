@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.tree.clusters import Clusters
@@ -22,9 +22,6 @@ from uk_dynamics.core.tree.clusters import Clusters
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 _HALF = 0.5  # between the zeros and ones that directions left over have in a projector's columns
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.exceptions import InputError
 
 
@@ -88,10 +88,6 @@ class Tree:
             jumps.append((bodies, above[bodies]))
             above[bodies] = above[above[bodies]]
         return jumps
-
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.rotations import skew
 from uk_dynamics.core.tree.clusters import Clusters
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from uk_dynamics.core.linalg import DenseMass, RowBasis
 from uk_dynamics.core.servo import actuation, servo_efforts
 from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.exceptions import UndeterminedMotionError
+from uk_dynamics.mechanism.analysis.equilibrium import vanishing_rows
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
-from uk_dynamics.mechanism.analysis.vanishing_rows import vanishing_rows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State

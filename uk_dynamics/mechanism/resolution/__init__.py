@@ -4,8 +4,8 @@
 
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
-from uk_dynamics.mechanism.resolution.force_resolution import resolve_forces
-from uk_dynamics.mechanism.resolution.local_structure import (
+from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_forces
+from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
     local_structure,

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import ActuatorSpec
@@ -31,9 +32,6 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
                 limits[0, column] = model.effort_limit[index] / abs(coefficient)
     names = tuple(spec.name for spec in specs)
     return Actuators(names, matrix, limits)
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

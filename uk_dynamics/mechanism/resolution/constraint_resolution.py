@@ -1,11 +1,14 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Constraints and tasks of a file, their frames and joints looked up in a robot by name."""
+"""Constraints, tasks and forces of a file, their frames and joints looked up by name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from uk_dynamics.constraints.expressions import compile_expressions
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
 from uk_dynamics.constraints.references import (
@@ -13,10 +16,27 @@ from uk_dynamics.constraints.references import (
     Live,
     ReferenceSet,
 )
-from uk_dynamics.constraints.rows import Constraint
-from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
+from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
+from uk_dynamics.forces import (
+    ConstantEffort,
+    ConstantWrench,
+    ExpressionEffort,
+    ForceElement,
+    ForceElements,
+    FrictionalJoint,
+    FrictionLaw,
+    JointFriction,
+    JointSpring,
+    LineSpring,
+)
+from uk_dynamics.mechanism.files.constraint_specification import (
+    ConstraintSpec,
+    FrictionSpec,
+    StabilizationSpec,
+)
+from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.wording import inside
+from uk_dynamics.mechanism.files.wording import inside, located
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
 
@@ -76,4 +96,75 @@ def resolve_references(
         role,
         {constraint.name: len(constraint.rows) for constraint in constraints},
         {spec.name: spec.reference for spec in specs if spec.reference is not None},
+    )
+
+
+def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> ForceElements:
+    """Look up the joints and frames of the declared forces."""
+    elements = [_element(spec, model, file) for spec in specs]
+    return ForceElements(elements, model.ancestry, model.nq)
+
+
+def resolve_friction(
+    specs: Sequence[ConstraintSpec], constraints: ConstraintSet, model: RobotModel
+) -> JointFriction:
+    """Friction of the loop joints that have it."""
+    resolved = {constraint.name: constraint for constraint in constraints.constraints}
+    joints = [
+        _frictional(spec, spec.friction, resolved[spec.name], constraints)
+        for spec in specs
+        if spec.friction is not None
+    ]
+    return JointFriction(joints, model.ancestry)
+
+
+def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
+    with located(file, f"forces.{spec.name}.joints"):
+        terms = joint_terms(spec.joints, model)
+    frame = {role: model.frame_index(frame_name(spec, role)) for role, _ in spec.frames}
+    match spec.type:
+        case "joint_spring":
+            return JointSpring(terms, spec.stiffness, spec.rest, spec.damping)
+        case "line_spring":
+            ends = frame["parent"], frame["child"]
+            return LineSpring(*ends, spec.stiffness, spec.rest, spec.damping)
+        case "effort":
+            return ConstantEffort(terms, spec.effort)
+        case "expression":
+            return _expression(spec, terms, model, file)
+    return ConstantWrench(frame["frame"], spec.force, spec.torque, spec.body_axes)
+
+
+def _expression(
+    spec: ForceSpec, terms: tuple[JointTerm, ...], model: RobotModel, file: str
+) -> ExpressionEffort:
+    with located(file, f"forces.{spec.name}.expression"):
+        effort = compile_expressions(
+            [spec.expression],
+            model.coordinates,
+            owner=f"forces.{spec.name}",
+            parameters=dict(spec.parameters),
+            aliases=dict(spec.names),
+        )
+    return ExpressionEffort(terms, effort)
+
+
+def _frictional(
+    spec: ConstraintSpec, friction: FrictionSpec, constraint: Constraint, rows: ConstraintSet
+) -> FrictionalJoint:
+    if constraint.parent is None or constraint.child is None:
+        raise ValueError(f"{spec.name}: friction needs two frames")
+    surfaces = spec.kind.surfaces(constraint.rows)
+    own = rows.slices[spec.name]
+    load_map = np.zeros((3, len(rows)))
+    load_map[:, own] = np.array(surfaces.loads).T
+    return FrictionalJoint(
+        name=spec.name,
+        law=FrictionLaw(friction.coulomb, friction.viscous, friction.velocity, friction.radius),
+        parent=constraint.parent,
+        child=constraint.child,
+        held=np.array(surfaces.held).reshape(-1, 3),
+        held_turns=np.array(surfaces.held_turns).reshape(-1, 3),
+        load_map=load_map,
+        row=own.start,
     )

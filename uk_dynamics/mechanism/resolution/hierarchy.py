@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Indices
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, SwitchingSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,21 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""How large a row can be: the measure against which a vanishing row is zero."""
+"""How large a row can be, and large mechanisms whose loops are local, where A is sparse."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.constraints.rows import ConstraintSet, SparseConstraintSet
 from uk_dynamics.core.linalg import LEAST_PART, ZERO_ROW, SingularMass, coordinate_scale
-from uk_dynamics.core.tree import factor_inertia
+from uk_dynamics.core.tree import Clusters, Tree, factor_inertia
 from uk_dynamics.mechanism.files import SolverSpec
+from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.model import RobotModel
+from uk_dynamics.model.kinematics import TreeWorkspace
 
 _SAMPLES = 5
 
@@ -55,3 +59,45 @@ def natural_row_scale(
         scale[own] = np.maximum(scale[own], part * scale[own].max(initial=0.0))
     typical = max(typical * min(length, 1.0), float(scale.max(initial=0.0)))
     return np.where(scale <= ZERO_ROW * typical, typical, scale)
+
+
+#: Velocities from which on a mechanism is taken by clusters: code that is written out would take
+#: minutes to compile.
+LEAST_VELOCITIES = 61
+#: The same where it can only be interpreted: the memory of dense matrices grows with the third
+#: power. Its time would allow some 400.
+LEAST_INTERPRETED = 201
+_LARGEST_CLUSTER = 32
+
+
+class LocalStructure(NamedTuple):
+    """How the loops of a mechanism bind its joints together."""
+
+    constraints: SparseConstraintSet  # The same rows as those of the mechanism, A sparse
+    clusters: Clusters  # Joints that share a row
+
+    def workspace(self, model: RobotModel) -> TreeWorkspace:
+        """Fresh memory for evaluations."""
+        return model.tree_workspace(self.clusters)
+
+
+def local_structure(
+    model: RobotModel,
+    constraints: ConstraintSet,  # its rows
+    hierarchy: Hierarchy,  # which of them yield or can be switched off
+    solver: SolverSpec,  # what the file asks for
+    length: float,  # declared length of the model, in m
+    least: int = LEAST_VELOCITIES,  # number of velocities from which on it is worth it
+) -> LocalStructure | None:
+    """The clusters of a mechanism; None where dense matrices serve it better."""
+    if model.nv < least or not model.has_single_freedoms or solver.method != "auto":
+        return None
+    if not SparseConstraintSet.expresses(constraints):
+        return None
+    if hierarchy.switchable or not hierarchy.rigid.all() or solver.measured:
+        return None
+    local = SparseConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
+    clusters = Clusters(Tree(model.velocity_parents), local.supports)
+    if clusters.largest > _LARGEST_CLUSTER:
+        return None
+    return LocalStructure(local, clusters)

@@ -8,8 +8,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.parameters import MOMENTS, Parameter
 from uk_dynamics.model import (
@@ -20,7 +21,6 @@ from uk_dynamics.model import (
     pseudo_inertia,
 )
 
-Array = NDArray[np.float64]
 _SLIGHT = 1e-9  # of the largest moment: rounding
 
 

@@ -21,23 +21,20 @@ from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     STANDING,
+    resolve_forces,
+    resolve_friction,
     resolve_references,
     structural_constraints,
 )
 from uk_dynamics.mechanism.resolution.description_loops import with_loops
-from uk_dynamics.mechanism.resolution.force_resolution import (
-    resolve_forces,
-    resolve_friction,
-)
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
-from uk_dynamics.mechanism.resolution.local_structure import (
+from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
     LocalStructure,
     local_structure,
+    natural_row_scale,
 )
-from uk_dynamics.mechanism.resolution.measurements import Measurements
-from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution.parameters import (
     Parameter,
     Varied,
@@ -49,6 +46,7 @@ from uk_dynamics.mechanism.resolution.parameters import (
 )
 from uk_dynamics.mechanism.resolution.payload import with_payload
 from uk_dynamics.mechanism.resolution.robot_resolution import (
+    Measurements,
     attached_frames,
     build_model,
     joint_forces,

@@ -1,16 +1,21 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The robot of a mechanism: its URDF in its surroundings, with the frames that a file attaches."""
+"""The robot of a mechanism: its URDF in its surroundings, attached frames, and encoders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.model import JointForces, RobotModel
 from uk_dynamics.model.urdf import WORLD, AttachedFrame, RobotDescription, read_urdf, read_urdf_text
 
@@ -87,3 +92,37 @@ def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForce
         name: JointForces(**{key: x for key, x in vars(spec).items() if key != "armature"})
         for name, spec in specs
     }
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """The measured joints of a mechanism."""
+
+    names: tuple[str, ...]  # In declared order; those of motors in the order of the motors
+    # Standard deviation of each measurement, (d,), in rad or m; 1 where none is declared, so that
+    # all count alike
+    deviations: Array
+
+    def __len__(self) -> int:
+        """Number of measured joints."""
+        return len(self.names)
+
+    @classmethod
+    def of(cls, spec: MechanismSpec, model: RobotModel, actuators: Actuators) -> Measurements:
+        """Look up the joints; without ``measured`` they are those that motors drive."""
+        if not spec.measured:
+            driven = [
+                joint
+                for motor in actuators.matrix.T
+                for joint in (model.velocity_names[i] for i in np.flatnonzero(motor))
+                if joint in model.joint_names
+            ]
+            names = tuple(dict.fromkeys(driven))
+            return cls(names, np.ones(len(names)))
+        for name, _ in spec.measured:
+            if name not in model.joint_names:
+                raise UnknownNameError(
+                    "joint", name, model.joint_names, file=spec.file, place="measured"
+                )
+        names = tuple(name for name, _ in spec.measured)
+        return cls(names, np.array([1.0 if s is None else s for _, s in spec.measured]))

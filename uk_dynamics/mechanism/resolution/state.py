@@ -11,10 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Indices
 from uk_dynamics.model.urdf.description import Array, RobotDescription
 
 JointKind = Literal["revolute", "prismatic", "floating", "planar"]
@@ -111,9 +111,6 @@ def frames_of(tree: Any) -> tuple[BodyFrame, ...]:
         )
         for frame in list(tree.frames)[1:]
     )
-
-
-Indices = NDArray[np.intp]
 
 
 class Ancestry:

@@ -18,6 +18,7 @@ from uk_dynamics.model.urdf.description import (
     LoopJoint,
     Pose,
     RobotDescription,
+    moves_no_mass,
 )
 from uk_dynamics.model.urdf.inertia import inertia_problem
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
@@ -32,7 +33,6 @@ from uk_dynamics.model.urdf.rotation import (
     turning_to,
 )
 from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION, read_source
-from uk_dynamics.model.urdf.topology import moves_no_mass
 from uk_dynamics.model.urdf.visuals import (
     GREY,
     Appearance,

@@ -24,12 +24,14 @@ from uk_dynamics.model.urdf.description import (
     Mimic,
     Pose,
     RobotDescription,
+    check_mimics,
+    moves_no_mass,
+    order_joints,
 )
 from uk_dynamics.model.urdf.inertia import inertia_problem, outweighed
 from uk_dynamics.model.urdf.rotation import from_rpy
 from uk_dynamics.model.urdf.schema import Element, parse_element
 from uk_dynamics.model.urdf.source import Source, read_source, text_source
-from uk_dynamics.model.urdf.topology import check_mimics, moves_no_mass, order_joints
 from uk_dynamics.model.urdf.xml_text import parse_robot
 
 MOST_LINKS = 10_000

@@ -5,24 +5,31 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import VIEW_PORT, add_start_on_tasks, count, positive
+from uk_dynamics.cli.options import (
+    VIEW_PORT,
+    add_command,
+    add_start_on_tasks,
+    count,
+    need_ros,
+    positive,
+)
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
 
 DEFAULT = "stewart_platform"
-_DESCRIPTION = """\
+_HELP = """\
+see it live: nodes on ROS 2, a mechanism under servo control
+
 Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
 run as separate processes that communicate over ROS 2 on this computer. The motion is recorded and
 evaluated from the topics. A mechanism that ships without tasks moves without control.
-"""
-_EXAMPLES = """\
+
 examples:
   uk_dynamics demo
   uk_dynamics demo five_bar --duration 5
@@ -33,13 +40,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help="see it live: nodes on ROS 2, a mechanism under servo control",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "demo", _HELP, run)
     parser.add_argument(
         "file",
         metavar="NAME",
@@ -93,16 +94,11 @@ def register(commands: Commands) -> None:
         help=f'show it in the browser too, at http://127.0.0.1:PORT ({VIEW_PORT}; extra "view");'
         " choose a longer --duration to look around",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demonstration; 0 when it succeeds, 1 when not."""
-    if importlib.util.find_spec("rclpy") is None:
-        raise InputError(
-            "the demo needs ROS 2: install it in this environment"
-            ' (pip install ".[ros]" in its sources) or source the setup file of a ROS installation'
-        )
+    need_ros("the demo")
     from uk_dynamics.ros.demo.demonstration import Demonstration
 
     tasks = arguments.tasks or _shipped_tasks(arguments.file)

@@ -5,22 +5,21 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import positive
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.cli.options import add_command, need_ros, positive
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
 
-_DESCRIPTION = """\
+_HELP = """\
+publish a recording on its topics
+
 Publish the messages of a recording (.mcap) on their topics, with their original timing; of another
 one (.npz, .csv, .parquet) what the nodes would have published. Motor commands are left out unless
 --commands is given. A recorded /clock is published as well.
-"""
-_EXAMPLES = """\
+
 examples:
   uk_dynamics replay run.mcap
   uk_dynamics replay run.mcap --speed 0.2 --loop
@@ -30,13 +29,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = commands.add_parser(
-        "replay",
-        help="publish a recording on its topics",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "replay", _HELP, run)
     parser.add_argument("file", metavar="FILE", help="recording: .mcap, .npz, .csv or .parquet")
     parser.add_argument(
         "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
@@ -59,16 +52,11 @@ def register(commands: Commands) -> None:
         default=5.0,
         help="start when there is a subscriber, or after this time in s (5)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Publish until the end, or until interrupted."""
-    if importlib.util.find_spec("rclpy") is None:
-        raise InputError(
-            'replay needs ROS 2: install it in this environment (pip install ".[ros]" in the'
-            " sources) or source the setup file of a ROS installation"
-        )
+    need_ros("replay")
     from uk_dynamics.ros.demo.replayer import replay
 
     return replay(

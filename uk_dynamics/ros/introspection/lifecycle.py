@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
@@ -19,7 +20,7 @@ _SERVICE = "/get_state"
 _TYPE = "lifecycle_msgs/srv/GetState"
 
 
-def list_nodes() -> int:
+def list_nodes(_: Namespace) -> int:
     """Print the nodes that have a lifecycle."""
     with session() as looking:
         looking.settle(lambda: _nodes(looking))
@@ -28,25 +29,20 @@ def list_nodes() -> int:
     return 0
 
 
-def transitions(node: str) -> int:
+def list_transitions(arguments: Namespace) -> int:
     """Print the transitions that a node can make now."""
     with session() as looking:
-        name = _found(looking, node)
-        request = GetAvailableTransitions.Request()
-        answer = _ask(
-            looking, GetAvailableTransitions, f"{name}/get_available_transitions", request
-        )
-        for one in answer.available_transitions:
+        for one in _transitions(looking, _found(looking, arguments.node)):
             print(f"- {one.transition.label} [{one.transition.id}]")
             print(f"\tStart: {one.start_state.label}\n\tGoal: {one.goal_state.label}")
     return 0
 
 
-def get_state(node: str | None) -> int:
+def get_state(arguments: Namespace) -> int:
     """Print the state of a node, or of all."""
     with session() as looking:
-        if node is not None:
-            print(_state(looking, _found(looking, node)))
+        if arguments.node is not None:
+            print(_state(looking, _found(looking, arguments.node)))
             return 0
         looking.settle(lambda: _nodes(looking))
         for name in _nodes(looking):
@@ -54,21 +50,15 @@ def get_state(node: str | None) -> int:
     return 0
 
 
-def set_state(node: str, transition: str) -> int:
+def set_state(arguments: Namespace) -> int:
     """Ask a node for a transition; 1 if it did not make it."""
     with session() as looking:
-        name = _found(looking, node)
-        offered = _ask(
-            looking,
-            GetAvailableTransitions,
-            f"{name}/get_available_transitions",
-            GetAvailableTransitions.Request(),
-        )
-        ids = {one.transition.label: one.transition.id for one in offered.available_transitions}
-        if transition not in ids:
-            raise UnknownNameError("transition", transition, tuple(ids))
+        name, wanted = _found(looking, arguments.node), arguments.transition
+        ids = {one.transition.label: one.transition.id for one in _transitions(looking, name)}
+        if wanted not in ids:
+            raise UnknownNameError("transition", wanted, tuple(ids))
         request = ChangeState.Request()
-        request.transition.id = ids[transition]
+        request.transition.id = ids[wanted]
         success = bool(_ask(looking, ChangeState, f"{name}/change_state", request).success)
         print("Transitioning successful" if success else "Transitioning failed")
         return 0 if success else 1
@@ -89,6 +79,12 @@ def _found(looking: Session, node: str) -> str:
     if not looking.wait(lambda: name in _nodes(looking), DISCOVERY):
         raise UnknownNameError("node with a lifecycle", one_line(name), tuple(_nodes(looking)))
     return name
+
+
+def _transitions(looking: Session, name: str) -> Any:
+    """The transitions that a node offers."""
+    service, kind = f"{name}/get_available_transitions", GetAvailableTransitions
+    return _ask(looking, kind, service, kind.Request()).available_transitions
 
 
 def _state(looking: Session, name: str) -> str:

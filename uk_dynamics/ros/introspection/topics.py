@@ -9,6 +9,7 @@ import importlib
 import statistics
 import sys
 import time
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -24,42 +25,43 @@ _DEPTH = 100  # messages of a burst that wait
 _MOST = 128  # numbers of an array, unless all are asked for
 
 
-def list_topics(*, types: bool) -> int:
+def list_topics(arguments: Namespace) -> int:
     """Print the names, and types, of all topics."""
     with session() as looking:
         looking.settle(looking.node.get_topic_names_and_types)
         for name, kinds in sorted(looking.node.get_topic_names_and_types()):
-            print(f"{name} [{', '.join(kinds)}]" if types else name)
+            print(f"{name} [{', '.join(kinds)}]" if arguments.show_types else name)
     return 0
 
 
-def echo(topic: str, *, count: int | None, full: bool) -> int:
+def echo(arguments: Namespace) -> int:
     """Print messages as YAML until interrupted, or as many as asked for."""
     with session() as looking:
-        left = count
+        left = 1 if arguments.once else None
+        most = None if arguments.full_length else _MOST
 
         def show(message: Any) -> None:
             nonlocal left
             if left != 0:
-                print(as_yaml(message, None if full else _MOST), end="---\n", flush=True)
+                print(as_yaml(message, most), end="---\n", flush=True)
                 left = None if left is None else left - 1
 
-        _subscribe(looking, topic, show)
+        _subscribe(looking, arguments.topic, show)
         looking.wait(lambda: left == 0)
     return 0
 
 
-def rate(topic: str, *, window: int | None, count: int | None) -> int:
+def rate(arguments: Namespace) -> int:
     """Print the rate of a topic once a second until interrupted, or as often as asked for."""
     with session() as looking:
         times: list[float] = []
 
         def note(_: Any) -> None:
             times.append(time.monotonic())
-            del times[: -(window or _WINDOW)]
+            del times[: -(arguments.window or _WINDOW)]
 
-        _subscribe(looking, topic, note)
-        left = count
+        _subscribe(looking, arguments.topic, note)
+        left = 1 if arguments.once else None
         while left != 0:
             seen = times[-1:]
             looking.wait(lambda: False, 1.0)

@@ -50,21 +50,9 @@ class Reaction(Enum):
 _RAMP = {EFFORT_ARRAY: Reaction.RAMP, JOINT_STATE: Reaction.RAMP, TRAJECTORY: Reaction.BRAKE}
 _ZERO = {EFFORT_ARRAY: Reaction.ZERO, JOINT_STATE: Reaction.ZERO, TRAJECTORY: Reaction.BRAKE}
 
-REACTIONS: dict[Fault, dict[str, Reaction]] = {
-    Fault.STALE_STATE: _RAMP,
-    Fault.PAUSE: _RAMP,
-    Fault.LONG_DELAY: _RAMP,
-    Fault.TIME_BACKWARDS: _RAMP,
-    Fault.TIME_JUMP: _RAMP,
-    Fault.POSITION_JUMP: _RAMP,
-    Fault.OVER_SPEED: _RAMP,
-    Fault.OPEN_LOOP: _RAMP,
-    Fault.SOLVER_FAILURE: _RAMP,
-    Fault.NO_LISTENER: _ZERO,
-    # the watchdog may be commanding zeros at this very time, and a ramp would contradict them
-    Fault.WATCHDOG_LOST: _ZERO,
-    Fault.EMERGENCY_STOP: _ZERO,
-}
+# The watchdog may be commanding zeros at this very time, and a ramp would contradict them.
+_AT_ONCE = (Fault.NO_LISTENER, Fault.WATCHDOG_LOST, Fault.EMERGENCY_STOP)
+REACTIONS = {fault: _ZERO if fault in _AT_ONCE else _RAMP for fault in Fault}
 
 
 class SafeStop:

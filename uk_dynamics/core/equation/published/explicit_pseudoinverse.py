@@ -18,6 +18,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
@@ -25,9 +26,6 @@ from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, RowBasis, projector_basis
 from uk_dynamics.exceptions import InputError
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Motion of a force (nv, nv), of a right-hand side (nv, m), and the rank of the former.
 _Maps = tuple[Array, Array, int]

@@ -10,12 +10,10 @@ other, on the running residual (Å. Björck, *BIT* 7 (1967), 1–21).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
-
-Array = NDArray[np.float64]
 
 
 def by_gram_schmidt(A: Array, rank_tolerance: float) -> Pseudoinverse:

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
-
-Array = NDArray[np.float64]
 
 
 def by_greville(A: Array, rank_tolerance: float, *, projections: int = 1) -> Pseudoinverse:

@@ -13,13 +13,11 @@ would be lost near a rank change. M and λ are therefore scaled by the smallest 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.linalg.row_basis import RowBasis
-
-Array = NDArray[np.float64]
 
 # Reciprocal condition below which the reduced inertia is asked whether the motion is determined.
 _SUSPECT = 1e-10

@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dgeqrf, dorgqr, dtrtri, dtrtrs
 
-Array = NDArray[np.float64]
+from uk_dynamics.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

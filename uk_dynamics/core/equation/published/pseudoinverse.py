@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.published.gram_schmidt import by_gram_schmidt
 from uk_dynamics.core.equation.published.greville import by_greville
 from uk_dynamics.core.equation.published.orthogonal_factors import (
@@ -21,7 +21,6 @@ from uk_dynamics.core.equation.published.orthogonal_factors import (
 )
 from uk_dynamics.exceptions import InputError
 
-Array = NDArray[np.float64]
 PseudoinverseMethod = Literal["svd", "varga", "greville", "householder", "gram_schmidt"]
 
 ALGORITHMS: dict[PseudoinverseMethod, Callable[[Array, float], Pseudoinverse]] = {

@@ -17,15 +17,13 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, projector_basis
 from uk_dynamics.exceptions import InputError
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class WhitenedPseudoinverse(Factorization):
