@@ -75,9 +75,7 @@ def with_sliders(
         guess[name] = float(np.dot(along, _place(mechanism, q, spec)))
         joints[spec.name] = name
     description = read_urdf_text(ET.tostring(robot, encoding="unicode"), mechanism.name)
-    changed = replace(
-        mechanism.spec, constraints=tuple(specs), initial_guess=tuple(guess.items())
-    )
+    changed = replace(mechanism.spec, constraints=tuple(specs), initial_guess=tuple(guess.items()))
     return Mechanism(changed, description), joints
 
 

@@ -65,7 +65,9 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
             center = center if np.isfinite(center).all() else at
             moments, turned = (moments, turned) if given else (of_shapes, axes)
     if not (np.isfinite(mass) and np.isfinite(moments).all() and np.isfinite(turned).all()):
-        raise InputError("its mass or inertia has numbers that are not finite", place=f"body {name}")
+        raise InputError(
+            "its mass or inertia has numbers that are not finite", place=f"body {name}"
+        )
     unit = scene.kilogram * scene.meter**2
     inertia = turned @ np.diag(unit * moments) @ turned.T
     return urdf.Link(name, scene.kilogram * mass, frame.scale * center, inertia)
