@@ -563,6 +563,9 @@ def test_devices_and_pipes_are_not_read_to_their_end(
         "simulate four_bar --rtol 1e-30",
         "simulate four_bar --method rk4 --step 1e-12",
         "identify four_bar --excite 1e9",
+        "check four_bar --tolerance 1e30",
+        "describe four_bar --set crank=1e300",
+        "simulate four_bar --duration 1e-300",
     ],
 )
 def test_numbers_without_sense_are_refused_at_once(line, capsys):

@@ -204,3 +204,31 @@ def test_damaged_scenes_are_refused_in_a_line(whole, damaged, tmp_path):
     file.write_bytes(text.replace(whole, damaged))
     with pytest.raises(InputError, match=r"^m\.usda: "):
         import_file(file)
+
+
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [('physics:axis = "Y"', 'physics:axis = "Q"'), ('token axis = "X"', 'token axis = "XY"')],
+)
+def test_an_axis_of_another_name_is_refused_with_its_place(whole, damaged, tmp_path):
+    shape = """def Cylinder "shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {
+            uniform token axis = "X"
+        }"""
+    text = scene(body("a", more=shape) + body("b", "1, 0, 0") + joint("j", "a", "b", "1, 0, 0"))
+    assert whole in text
+    file = tmp_path / "m.usda"
+    file.write_text(text.replace(whole, damaged))
+    with pytest.raises(
+        InputError, match=r"^m\.usda: .*axis: expected X, Y or Z, found \"(Q|XY)\"$"
+    ):
+        import_file(file)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_an_inertia_that_is_not_finite_is_refused(number, tmp_path, recwarn):
+    file = tmp_path / "m.usda"
+    text = scene(body("a", mass=MASS.format(m=2, c=0.5, i=number)) + body("b", "1, 0, 0"))
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"^m\.usda: body a: its mass or inertia has numbers"):
+        import_file(file)
+    assert not recwarn

@@ -307,8 +307,8 @@ def test_a_state_that_is_no_state_is_refused_by_name(backend: DerivativeBackend)
     zeros, lost = np.zeros(4), np.full(4, np.nan)
     for q, v, tau, place in (
         (np.zeros(3), zeros, None, "q"),
-        (zeros, lost, None, "v"),
-        (lost, zeros, None, "q"),
+        (zeros, lost, None, "crank"),
+        (lost, zeros, None, "crank"),
         (zeros, zeros, np.zeros(2), "tau"),
     ):
         with pytest.raises(StateError, match=f"^{place}: expected"):

@@ -46,8 +46,10 @@ class Moments:
         if event == "call" and os.getpid() == self.original and not self.busy:
             self.calls_seen += 1
             code = frame.f_code
-            # Python writes what is raised in a callback of a weak reference, whatever it is
-            if self.calls_seen >= self.calls and code.co_name != "cb":
+            # Python writes what is raised in a callback of a weak reference, whatever it is, and
+            # compiled modules write what is raised while they are imported
+            callback = code.co_name == "cb" or "charset_normalizer" in code.co_filename
+            if self.calls_seen >= self.calls and not callback:
                 self.calls_seen = 0
                 self.interrupt_copy(f"{code.co_filename}:{frame.f_lineno} {code.co_name}")
 

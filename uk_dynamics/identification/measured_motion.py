@@ -103,6 +103,11 @@ def measured_motion(
             f" {0.5 / period:g} Hz",
             file=place,
         )
+    if frequency * (t[-1] - t[0]) < 1.0:
+        raise InputError(
+            f"found a cut-off of {frequency:g} Hz; give one of which a period is in the recording",
+            file=place,
+        )
     filter_ = scipy.signal.butter(_ORDER, frequency, fs=1.0 / period, output="sos")
     smooth = scipy.signal.sosfiltfilt(filter_, positions, axis=0)
     curve = scipy.interpolate.make_interp_spline(t, smooth, k=5)

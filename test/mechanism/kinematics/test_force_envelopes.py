@@ -112,3 +112,11 @@ def test_motors_without_limits_are_named() -> None:
     mechanism = Mechanism.from_spec(replace(spec, actuators=(weak,)))
     with pytest.raises(InputError, match="crank_motor: expected an effort_limit, found none"):
         mechanism.force_envelope("piston")
+
+
+def test_a_frame_that_does_not_move_carries_all_that_the_motors_balance() -> None:
+    """All efforts follow from balance: one corner, and the ground carries any load."""
+    andrews = shipped("andrews_squeezer")
+    found = andrews.force_envelope("ground", andrews.assemble(), ["fx"])
+    assert np.isfinite(found.vertices).all()
+    assert found.largest(np.array([1.0])) == np.inf

@@ -147,11 +147,15 @@ def test_topics_and_services(ros: Ros, start_node, tmp_path, name):
             return documented.items() <= _running(node, name)[direction].items()
 
         ros.until(complete, f"everything docs/topics.md says {name} {direction}: {documented}")
-    running = _running(node, name)
     for direction in ("publishes", "subscribes"):
-        extra = running[direction].keys() - _documented(name, direction).keys()
-        lifecycle = {topic for topic in extra if topic.endswith("/transition_event")}
-        assert extra == lifecycle, f"{name} {direction} what docs/topics.md does not say"
+        documented = _documented(name, direction)
+
+        # an endpoint of the test before this one may be known a moment longer than it lives
+        def nothing_else(direction=direction, documented=documented) -> bool:
+            extra = _running(node, name)[direction].keys() - documented.keys()
+            return all(topic.endswith("/transition_event") for topic in extra)
+
+        ros.until(nothing_else, f"nothing else than docs/topics.md says {name} {direction}")
 
 
 @pytest.mark.parametrize("name", NODES)

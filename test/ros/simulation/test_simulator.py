@@ -343,7 +343,7 @@ def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: 
     bench.state()
     bench.command(1e99)
     bench.command(1e99)
-    bench.diagnostics.until(ros, "infinite")
+    bench.diagnostics.until(ros, "not finite")
     assert bench.diagnostics.level == ERROR
     refused = bench.pause(False)
     assert not refused.success

@@ -29,6 +29,7 @@ TASKS = "tasks file (YAML), or the name of a shipped one"
 MODES = ("gravity", "hold")  # without tasks
 
 _MOST = 10**7  # of anything: more fill memories and days
+_LARGEST = 1e50  # of any unit: products of more overflow
 _DIGITS = 100  # Python reads no more than some thousands
 
 
@@ -106,12 +107,12 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
         "positions",
         "initial position of this joint (rad or m); the loops are closed around it",
     )
-    add_number(
-        parser,
+    parser.add_argument(
         "--tolerance",
-        "PART",
-        "largest loop-closure error, as a part of the machine's size (default: that of the file,"
-        " or 1e-10)",
+        metavar="PART",
+        type=part,
+        help="largest loop-closure error, as a part of the machine's size (default: that of the"
+        " file, or 1e-10)",
     )
 
 
@@ -172,10 +173,20 @@ def switchings(given: Sequence[Sequence[str]]) -> list[tuple[float, dict[str, bo
 
 
 def positive(text: str) -> float:
-    """Read a finite number above zero."""
+    """Read a number above zero, of a size that machines have."""
     number = finite(text)
     if number <= 0.0:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    if number < 1.0 / _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text} is below {1.0 / _LARGEST:g}")
+    return number
+
+
+def part(text: str) -> float:
+    """Read a number above zero and below one."""
+    number = positive(text)
+    if number >= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is not below 1")
     return number
 
 
@@ -189,13 +200,15 @@ def count(text: str) -> int:
 
 
 def finite(text: str) -> float:
-    """Read a finite number."""
+    """Read a finite number of a size that machines have."""
     try:
         number = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f'"{text}" is not a number') from None
     if not math.isfinite(number):
         raise argparse.ArgumentTypeError(f'"{text}" is not a finite number')
+    if abs(number) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text} is beyond {_LARGEST:g}")
     return number
 
 

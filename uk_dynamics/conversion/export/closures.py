@@ -9,7 +9,7 @@ machine: they are zero there and add nothing to the rows that there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,7 @@ _REPLACEABLE = (Frame, Cylindrical, Hinge, Planar, Point, Prismatic, Universal, 
 _SAMPLES = 3  # closed states besides the assembled one
 _STEP = 0.1  # between them, in rad and m, in parts of the machine's size
 _SAME = 1e-7  # part of a row that others do not span; rounding of decompositions is below
-_AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
+AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
 
 
 def closures(
@@ -73,7 +73,7 @@ def closures(
             found.append(_closure(spec, spec.kind))
         else:
             open_.append(spec)
-    chosen = _stand_ins(machine.mechanism, open_, known) if open_ else {}
+    chosen = stand_ins(machine.mechanism, open_, lambda kind: _kinds(kind, known)) if open_ else {}
     alike: dict[tuple[str, int], list[str]] = {}
     for spec in open_:
         kind = chosen.get(spec.name)
@@ -155,12 +155,20 @@ def _closure(spec: ConstraintSpec, kind: Kind) -> Closure:
     return Closure(spec.name, kind, parent, child, active, switching is not None)
 
 
-def _stand_ins(
-    mechanism: Mechanism, specs: Sequence[ConstraintSpec], known: Sequence[type[Kind]]
+def stand_ins(
+    mechanism: Mechanism,
+    specs: Sequence[ConstraintSpec],
+    kinds: Callable[[Kind], Iterator[Kind]],
 ) -> dict[str, Kind]:
-    """By name of the constraint the first kind whose rows say what all constraints say."""
+    """By name of the constraint the first kind whose rows say what all constraints say.
+
+    Args:
+        mechanism: With the constraints.
+        specs: Some of them.
+        kinds: What may stand for the kind of one.
+    """
     candidates = {
-        spec.name: {f"{spec.name} {n}": kind for n, kind in enumerate(_kinds(spec.kind, known))}
+        spec.name: {f"{spec.name} {n}": kind for n, kind in enumerate(kinds(spec.kind))}
         for spec in specs
         if isinstance(spec.kind, _REPLACEABLE) and len(spec.frames) == 2
     }
@@ -210,7 +218,7 @@ def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSp
 def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:
     """Kinds that may stand for another."""
     axis = getattr(kind, "axis", None)
-    axes = _AXES if axis is None else (axis, *_AXES)
+    axes = AXES if axis is None else (axis, *AXES)
     for other in known:
         if other in (Point, Weld):
             yield other()

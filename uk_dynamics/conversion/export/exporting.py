@@ -14,6 +14,7 @@ from uk_dynamics.conversion.export.gepetto import write_gepetto
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
+from uk_dynamics.conversion.export.sliders import with_sliders
 from uk_dynamics.conversion.export.texts import remark_lines, xml_document
 from uk_dynamics.conversion.export.urdf import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
@@ -59,6 +60,13 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
     machine = Machine.of(mechanism)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
     texts = _WRITERS[to](machine, name)
+    lost = {x.subject.removeprefix("constraint ") for x in machine.remarks if x.structural}
+    if lost and (sliding := with_sliders(mechanism, lost)):
+        machine = Machine.of(sliding[0])
+        for constraint, joint in sliding[1].items():
+            reason = f"a light link that slides, {joint}, and a ball joint in it"
+            machine.changed(f"constraint {constraint}", reason)
+        texts = _WRITERS[to](machine, name)
     return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.usd.scene import Frame, Scene, rotation_of, usd_module
+from uk_dynamics.conversion.usd.scene import Frame, Scene, axis_of, rotation_of, usd_module
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, inverse
 
@@ -117,7 +117,7 @@ class Joints:
         word = prim.GetTypeName()
         kind = _KINDS.get(word, "")
         if kind in ("revolute", "prismatic"):
-            axis = np.eye(3)["XYZ".index(str(prim.GetAttribute("physics:axis").Get()))]
+            axis = np.eye(3)[axis_of(prim, "physics:axis")]
             turns = kind == "revolute"
             return kind, [_Freedom(axis, "angular" if turns else "linear", turns)]
         if kind == "ball":

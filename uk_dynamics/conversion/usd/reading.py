@@ -16,7 +16,14 @@ from uk_dynamics.conversion.graph.graph import Graph
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.usd.joints import Joints
-from uk_dynamics.conversion.usd.scene import Scene, complaint, rotation_of, seen_from, usd_module
+from uk_dynamics.conversion.usd.scene import (
+    Scene,
+    axis_of,
+    complaint,
+    rotation_of,
+    seen_from,
+    usd_module,
+)
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Link, Pose, Visual
 
@@ -57,6 +64,10 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
             mass = mass if mass > 0.0 else total
             center = center if np.isfinite(center).all() else at
             moments, turned = (moments, turned) if given else (of_shapes, axes)
+    if not (np.isfinite(mass) and np.isfinite(moments).all() and np.isfinite(turned).all()):
+        raise InputError(
+            "its mass or inertia has numbers that are not finite", place=f"body {name}"
+        )
     unit = scene.kilogram * scene.meter**2
     inertia = turned @ np.diag(unit * moments) @ turned.T
     return urdf.Link(name, scene.kilogram * mass, frame.scale * center, inertia)
@@ -149,7 +160,7 @@ def _shape(scene: Scene, prim: Any) -> urdf.Shape | None:
         return urdf.Box((x, y, z))
     if kind == "Sphere":
         return urdf.Sphere(size("radius") * float(scale.mean()))
-    along = "XYZ".index(str(prim.GetAttribute("axis").Get()))
+    along = axis_of(prim, "axis")
     across = float(np.delete(scale, along).mean())
     return urdf.Cylinder(size("radius") * across, size("height") * float(scale[along]))
 
@@ -171,7 +182,7 @@ def _of_unit_density(shape: urdf.Shape) -> tuple[float, Any]:
 
 def _along(prim: Any) -> urdf.Array:
     """A rotation that takes z to the axis of a cylinder."""
-    axis = np.eye(3)["XYZ".index(str(prim.GetAttribute("axis").Get()))]
+    axis = np.eye(3)[axis_of(prim, "axis")]
     return urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)
 
 

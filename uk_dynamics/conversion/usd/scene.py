@@ -123,6 +123,19 @@ class Scene:
         return [float(value) for value in size * direction]
 
 
+def axis_of(prim: Any, attribute: str) -> int:
+    """Number of the axis that a prim names.
+
+    Raises:
+        InputError: It is none of X, Y and Z.
+    """
+    word = str(prim.GetAttribute(attribute).Get())
+    if word not in ("X", "Y", "Z"):
+        place = f"{prim.GetPath()}.{attribute}"
+        raise InputError(f'expected X, Y or Z, found "{word:.40}"', place=place)
+    return "XYZ".index(word)
+
+
 def rotation_of(quaternion: Any) -> Array:
     """Rotation matrix of a quaternion of USD; the one of length 0 is none."""
     x, y, z = quaternion.GetImaginary()

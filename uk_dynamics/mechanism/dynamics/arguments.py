@@ -144,7 +144,7 @@ def require_finite(model: RobotModel, state: State, inputs: Inputs | None = None
     if inputs is None:
         return
     if inputs.tau is not None:
-        require_finite_efforts(model, inputs.tau)
+        require_finite_efforts(model, np.asarray(inputs.tau, dtype=float))
     for name, sample in (inputs.references or {}).items():
         require_finite_reference(name, sample)
     if isinstance(inputs.nonideal, np.ndarray):

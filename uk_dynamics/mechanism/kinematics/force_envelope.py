@@ -156,7 +156,8 @@ def _corners(E: Array, e: Array, limits: Array) -> Array:
     rows, wanted = (left.T @ scaled)[:rank], wanted[:rank]
     if 2 ** (m - rank) * math.comb(m, rank) > _MOST_CORNERS:
         raise InputError(f"expected fewer motors for a polytope, found {m}", place="actuators")
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=m - rank))).reshape(-1, m - rank)
+    free = m - rank
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=free))).reshape(2**free, free)
     found = []
     for inner in itertools.combinations(range(m), rank):
         at_limits = [k for k in range(m) if k not in inner]

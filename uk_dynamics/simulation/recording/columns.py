@@ -39,6 +39,7 @@ _GROUPS = (
 )
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
 _DELIMITERS = ",;\t"
+_LARGEST = 1e100  # of any unit: more overflows when it is squared
 _WALL_CLOCK = 1e8  # s: times above count from 1970
 # what readers of files raise at a damaged one
 BROKEN = (
@@ -181,9 +182,14 @@ def _unlike(problem: str, found: Mapping[str, Any]) -> InputError:
 
 def _numbers(column: str, values: Any) -> Array:
     try:
-        return np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError("expected numbers", place=f"{column:.60}") from None
+    beyond = numbers[np.isfinite(numbers) & (np.abs(numbers) > _LARGEST)]
+    if len(beyond):
+        problem = f"expected numbers up to {_LARGEST:g}, found {beyond[0]:g}"
+        raise InputError(problem, place=f"{column:.60}")
+    return numbers
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
