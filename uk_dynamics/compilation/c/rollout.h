@@ -5,7 +5,8 @@
 typedef struct {
   long long count, steps, every;       /* trajectories; steps of each; steps from sample to sample */
   long long tau_state, tau_step;       /* doubles from one state, one step to the next; 0: the same */
-  long long euler, project, p_stride;           /* 0: Runge-Kutta; 1: every step ends on the constraints */
+  long long euler, project, p_stride;  /* 0: Runge-Kutta; 1: every step ends on the constraints */
+  long long sampled;                   /* 1: rows follow samples, which go in steps by nature */
   double t, dt, stabilize;             /* start and step in s; as of single states, for project 0 */
   const double *q, *v;                 /* (count, UK_NV) */
   const double *tau;                   /* null: none */

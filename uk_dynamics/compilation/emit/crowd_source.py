@@ -13,8 +13,8 @@ from uk_dynamics.compilation.emit.generate import (
     batch_definitions,
     configuration,
     declarations,
+    effort_limits,
     following,
-    jumps,
 )
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import motors, rate_limits, task_rank
@@ -46,7 +46,7 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
             part("crowd.h"),
             definitions,
             motors(mechanism),
-            jumps(mechanism),
+            effort_limits(mechanism),
             following(mechanism),
             header(
                 "uk_closed_loops.h",

@@ -57,6 +57,7 @@ class InterpretedDynamics(Batches):
             mechanism: What to evaluate.
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
+        self._mechanism = mechanism
         self._model = model or mechanism.model
         new_workspace = self._model.workspace
         if mechanism.local is not None:
@@ -113,7 +114,7 @@ class InterpretedDynamics(Batches):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
-        return roll_each(self, given, inputs)
+        return roll_each(self._mechanism, self, given, inputs)
 
     def motion(self) -> Motion | None:
         """None: nothing is in C."""
