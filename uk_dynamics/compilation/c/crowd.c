@@ -68,7 +68,6 @@ static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
 
 /* Groups that move together, function by function: two where the memory of both is near, or where
  * code is long and that of one is. */
-#define UK_NEAR_CACHE 49152 /* bytes */
 enum {
   UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
   UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? 2 : 1

@@ -7,6 +7,7 @@
 #include "uk_projection.h"
 
 #define UK_MOST_GROUPS 2
+#define UK_NEAR_CACHE 49152 /* bytes */
 
 #if UK_M > 0
 

@@ -17,9 +17,12 @@ static void uk_lanes_follow(uk_lanes_motion *s, int stage, double part) {
   const uk_lanes_trajectories *w = (const uk_lanes_trajectories *)s;
   const long long half = 2 * w->step + (stage + 1) / 2;
   (void)part;
-  s->m->t = uk_all(w->c->t + 0.5 * w->c->dt * half);
-  if (w->c->followed != NULL)
-    UK_EACH(i, 3 * UK_ROWS) s->m->followed[i] = uk_all(w->c->followed[half * 3 * UK_ROWS + i]);
+  UK_EACH(g, s->groups) {
+    uk_lanes_memory *m = s->m + g;
+    m->t = uk_all(w->c->t + 0.5 * w->c->dt * half);
+    if (w->c->followed != NULL)
+      UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(w->c->followed[half * 3 * UK_ROWS + i]);
+  }
 }
 
 static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long long first,
@@ -36,44 +39,59 @@ static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long l
 /* 0; 1 where there is no memory. A state that has no answer any more stops: `stopped` has the
  * number of the step, from 1 for the start, `reason` why; what follows is NaN. */
 UK_OF_BATCHES int uk_rollout(const uk_trajectories *c) {
-  uk_lanes_memory *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+  enum { GROUPS = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept) <= UK_NEAR_CACHE / 2 ? 2 : 1 };
+  uk_lanes_memory *m = aligned_alloc(64, (GROUPS * sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
-  uk_lanes_kept kept;
-  uk_lanes reason, stopped;
-  uk_mask failed;
+  uk_lanes_kept kept[GROUPS];
+  uk_lanes reason[GROUPS], stopped[GROUPS];
+  uk_mask failed[GROUPS];
   uk_lanes_trajectories w = {
-      {1, c->euler, c->project, c->sampled, m, &kept, &failed, &reason, uk_lanes_follow}, c, 0};
-  kept.known = 0;
-  memset(m, 0, sizeof *m);
-  m->stabilize = c->stabilize;
-  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
-  for (long long first = 0; first < c->count; first += UK_WIDTH) {
-    const long long left = c->count - first;
-    const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-    uk_load_parameters(m, c->p, c->p_stride, first, lanes);
-    uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
-    uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
-    failed = uk_none();
-    reason = uk_all(0.0);
+      {0, c->euler, c->project, c->sampled, m, kept, failed, reason, uk_lanes_follow}, c, 0};
+  memset(m, 0, GROUPS * sizeof *m);
+  UK_EACH(g, GROUPS) {
+    m[g].stabilize = c->stabilize;
+    kept[g].known = 0;
+    UK_EACH(r, UK_ROWS) m[g].active[r] = uk_all(c->active[r]);
+  }
+  for (long long first = 0; first < c->count; first += GROUPS * UK_WIDTH) {
+    const long long groups = (c->count - first + UK_WIDTH - 1) / UK_WIDTH;
+    int lanes[GROUPS], going = 1;
+    w.motion.groups = groups < GROUPS ? (int)groups : GROUPS;
+    UK_EACH(g, w.motion.groups) {
+      const long long at = first + g * UK_WIDTH, left = c->count - at;
+      lanes[g] = left < UK_WIDTH ? (int)left : UK_WIDTH;
+      uk_load_parameters(m + g, c->p, c->p_stride, at, lanes[g]);
+      uk_load_lanes(m[g].q, c->q + at * UK_NQ, UK_NQ, lanes[g]);
+      uk_load_lanes(m[g].v, c->v + at * UK_NV, UK_NV, lanes[g]);
+      failed[g] = uk_none();
+      reason[g] = uk_all(0.0);
+    }
     w.step = 0;
     uk_lanes_follow(&w.motion, 0, 0.0);
     if (c->project) uk_lanes_settle(&w.motion);
-    stopped = uk_pick(failed, uk_all(1.0), uk_all(0.0));
-    uk_record(c, m, first, lanes, 0, stopped);
-    for (; w.step < c->steps && uk_any(uk_not(failed)); ++w.step) {
+    UK_EACH(g, w.motion.groups) {
+      stopped[g] = uk_pick(failed[g], uk_all(1.0), uk_all(0.0));
+      uk_record(c, m + g, first + g * UK_WIDTH, lanes[g], 0, stopped[g]);
+    }
+    for (; w.step < c->steps && going; ++w.step) {
       if (c->tau != NULL)
-        UK_EACH(i, UK_NV) UK_EACH(l, UK_WIDTH) {
-          const long long state = first + (l < lanes ? l : lanes - 1);
-          UK_PART(m->tau[i], l) = c->tau[state * c->tau_state + w.step * c->tau_step + i];
+        UK_EACH(g, w.motion.groups) UK_EACH(l, UK_WIDTH) {
+          const long long state = first + g * UK_WIDTH + (l < lanes[g] ? l : lanes[g] - 1);
+          const double *tau = c->tau + state * c->tau_state + w.step * c->tau_step;
+          UK_EACH(i, UK_NV) UK_PART(m[g].tau[i], l) = tau[i];
         }
       uk_lanes_step(&w.motion, c->dt);
-      stopped = uk_pick(failed & (stopped == 0.0), uk_all(w.step + 2), stopped);
-      if ((w.step + 1) % c->every == 0)
-        uk_record(c, m, first, lanes, (w.step + 1) / c->every, stopped);
+      going = 0;
+      UK_EACH(g, w.motion.groups) {
+        stopped[g] = uk_pick(failed[g] & (stopped[g] == 0.0), uk_all(w.step + 2), stopped[g]);
+        if ((w.step + 1) % c->every == 0)
+          uk_record(c, m + g, first + g * UK_WIDTH, lanes[g], (w.step + 1) / c->every, stopped[g]);
+        going |= uk_any(uk_not(failed[g]));
+      }
     }
-    UK_EACH(l, lanes) {
-      c->stopped[first + l] = UK_PART(stopped, l);
-      c->reason[first + l] = UK_PART(reason, l);
+    UK_EACH(g, w.motion.groups) UK_EACH(l, lanes[g]) {
+      c->stopped[first + g * UK_WIDTH + l] = UK_PART(stopped[g], l);
+      c->reason[first + g * UK_WIDTH + l] = UK_PART(reason[g], l);
     }
   }
   free(m);

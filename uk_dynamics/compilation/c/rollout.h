@@ -15,5 +15,5 @@ typedef struct {
   const double *followed;              /* (2 steps + 1, 3 UK_M) at all half steps; null: zero */
   double *q_out, *v_out;               /* (count, steps / every + 1, UK_NV) */
   double *stopped;                     /* (count): 0; 1 where the start, k + 1 where step k fails */
-  double *reason;                      /* (count): 1 singular mass, 2 infinite, 3 loops stay open */
+  double *reason;                      /* (count): 1 singular mass, 2 infinite, 3 open loops, 4 a jump */
 } uk_trajectories;
