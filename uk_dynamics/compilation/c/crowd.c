@@ -70,7 +70,7 @@ static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
  * code is long and that of one is. */
 enum {
   UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
-  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? 2 : 1
+  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? UK_MOST_GROUPS : 1
 };
 
 typedef struct {

@@ -5,7 +5,6 @@
 
 #define UK_WIDTH 1
 #define UK_STATE_A_THREAD
-#define UK_MOST_GROUPS 1
 #define restrict __restrict__
 #ifdef __CUDACC_RTC__
 #define NAN nan("")

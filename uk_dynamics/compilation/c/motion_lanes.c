@@ -6,9 +6,7 @@
 #include "uk_jumps.h"
 #include "uk_projection.h"
 
-#ifndef UK_MOST_GROUPS
-#define UK_MOST_GROUPS 2
-#endif
+#define UK_MOST_GROUPS (UK_WIDTH > 1 ? 2 : 1)
 #define UK_NEAR_CACHE 49152 /* bytes */
 
 #if UK_M > 0

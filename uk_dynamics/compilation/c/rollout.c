@@ -94,7 +94,8 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
 #ifndef UK_STATE_A_THREAD
 /* 0; 1 where there is no memory. */
 UK_OF_BATCHES int uk_rollout(const uk_trajectories *c) {
-  enum { GROUPS = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept) <= UK_NEAR_CACHE / 2 ? 2 : 1 };
+  enum { TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept) };
+  enum { GROUPS = TOUCHED <= UK_NEAR_CACHE / 2 ? UK_MOST_GROUPS : 1 };
   uk_lanes_memory *m = aligned_alloc(64, (GROUPS * sizeof *m + 63) / 64 * 64);
   if (m == NULL) return 1;
   uk_lanes_kept kept[GROUPS];
