@@ -144,7 +144,7 @@ class CompiledDynamics(Fallback):
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
         if self._needs_fallback(inputs) or self._batch is None or not self._batch.rolls:
-            return roll_each(self, given, inputs)
+            return roll_each(self._mechanism, self, given, inputs)
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
         common = self._common(halves, inputs)._replace(stabilize=not given.project)
         return self._batch.roll(given, common, threads)
