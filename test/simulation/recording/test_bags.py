@@ -82,15 +82,15 @@ def test_what_is_no_bag_is_refused_in_a_line(tmp_path):
     with pytest.raises(InputError, match=r"is a directory without \.mcap and \.db3 files"):
         ukd.Trajectory.load(empty)
     other.write_bytes(b"SQLite format 3\0" + bytes(200))
-    with pytest.raises(InputError, match="is no recording of ros2 bag in SQLite"):
+    with pytest.raises(InputError, match="is no whole recording of ros2 bag"):
         ukd.Trajectory.load(other)
     (empty / "metadata.yaml").write_text("rosbag2_bagfile_information: 3")
     with pytest.raises(InputError, match="does not describe a bag"):
         ukd.Trajectory.load(empty)
 
 
-def test_a_bag_that_is_cut_is_read_up_to_there(trajectory, tmp_path):
-    """Pages are lost at the end, as after a crash."""
+def test_a_bag_that_is_cut_is_refused(trajectory, tmp_path):
+    """Pages are missing at the end."""
     from rosbags.highlevel import AnyReader
     from rosbags.rosbag2 import Writer
 
@@ -104,10 +104,5 @@ def test_a_bag_that_is_cut_is_read_up_to_there(trajectory, tmp_path):
     (file,) = (tmp_path / "bag").glob("*.db3")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    try:
-        loaded = ukd.Trajectory.load(file)
-    except InputError as error:
-        assert str(file) in str(error)
-    else:
-        assert len(loaded.t) > 0
-        assert len(loaded.t) <= len(trajectory.t)
+    with pytest.raises(InputError, match="malformed"):
+        ukd.Trajectory.load(file)

@@ -94,13 +94,12 @@ class _SqliteReader:
         if not path.is_file():
             raise InputError("there is no such file", file=str(path))
         self._path = path
-        self.notes: dict[str, dict[str, str]] = {}
+        self.notes: dict[str, dict[str, str]] = {}  # there are none
         self.cut = False
 
     def messages(self, *, decode: bool) -> Iterator[Message]:
         """See :meth:`BagReader.messages`."""
         address = f"file:{quote(str(self._path.absolute()))}?mode=ro"
-        begun = False
         try:
             with closing(sqlite3.connect(address, uri=True)) as file:
                 decoders = _decoders(file) if decode else {}
@@ -110,15 +109,12 @@ class _SqliteReader:
                     " WHERE topics.serialization_format = 'cdr'"
                     " ORDER BY messages.timestamp, messages.id"
                 ):
-                    begun = True
                     decoder = decoders.get(type_)
                     content = None if decoder is None else decoder(data)
                     yield Message(str(topic), str(type_), int(time), content, data)
         except sqlite3.Error as error:
-            if not begun:
-                problem = f"is no recording of ros2 bag in SQLite: {error}"
-                raise InputError(problem, file=str(self._path)) from None
-            self.cut = True
+            problem = f"is no whole recording of ros2 bag in SQLite: {error}"
+            raise InputError(problem, file=str(self._path)) from None
 
 
 def _decoders(file: sqlite3.Connection) -> dict[str, Callable[[bytes], Any]]:
