@@ -45,22 +45,25 @@ class PeriodCall:
     """One period of a law in C.
 
     Attributes:
+        efforts: Of the last one, (motors,).
         flags: Of the last one: motors at their power limits, at their rate limits, ...
     """
 
     def __init__(self, law: Law, mechanism: ResolvedMechanism) -> None:
         model = mechanism.model
-        self._law, self._function = law, LAW(law.function)
+        self._law, self._function, self._controller = law, LAW(law.function), law.controller
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
-        self._efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
-        arrays = (self._q, self._v, self._efforts, self.flags)
-        self._places = [array.ctypes.data for array in arrays]
+        self.efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
+        arrays = (self._q, self._v, self.efforts, self.flags)
+        self._places = tuple(array.ctypes.data for array in arrays)
 
-    def __call__(self, state: State) -> Array | None:
+    def run(self, state: State) -> Array | None:
         """Efforts for a measured state, fresh, (motors,); None: C has none."""
-        self._q[:], self._v[:] = state.q, state.v
-        failed = self._function(self._law.controller, state.t, *self._places)
-        return None if failed else self._efforts.copy()
+        self._q[:] = state.q
+        self._v[:] = state.v
+        if self._function(self._controller, state.t, *self._places):
+            return None
+        return self.efforts.copy()
 
 
 class PeriodCommand(Command):
@@ -105,6 +108,7 @@ class CompiledPeriod:
         law: What C calls.
         tasks: Whose law it is.
         remembered: See :class:`ControlInC`.
+        memory: Of the controller.
         call: One period.
     """
 
@@ -117,7 +121,7 @@ class CompiledPeriod:
     ) -> None:
         self.servo, self.tasks = servo, tasks
         self.remembered: tuple[NDArray[Any], ...] = (memory.remembered,)
-        self._memory, self._settings = memory, settings
+        self.memory, self._settings = memory, settings
         self._preload = memory.fields["preload"]
         self._control = CompiledControl(servo, tasks)
         self._scale = tasks.constraints.reference_scale
@@ -145,13 +149,13 @@ class CompiledPeriod:
             self.set(references, preload)
         except ForeignReferenceError:
             return None
-        return self.call(state)
+        return self.call.run(state)
 
     def set(
         self, references: Mapping[str, Followed] | None = None, preload: Array | None = None
     ) -> None:
         """See :meth:`ControlInC.set`; arguments are those of :meth:`efforts`."""
-        memory, once = self._memory, bool(references) or preload is not None
+        memory, once = self.memory, bool(references) or preload is not None
         if memory.current and not once:
             return
         memory.current = False
