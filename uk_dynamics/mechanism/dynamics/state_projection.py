@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Moving a state onto the constraints in the metric of M, and the end of a time step by its size."""
+"""Moving a state onto the constraints in the metric of M, and the ends of time steps by size."""
 
 from __future__ import annotations
 
