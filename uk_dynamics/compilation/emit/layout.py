@@ -208,7 +208,7 @@ class ServoLayout(Layout):
                 ("task_part", rows * nv, "task rows in the admissible motions"),
                 ("motor_part", motors * nv, "motors, likewise"),
             )
-        self._add(  # settings of a control period
+        settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
             ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
@@ -216,6 +216,8 @@ class ServoLayout(Layout):
             ("task_stiffness", rows, "omega^2"),
             ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
+        )
+        self._add(
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
@@ -234,6 +236,14 @@ class ServoLayout(Layout):
             ("known_commands", 1, "whether there are any"),
             ("commands", PAST * motors, "last efforts, their last change"),
         )
+        #: What lanes take over from the memories of all laws: settings, and what periods leave.
+        self.settings = ("weights", "preload", *self.names(settings))
+        self.remembered = self.names(self.past)
+
+    def names(self, part: slice) -> tuple[str, ...]:
+        """The fields in a part of the memory."""
+        fields = self.fields.items()
+        return tuple(name for name, one in fields if part.start <= one.start < part.stop)
 
 
 class EffortLayout(ServoLayout):
