@@ -22,6 +22,7 @@ from uk_dynamics.compilation.emit.motor_source import (
     bounds_functions,
     motor_limits,
     motors,
+    period_steps,
     task_rank,
 )
 from uk_dynamics.compilation.emit.pieces import function, places
@@ -100,6 +101,7 @@ def _law(tasks: Tasks) -> str:
     errors = places(residual=rows.residual, rate=rows.rate)
     lanes = [
         *bounds_functions(LANES),
+        *period_steps(LANES),
         table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
         table("int", "uk_task_support", [i for row in support for i in row]),
         function(

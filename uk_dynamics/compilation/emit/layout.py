@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.servo import LIMITS, PAST, Split
+from uk_dynamics.core.servo import LIMITS, PAST, POWERS, Split
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -232,7 +232,7 @@ class ServoLayout(Layout):
             ("begun", 1, "whether there is a first error"),
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
-            ("approach", 6 * rows, "polynomials along which it does"),
+            ("approach", POWERS * rows, "polynomials along which it does"),
             ("known_commands", 1, "whether there are any"),
             ("commands", PAST * motors, "last efforts, their last change"),
         )
