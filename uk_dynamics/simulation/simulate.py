@@ -458,8 +458,8 @@ def _check_memory(name: str, duration: float, period: float, size: int) -> None:
     needed = duration / period * size
     if not needed <= memory:
         raise InputError(
-            f"{duration:g} s in parts of {period:g} s need {needed / 1e9:.3g} GB of memory, and there"
-            f" are {memory / 1e9:.3g}; lengthen it or shorten the duration",
+            f"{duration:g} s in parts of {period:g} s need {needed / 1e9:.3g} GB of memory, and"
+            f" there are {memory / 1e9:.3g}; lengthen it or shorten the duration",
             place=name,
         )
 
