@@ -78,6 +78,7 @@ setup(
         NAME: ["py.typed"],
         f"{NAME}.mechanism.files": ["schema/*.json"],
         f"{NAME}.compilation": ["c/*.c", "c/*.h"],
+        f"{NAME}.conversion": ["c_examples/*.in"],
         f"{NAME}.conversion.controller_package": ["templates/*.in"],
         f"{NAME}.ros.parameters": ["*.yaml"],
     },

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -55,3 +56,8 @@ def relative_address(urdf: str, directory: Path) -> str:
         shared = path.parent.parent
         return str(Path(*[".."] * len(base.relative_to(shared).parts), path.relative_to(shared)))
     return str(path)
+
+
+def filled(template: Path, words: Mapping[str, str]) -> str:
+    """A template with ``@word@`` replaced."""
+    return re.sub(r"@(\w+)@", lambda found: words[found[1]], template.read_text(encoding="utf-8"))

@@ -5,18 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import Array
-
-if TYPE_CHECKING:
-    from uk_dynamics.model.kinematics.workspace import Workspace
-    from uk_dynamics.model.robot_model import RobotModel
-
 
 COINCIDENT = 1e-3  # of the machine's size: what descriptions with rounded lengths leave open
 NEAR = 2e-2

@@ -17,19 +17,17 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Advance, Plant
 from uk_dynamics.viewing.motor_choices import GRAVITY, OFF, TASKS, AtRest, MotorChoices
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.source import Snapshot
+from uk_dynamics.viewing.source import Snapshot, Source
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
 _AT_ONCE = 10  # control periods of which C takes care in a call
 
 
-class LiveSimulation:
+class LiveSimulation(Source):
     """Simulates in real time, or slower where the computer is too slow."""
 
     controls = ("play", "pause", "step", "reset")  # all there are
     can_pose = True  # it can
-    choice = "motors"  # what ``motors`` are
-    duration = 0.0  # endless
 
     def __init__(
         self,
@@ -82,9 +80,6 @@ class LiveSimulation:
         """Let something else drive the motors, from where the machine is."""
         self.driving = choice
         self._equip()
-
-    def seek(self, t: float) -> None:
-        """A simulation cannot: it does nothing."""
 
     def lead_joints(self, targets: Mapping[str, float]) -> None:
         """Pause and pose; the motion restarts from there."""

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.viewing.source import Snapshot
+from uk_dynamics.viewing.source import Snapshot, Source
 
 _FASTEST = 0.5  # Hz that is shown; what is faster is slowed down
 _AMPLITUDE = 0.25  # rad, or part of the machine's size, of the joint that moves most
@@ -20,15 +18,13 @@ _NAMED = 3  # joints that move most
 _LEAST_SHARE = 0.05
 
 
-class ModeMotion:
+class ModeMotion(Source):
     """Moves a mechanism along one of its modes, as large as can be seen, with closed loops.
 
     Numbers in the view are those of the displaced mechanism at rest.
 
     Attributes:
         controls: All there are.
-        can_pose: A mode cannot be posed.
-        duration: Endless.
         choice: What is chosen among ``motors``: a mode.
         motors: The modes, slowest first.
         driving: The one that is shown.
@@ -36,8 +32,6 @@ class ModeMotion:
     """
 
     controls = ("play", "pause", "reset")
-    can_pose = False
-    duration = 0.0
     choice = "mode"
 
     def __init__(
@@ -81,15 +75,6 @@ class ModeMotion:
         if action == "reset":
             self._phase = 0.0
         self._playing = action == "play"
-
-    def seek(self, t: float) -> None:
-        """A mode has no time: nothing happens."""
-
-    def lead_joints(self, targets: Mapping[str, float]) -> None:
-        """A mode stays as it is: nothing happens."""
-
-    def lead_frame(self, link: str, target: Array) -> None:
-        """A mode stays as it is: nothing happens."""
 
     def frame(self, elapsed: float) -> Snapshot:
         """The mechanism at the present phase; smaller where the loops do not close so far away."""

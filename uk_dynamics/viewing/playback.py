@@ -4,25 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
-from uk_dynamics.viewing.source import Snapshot
+from uk_dynamics.viewing.source import Snapshot, Source
 
 
-class Playback:
+class Playback(Source):
     """Plays a trajectory in a loop."""
 
     controls = ("play", "pause", "step", "reset")  # all there are
-    can_pose = False  # a recording cannot be posed
-    choice = "motors"  # what ``motors`` are: what drives the motors; here none
-    motors: tuple[str, ...] = ()
-    driving = ""
 
     def __init__(
         self,
@@ -61,19 +55,10 @@ class Playback:
         else:
             self._playing = action == "play"
 
-    def drive(self, choice: str) -> None:
-        """Do nothing: what is recorded stays as it is."""
-
     def seek(self, t: float) -> None:
         """Pause at a time, in s."""
         self._playing = False
         self._t = float(np.clip(t, 0.0, self.duration))
-
-    def lead_joints(self, targets: Mapping[str, float]) -> None:
-        """What is recorded stays as it is: nothing happens."""
-
-    def lead_frame(self, link: str, target: Array) -> None:
-        """What is recorded stays as it is: nothing happens."""
 
     def frame(self, elapsed: float) -> Snapshot:
         """The last sample before the present time of the recording."""

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.core.equation import Solution
@@ -30,48 +30,37 @@ class Snapshot:
     followed: Mapping[str, Followed] = field(default_factory=dict)
 
 
-class Source(Protocol):
-    """Something that moves, or stands to be posed; all calls come from one thread."""
+class Source(ABC):
+    """Something that moves, or stands to be posed; all calls come from one thread.
 
-    @property
-    def controls(self) -> tuple[str, ...]:
-        """Which of ``play``, ``pause``, ``step``, ``reset`` there are."""
+    A source does what it overrides; asked for anything else it does nothing.
+    """
 
-    @property
-    def can_pose(self) -> bool:
-        """Whether joints and frames can be led by hand."""
+    controls: tuple[str, ...] = ()  # which of ``play``, ``pause``, ``step``, ``reset`` there are
+    can_pose = False  # whether joints and frames can be led by hand
+    duration = 0.0  # of what is played back, in s; 0: it has no end
+    choice = "motors"  # what is chosen by name among ``motors``: what drives them, or a mode
+    # what may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here
+    motors: tuple[str, ...] = ()
+    driving = ""  # which of ``motors`` does
 
-    @property
-    def duration(self) -> float:
-        """Length of what is played back, in s; 0: it has no end."""
-
-    @property
-    def choice(self) -> str:
-        """What is chosen by name among :attr:`motors`: what drives the motors, or a mode."""
-
-    @property
-    def motors(self) -> tuple[str, ...]:
-        """What may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here."""
-
-    @property
-    def driving(self) -> str:
-        """Which of ``motors`` does."""
-
-    def drive(self, choice: str) -> None:
+    def drive(self, choice: str) -> None:  # noqa: B027 - most sources have no choice
         """Let another of ``motors`` drive them."""
 
+    @abstractmethod
     def control(self, action: str) -> None:
         """Do one of ``controls``."""
 
-    def seek(self, t: float) -> None:
+    def seek(self, t: float) -> None:  # noqa: B027 - most sources have no timeline
         """Go to a time of what is played back, in s."""
 
-    def lead_joints(self, targets: Mapping[str, float]) -> None:
+    def lead_joints(self, targets: Mapping[str, float]) -> None:  # noqa: B027 - see ``can_pose``
         """Lead joints to positions, in rad or m."""
 
-    def lead_frame(self, link: str, target: Array) -> None:
+    def lead_frame(self, link: str, target: Array) -> None:  # noqa: B027 - see ``can_pose``
         """Lead the origin of a link to a point in world axes, (3,), in m."""
 
+    @abstractmethod
     def frame(self, elapsed: float) -> Snapshot:
         """Advance by elapsed real time, in s, and return where the mechanism is."""
 

@@ -117,6 +117,22 @@ def test_loops_that_cannot_be_closed_stop_at_the_start(backend):
     assert np.isnan(done.q).all()
 
 
+@pytest.mark.parametrize("backend", [pytest.param("compiled", marks=needs_compiler), "interpreted"])
+def test_a_constraint_that_jumps_within_a_step_stops_the_trajectory(backend):
+    """A projection would carry the mechanism along, with a speed that nothing explains."""
+    machine = pinned_arm(
+        "  steps: {type: expression, expression: j1 - 0.05*tanh(1e7*(t - 0.0103))}\n"
+        "  moves: {type: expression, expression: j2 - 0.5*t}\n"
+    )
+    q, v = np.array([[-0.05, 0.0]]), np.array([[0.0, 0.5]])
+    found = machine.dynamics(backend).rollout(q, v, steps=20, dt=1e-3)
+    (stopped,) = found.stopped.values()
+    assert stopped.t == pytest.approx(0.011)
+    assert "jump" in stopped.reason
+    assert np.isfinite(found.q[0, :11]).all()
+    assert np.isnan(found.q[0, 11:]).all()
+
+
 @pytest.mark.parametrize(
     ("options", "place"),
     [

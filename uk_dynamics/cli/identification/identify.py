@@ -19,7 +19,7 @@ _HELP = """\
 estimate masses, friction, springs and motor constants from recordings
 
 Estimate parameters of a machine from its recorded motion: positions of the measured joints and
-efforts of the motors. A recording is an .mcap, the .npz of a simulation, or a table of any program
+efforts of the motors. A recording is a bag, the .npz of a simulation, or a table of any program
 (.csv, .npz, .parquet) with the columns t, q.JOINT and effort.MOTOR, of which --template writes one
 to fill in. Passive joints follow from the loops. The equations of motion
 along what the loops allow are linear in these parameters. They are solved by least squares with
@@ -47,9 +47,7 @@ def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "identify", _HELP, run)
     common.add_file(parser)
-    parser.add_argument(
-        "recordings", metavar="RECORDING", nargs="*", help=".mcap, .npz, .csv or .parquet"
-    )
+    parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=common.RECORDING)
     parser.add_argument(
         "--held-out",
         metavar="RECORDING",

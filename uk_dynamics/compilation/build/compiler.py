@@ -182,7 +182,7 @@ def _known(text: str, path: str | None) -> Compiler | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    facts = [said, *FLAGS, *options, *_python(), np.__version__, _processor()]
+    facts = [said, *FLAGS, *options, *_python(), np.__version__, processor()]
     return Compiler(command, "\n".join(facts), options=options)
 
 
@@ -211,11 +211,13 @@ def _python() -> tuple[str, ...]:
     return ("-DUK_PYTHON", f"-I{headers}", f"-I{np.get_include()}")
 
 
-def _processor() -> str:
-    """Instruction sets: a library made for this machine may not run on another."""
+@functools.cache
+def processor() -> str:
+    """Name and instruction sets of this processor: what is made for it may not run on others."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    flags = [line for line in lines if line.startswith(("flags", "Features"))][:1]
-    return "\n".join([platform.machine(), platform.system(), *flags])
+    facts = ("vendor_id", "model name", "flags", "CPU implementer", "CPU part", "Features")
+    found = [next((x for x in lines if x.startswith(fact)), "") for fact in facts]
+    return "\n".join([platform.machine(), platform.system(), *found])

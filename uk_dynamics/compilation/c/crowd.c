@@ -2,9 +2,10 @@
 /* The steps of closed loops in lanes, and what surrounds their laws; see crowd.h. */
 #pragma once
 
+#include "batch.c"
 #include "crowd_group.c"
-#include "rollout.c"
-#include "uk_jumps.h"
+#include "motion_lanes.c"
+#include "uk_effort_limit.h"
 #include "uk_law.h"
 #include "uk_motors.h"
 
@@ -65,33 +66,16 @@ static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
   UK_EACH(e, UK_DRIVES) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * g->held[uk_drive_motor[e]];
 }
 
-/* Where a step from q, v to its end jumped onto the constraints, as uk_end_step has it. */
-static uk_mask uk_crowd_jumped(const uk_lanes_memory *m, const uk_lanes *q, const uk_lanes *v,
-                               const uk_lanes *end_q, const uk_lanes *end_v, double h) {
-  uk_lanes way = uk_all(0.0), speed = way, jump = way, kick = way, change = way, total = way;
-  UK_EACH(i, UK_NV) {
-    speed = uk_lanes_larger(speed, uk_lanes_fabs(v[i]));
-    way = uk_lanes_larger(way, uk_lanes_fabs(end_q[i] - q[i]));
-    change = uk_lanes_larger(change, uk_lanes_fabs(end_v[i] - v[i]));
-    jump = uk_lanes_larger(jump, uk_lanes_fabs(m->q[i] - end_q[i]));
-    kick = uk_lanes_larger(kick, uk_lanes_fabs(m->v[i] - end_v[i]));
-    total += m->q[i] + m->v[i];
-  }
-  speed += UK_SUDDEN;
-  way += h * speed;
-  return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed) | uk_not(uk_finite(total));
-}
-
 /* Groups that move together, function by function: two where the memory of both is near, or where
  * code is long and that of one is. */
-#define UK_NEAR_CACHE 49152 /* bytes */
 enum {
   UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
-  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? 2 : 1
+  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? UK_MOST_GROUPS : 1
 };
 
 typedef struct {
-  int groups;
+  uk_lanes_motion motion; /* the first field; it has the groups */
+  double begin, end;      /* of a step */
   uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
                              * before it knows */
   uk_lanes_kept kept[UK_GROUPS];
@@ -101,60 +85,12 @@ typedef struct {
   long long first[UK_GROUPS]; /* motions */
 } uk_side;
 
-static void uk_crowd_stage(uk_side *s, double t) {
-  UK_EACH(g, s->groups) {
-    s->m[g].t = uk_all(t);
+/* What rows follow at the stages of a step. */
+static void uk_crowd_follow(uk_lanes_motion *motion, int stage, double part) {
+  uk_side *s = (uk_side *)motion;
+  UK_EACH(g, s->motion.groups) {
+    s->m[g].t = uk_all(stage == 4 ? s->end : s->begin + part);
     uk_lanes_structure(s->m + g, s->group + g, s->failed + g);
-  }
-  uk_lanes_evaluate(s->m, s->kept, s->groups);
-  UK_EACH(g, s->groups) s->failed[g] |= s->m[g].failed > uk_all(0.0);
-}
-
-/* One step of size h from t, with the projection that ends it; where it fails, states stay. */
-static void uk_crowd_step(uk_side *s, int euler, double t, double h, double end) {
-  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-  uk_lanes q[UK_GROUPS][UK_NV], v[UK_GROUPS][UK_NV], dq[UK_GROUPS][UK_NV], dv[UK_GROUPS][UK_NV];
-  uk_mask open[UK_GROUPS];
-  UK_EACH(g, s->groups) memcpy(q[g], s->m[g].q, sizeof q[g]), memcpy(v[g], s->m[g].v, sizeof v[g]);
-  if (euler) {
-    uk_crowd_stage(s, t);
-    UK_EACH(g, s->groups) {
-      uk_lanes_memory *m = s->m + g;
-      UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
-    }
-  } else {
-    memset(dq, 0, sizeof dq), memset(dv, 0, sizeof dv);
-    UK_EACH(k, 4) {
-      const double part = h * offset[k];
-      if (k > 0) UK_EACH(g, s->groups) {
-        uk_lanes_memory *m = s->m + g;
-        UK_EACH(i, UK_NV) m->q[i] = q[g][i] + part * m->v[i];
-        UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * m->qdd[i];
-      }
-      uk_crowd_stage(s, t + part);
-      UK_EACH(g, s->groups) {
-        const uk_lanes_memory *m = s->m + g;
-        UK_EACH(i, UK_NV) dq[g][i] += weight[k] * m->v[i], dv[g][i] += weight[k] * m->qdd[i];
-      }
-    }
-    UK_EACH(g, s->groups) {
-      UK_EACH(i, UK_NV) s->m[g].q[i] = q[g][i] + (h / 6.0) * dq[g][i];
-      UK_EACH(i, UK_NV) s->m[g].v[i] = v[g][i] + (h / 6.0) * dv[g][i];
-    }
-  }
-  UK_EACH(g, s->groups) { /* from here on where the step ends, and how fast */
-    uk_lanes_memory *m = s->m + g;
-    memcpy(dq[g], m->q, sizeof dq[g]), memcpy(dv[g], m->v, sizeof dv[g]);
-    m->t = uk_all(end);
-    uk_lanes_structure(m, s->group + g, s->failed + g);
-  }
-  uk_lanes_project(s->m, s->kept, s->groups, open);
-  UK_EACH(g, s->groups) {
-    s->failed[g] |= open[g] | uk_crowd_jumped(s->m + g, q[g], v[g], dq[g], dv[g], h);
-    if (uk_any(s->failed[g])) UK_EACH(i, UK_NV) {
-      s->m[g].q[i] = uk_pick(s->failed[g], q[g][i], s->m[g].q[i]);
-      s->m[g].v[i] = uk_pick(s->failed[g], v[g][i], s->m[g].v[i]);
-    }
   }
 }
 
@@ -213,8 +149,8 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
     const double begin = c->when[at];
     int going = 0;
     if (c->control[at] != 0.0)
-      uk_lanes_control(s->m, s->law, s->group, s->groups, c, s->first, begin, s->failed);
-    UK_EACH(k, s->groups) {
+      uk_lanes_control(s->m, s->law, s->group, s->motion.groups, c, s->first, begin, s->failed);
+    UK_EACH(k, s->motion.groups) {
       uk_group *g = s->group + k;
       if (c->control[at] != 0.0) uk_crowd_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
       uk_crowd_take_effect(g, c, begin, s->late + k);
@@ -227,9 +163,11 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
     const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - UK_PART_OF_A_STEP);
     const long long count = parts > 1.0 ? (long long)parts : 1;
     const double h = (end - begin) / count;
-    for (long long k = 0; k < count; ++k)
-      uk_crowd_step(s, c->euler, begin + k * h, h, k + 1 == count ? end : begin + (k + 1) * h);
-    UK_EACH(k, s->groups) c->steps += count * s->group[k].lanes;
+    for (long long k = 0; k < count; ++k) {
+      s->begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
+      uk_lanes_step(&s->motion, h);
+    }
+    UK_EACH(k, s->motion.groups) c->steps += count * s->group[k].lanes;
   }
 }
 
@@ -246,14 +184,17 @@ UK_EXPORT int uk_move_crowd(uk_crowd *c) {
     ready &= side.late[g].when != NULL && side.late[g].efforts != NULL;
   }
   if (ready) {
+    const uk_lanes_motion motion = {0, c->euler, 1, 0, side.m, side.kept, side.failed, NULL,
+                                    uk_crowd_follow};
+    side.motion = motion;
     memset(side.m, 0, 2 * UK_GROUPS * sizeof *side.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) side.m[g].active[r] = uk_all(c->active[r]);
     for (long long first = 0; first < c->count; first += UK_GROUPS * UK_WIDTH) {
       const long long groups = (c->count - first + UK_WIDTH - 1) / UK_WIDTH;
-      side.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
-      UK_EACH(g, side.groups) uk_crowd_begin(&side, c, g, first + g * UK_WIDTH);
+      side.motion.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
+      UK_EACH(g, side.motion.groups) uk_crowd_begin(&side, c, g, first + g * UK_WIDTH);
       uk_crowd_move(&side, c);
-      UK_EACH(g, side.groups) uk_crowd_end(&side, c, g);
+      UK_EACH(g, side.motion.groups) uk_crowd_end(&side, c, g);
     }
   }
   UK_EACH(g, UK_GROUPS) free(side.late[g].when), free(side.late[g].efforts);

@@ -18,8 +18,7 @@ extern "C" __global__ void uk_rollout_kernel(const uk_trajectories *c) {
   if (state >= c->count) return;
   uk_lanes_memory memory;
   uk_lanes_kept kept;
-  kept.known = 0;
   uk_rollout_begin(&memory, c);
-  uk_rollout_move(&memory, &kept, c, state);
+  uk_rollout_move(&memory, &kept, c, state, 1);
 }
 #endif

@@ -7,6 +7,7 @@
 #include "motion.h"
 #include "references.c"
 #include "uk_closing.h"
+#include "uk_effort_limit.h"
 #include "uk_evaluation.h"
 #include "uk_following.h"
 #include "uk_jumps.h"

@@ -38,7 +38,7 @@ from uk_dynamics.model.kinematics import SERIES_BELOW
 STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
 
 #: Why a state has no answer.
-FAILURES = {"SINGULAR_MASS": 1, "NOT_NUMBERS": 2, "OPEN_LOOPS": 3}
+FAILURES = {"SINGULAR_MASS": 1, "NOT_NUMBERS": 2, "OPEN_LOOPS": 3, "JUMPED": 4}
 
 
 @cache

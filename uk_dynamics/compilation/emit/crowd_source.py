@@ -13,13 +13,13 @@ from uk_dynamics.compilation.emit.generate import (
     batch_definitions,
     configuration,
     declarations,
+    effort_limits,
     following,
-    jumps,
 )
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import (
     bounds_functions,
-    effort_limits,
+    motor_limits,
     motors,
     task_rank,
 )
@@ -51,7 +51,7 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
             part("crowd.h"),
             definitions,
             motors(mechanism),
-            jumps(mechanism),
+            effort_limits(mechanism),
             following(mechanism),
             header(
                 "uk_closed_loops.h",
@@ -110,7 +110,7 @@ def _law(tasks: Tasks) -> str:
     return "\n".join(
         [
             header("uk_allocation.h", task_rank(mechanism)),
-            effort_limits(),
+            motor_limits(),
             task_kinds(tasks, "#define UK_STEPS_ALONE"),
             header("uk_lanes_task_rows.h", part("evaluate_lanes.c"), *lanes),
             distribution(tasks),

@@ -59,6 +59,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         motors(mechanism),
         *(closing(mechanism) if mechanism.local is None else ()),
         jumps(mechanism),
+        effort_limits(mechanism),
         header("uk_dormand_prince.h", *_coefficients()),
         *map(part, ("motion.c", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
@@ -66,9 +67,14 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def jumps(mechanism: ResolvedMechanism) -> str:
-    """Limits of the motors, and what tells a jump from an error of integration."""
-    limit = table("double", "uk_effort_limit", mechanism.actuators.effort_limits)
-    return header("uk_jumps.h", limit, *defines(jump_constants(mechanism)))
+    """What tells a jump from an error of integration."""
+    return header("uk_jumps.h", *defines(jump_constants(mechanism)))
+
+
+def effort_limits(mechanism: ResolvedMechanism) -> str:
+    """What motors can."""
+    limits = table("double", "uk_effort_limit", mechanism.actuators.effort_limits)
+    return header("uk_effort_limit.h", limits)
 
 
 def _coefficients() -> list[str]:
@@ -136,7 +142,11 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             terms_function(mechanism, terms, LANES),
             regular_function(mechanism, terms, LANES),
             part("batch.c"),
-            *((_projection(mechanism), part("rollout.c")) if rolls(mechanism) else ()),
+            *(
+                (_projection(mechanism), jumps(mechanism), part("rollout.c"))
+                if rolls(mechanism)
+                else ()
+            ),
         ]
     )
 

@@ -64,13 +64,13 @@ def task_rank(mechanism: ResolvedMechanism) -> str:
 def limits(mechanism: ResolvedMechanism) -> list[str]:
     """Limits of the motors, resistance of the joints, and efforts that cause internal forces."""
     return [
-        effort_limits(),
+        motor_limits(),
         part("limits.c"),
         *([] if mechanism.local is not None else _resistance(mechanism)),
     ]
 
 
-def effort_limits() -> str:
+def motor_limits() -> str:
     """What limits.c needs: intervals of efforts, whatever the mechanism."""
     return header("uk_limits.h", *bounds_functions(SCALAR))
 

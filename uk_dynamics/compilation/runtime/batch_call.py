@@ -38,6 +38,7 @@ class CommonInputs(NamedTuple):
     active: Array  # 1 for rows that act, (m,)
     followed: Array | None  # values, rates, accelerations of references, (1 or K, 3 m)
     parameters: Array | None = None  # of the mechanism, (parameters,)
+    sampled: bool = False  # whether references are samples, which go in steps by nature
 
     @classmethod
     def sample(
@@ -54,7 +55,7 @@ class CommonInputs(NamedTuple):
                 sample = rows.reference(float(t), inputs)
                 if sample is not None:
                     row[:] = np.concatenate(sample)
-        return cls(inputs.stabilize, active, followed)
+        return cls(inputs.stabilize, active, followed, sampled=bool(inputs.references))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,7 @@ def trajectories_call(
         "tau_step": nv if steps > 1 else 0,
         "euler": given.method == "semi_implicit_euler",
         "project": given.project,
+        "sampled": common.sampled,
         "t": given.t,
         "dt": given.dt,
         "stabilize": common.stabilize,

@@ -29,6 +29,7 @@ _REASONS = {
     1: "the mass matrix is singular",
     2: "the motion has become infinite; take smaller steps",
     3: "the loops cannot be kept closed",
+    4: "constraints jump within a step: a reference or an expression is too steep for it",
 }
 
 

@@ -56,13 +56,7 @@ def controller_package(
     names = completion.encoders.names
     header, source = servo_export(tasks, name, loop_tables(completion), names)
     words = {
-        "id": name,
-        "ID": name.upper(),
-        "GUARD": package.upper(),
-        "package": package,
-        "space": f"{name}_loops",
-        "mechanism": name,
-        "mechanism_xml": escape(mechanism.name),
+        **_names(mechanism, package),
         "controller": controller,
         "trajectory": trajectory,
         "task_list": yaml.safe_dump(
@@ -93,6 +87,20 @@ def controller_package(
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
     }
     return texts
+
+
+def _names(mechanism: Mechanism, package: str) -> dict[str, str]:
+    """Words of every template: the names of mechanism and package."""
+    name = identifier(mechanism.name)
+    return {
+        "id": name,
+        "ID": name.upper(),
+        "GUARD": package.upper(),
+        "package": package,
+        "space": f"{name}_loops",
+        "mechanism": name,
+        "mechanism_xml": escape(mechanism.name),
+    }
 
 
 def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
@@ -260,13 +268,7 @@ def transmission_package(mechanism: Mechanism, joints: Sequence[str]) -> dict[st
     name = identifier(mechanism.name)
     package = f"{name}_transmission"
     words = {
-        "id": name,
-        "ID": name.upper(),
-        "GUARD": package.upper(),
-        "package": package,
-        "space": f"{name}_loops",
-        "mechanism": name,
-        "mechanism_xml": escape(mechanism.name),
+        **_names(mechanism, package),
         "size": str(len(driven)),
         "joint_names": listed(map(c_string, joints)),
         "actuators": listed(sides[0].split.measured),

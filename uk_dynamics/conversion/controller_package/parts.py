@@ -15,6 +15,7 @@ from uk_dynamics.control.estimation import (
     SINGULAR_TOLERANCE,
     StateCompletion,
 )
+from uk_dynamics.conversion import output_files
 from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT, continuation_rule
 
 
@@ -65,5 +66,4 @@ def loop_tables(completion: StateCompletion) -> LoopTables:
 def filled(template: str, words: Mapping[str, str]) -> str:
     """A template with ``@word@`` replaced; numbers that all packages share are known."""
     known = {key: repr(value) for key, value in _NUMBERS.items()} | dict(words)
-    text = (_TEMPLATES / f"{template}.in").read_text(encoding="utf-8")
-    return re.sub(r"@(\w+)@", lambda found: known[found[1]], text)
+    return output_files.filled(_TEMPLATES / f"{template}.in", known)

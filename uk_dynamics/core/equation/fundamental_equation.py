@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.solution import Method, Solution, Status
-from uk_dynamics.core.linalg.mass_factor import Mass
+from uk_dynamics.core.linalg.mass_factor import Mass, MassFactor
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,
     EXACTLY_DEPENDENT,
@@ -173,3 +173,24 @@ class Factorization(ABC):
         if exact.any():
             return Status.INCONSISTENT, failed[exact]
         return Status.NEAR_SINGULAR, failed
+
+
+class WhitenedCoordinates(Factorization):
+    """What the forms share that divide by M = L Lᵀ: N = L⁻ᵀ P L⁻¹ with a projector P."""
+
+    mass: MassFactor
+
+    def admissible(self, X: Array) -> Array:
+        """N X = L⁻ᵀ P L⁻¹ X."""
+        return self.mass.unwhiten(self._project(self.mass.whiten(X)))
+
+    def nonideal_force(self, force: Array) -> Array:
+        """L P L⁻¹ c."""
+        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
+
+    def _free_acceleration(self, F: Array) -> Array:
+        return self.mass.solve(F)
+
+    @abstractmethod
+    def _project(self, x: Array) -> Array:
+        """P x: what constraints leave of whitened forces, (nv,) or (nv, k)."""

@@ -14,16 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.row_basis import RowBasis
 
 
-class UdwadiaKalaba(Factorization):
+class UdwadiaKalaba(WhitenedCoordinates):
     """Factorisation in coordinates whitened by the mass factor."""
 
     method = "udwadia_kalaba"
-    mass: MassFactor
     basis: RowBasis
 
     def __init__(
@@ -31,10 +30,6 @@ class UdwadiaKalaba(Factorization):
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)
-
-    def admissible(self, X: Array) -> Array:
-        """N X = L⁻ᵀ (I − Q₁Q₁ᵀ) L⁻¹ X."""
-        return self.mass.unwhiten(self._project(self.mass.whiten(X)))
 
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = Q₂ᵀ L⁻¹ with Q₂ orthogonal to the rows."""
@@ -50,10 +45,6 @@ class UdwadiaKalaba(Factorization):
         """L Q₁ z."""
         return self.mass.multiply_factor(self.basis.basis_product(coordinates))
 
-    def nonideal_force(self, force: Array) -> Array:
-        """L (I − Q₁Q₁ᵀ) L⁻¹ c."""
-        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         basis = self.basis
         rank = basis.rank
@@ -64,9 +55,6 @@ class UdwadiaKalaba(Factorization):
             rotated += basis.rotate(self.mass.whiten(nonideal))
         rotated[:rank] = y
         return self.mass.unwhiten(basis.rotate_back(rotated)), coordinates
-
-    def _free_acceleration(self, F: Array) -> Array:
-        return self.mass.solve(F)
 
     def _project(self, x: Array) -> Array:
         rotated = self.basis.rotate(x)

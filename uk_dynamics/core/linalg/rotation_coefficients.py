@@ -62,10 +62,6 @@ def a_rate(square: Array) -> Array:
     )
 
 
-def _a_difference(angle: Array) -> Array:
-    return sinc(angle) - 2.0 * a(angle)
-
-
 def c_rate(square: Array) -> Array:
     """The derivative of c by θ, over θ, as a function of θ²."""
     return _series_or(square, _C_RATE, lambda x: (a(square_root(x)) - 3.0 * c(x)) / x)

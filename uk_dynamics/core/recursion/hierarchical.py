@@ -16,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.recursion.recursion import Recursion
 
 
-class Hierarchical(Factorization):
+class Hierarchical(WhitenedCoordinates):
     """Factorisation by recursion over levels of rows."""
 
     method = "hierarchical"
-    mass: MassFactor
 
     def __init__(
         self,
@@ -122,10 +121,6 @@ class Hierarchical(Factorization):
             a = self.recursions[count - 1].advance(a, b)
         return self.mass.unwhiten(a)
 
-    def admissible(self, X: Array) -> Array:
-        """N X = L⁻ᵀ P L⁻¹ X."""
-        return self.mass.unwhiten(self._whole.project(self.mass.whiten(X)))
-
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = WᵀZᵀL⁻¹."""
         whitened = self.mass.whiten(X)
@@ -139,10 +134,6 @@ class Hierarchical(Factorization):
         """L times the whitened force, which the recursion gives at once."""
         return self.mass.multiply_factor(coordinates[: self.mass.size])
 
-    def nonideal_force(self, force: Array) -> Array:
-        """L P L⁻¹ c."""
-        return self.mass.multiply_factor(self._whole.project(self.mass.whiten(force)))
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)
         a = self._whole.advance(free, b)
@@ -152,11 +143,11 @@ class Hierarchical(Factorization):
             soft = (b[loose] - self._H[loose] @ a) / self._clearance[loose]
             coordinates = np.concatenate((coordinates, soft))
         if nonideal is not None:
-            a += self._whole.project(self.mass.whiten(nonideal))
+            a += self._project(self.mass.whiten(nonideal))
         return self.mass.unwhiten(a), coordinates
 
-    def _free_acceleration(self, F: Array) -> Array:
-        return self.mass.solve(F)
+    def _project(self, x: Array) -> Array:
+        return self._whole.project(x)
 
     @cached_property
     def _loose(self) -> Indices:

@@ -77,6 +77,7 @@ class InterpretedDynamics(Dynamics):
             mechanism: What to evaluate.
             model: ``mechanism.extended_model(...)`` when further frames are needed.
         """
+        self._mechanism = mechanism
         self._model = model or mechanism.model
         self._own = _Evaluation(mechanism, self._model)
         self._scale = mechanism.constraints.reference_scale
@@ -130,7 +131,7 @@ class InterpretedDynamics(Dynamics):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
-        return roll_each(self, given, inputs)
+        return roll_each(self._mechanism, self, given, inputs)
 
     def motion(self) -> Motion | None:
         """None: nothing is in C."""

@@ -10,28 +10,23 @@ from dataclasses import replace
 import numpy as np
 
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
-from uk_dynamics.mechanism.dynamics.arguments import (
-    METHODS,
-)
+from uk_dynamics.mechanism.dynamics.arguments import METHODS
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution.state import (
-    Array,
-    Inputs,
-    Plan,
-    Rollout,
-    State,
-    Stopped,
-)
+from uk_dynamics.mechanism.dynamics.step_projection import project_step
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout, State, Stopped
 
 
-def roll_each(dynamics: Dynamics, given: Plan, inputs: Inputs) -> Rollout:
+def roll_each(
+    mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs
+) -> Rollout:
     """One trajectory after the other."""
     count, instants = len(given.q), given.instants
     q = np.full((count, len(instants), given.q.shape[1]), np.nan)
     v = np.full((count, len(instants), given.v.shape[1]), np.nan)
     stopped = {}
     for k in range(count):
-        walk = _walk(dynamics, given, inputs, k)
+        walk = _walk(mechanism, dynamics, given, inputs, k)
         for step in range(given.steps + 1):
             t = given.t + step * given.dt
             try:
@@ -44,16 +39,22 @@ def roll_each(dynamics: Dynamics, given: Plan, inputs: Inputs) -> Rollout:
     return Rollout(instants, q, v, stopped)
 
 
-def _walk(dynamics: Dynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[State]:
+def _walk(
+    mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs, k: int
+) -> Iterator[State]:
     """The states of trajectory k after every step."""
     one_step = METHODS[given.method]
 
-    def settled(step: int, q: Array, v: Array) -> State:
+    def settled(step: int, q: Array, v: Array, start: State | None = None) -> State:
         t = given.t + step * given.dt
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise SimulationError("the motion has become infinite; take smaller steps", t)
         state = State(t, q, v)
-        return dynamics.project(state, inputs) if given.project else state
+        if not given.project:
+            return state
+        if start is None:
+            return dynamics.project(state, inputs)
+        return project_step(mechanism, dynamics, start, state, inputs)
 
     state = settled(0, given.q[k], given.v[k])
     yield state
@@ -64,5 +65,5 @@ def _walk(dynamics: Dynamics, given: Plan, inputs: Inputs, k: int) -> Iterator[S
             return dynamics.evaluate(State(t, q, v), acting).qdd
 
         q, v = one_step(dynamics.model, acceleration, state.t, state.q, state.v, given.dt)
-        state = settled(step + 1, q, v)
+        state = settled(step + 1, q, v, state)
         yield state

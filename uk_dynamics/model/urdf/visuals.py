@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
+
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf.description import Pose, RobotDescription
 from uk_dynamics.model.urdf.rotation import from_rpy
+from uk_dynamics.model.urdf.schema import finite_numbers
 from uk_dynamics.resources import resolve
 
 Numbers = tuple[float, ...]
@@ -126,12 +128,10 @@ def _shape(geometry: ET.Element | None, directory: Path | None) -> Shape:
 def _pose(origin: ET.Element | None) -> Pose:
     if origin is None:
         return Pose()
-    pose = Pose()
-    if origin.get("xyz"):
-        pose.translation[:] = _numbers(origin, "xyz", 3)
-    if origin.get("rpy"):
-        pose.rotation[:] = from_rpy(_numbers(origin, "rpy", 3))
-    return pose
+    xyz, rpy = (
+        _numbers(origin, key, 3) if origin.get(key) else (0.0,) * 3 for key in ("xyz", "rpy")
+    )
+    return Pose(np.array(xyz), from_rpy(rpy))
 
 
 def _colour(material: ET.Element) -> Numbers | None:
@@ -140,11 +140,4 @@ def _colour(material: ET.Element) -> Numbers | None:
 
 
 def _numbers(node: ET.Element, name: str, count: int) -> Numbers:
-    text = node.get(name, "")
-    try:
-        numbers = tuple(float(word) for word in text.split())
-    except ValueError:
-        numbers = ()
-    if len(numbers) != count or not all(map(math.isfinite, numbers)):
-        raise InputError(f'{node.tag} {name}: expected {count} numbers, found "{text}"')
-    return numbers
+    return tuple(finite_numbers(f"{node.tag} {name}", node.get(name, ""), count))

@@ -20,11 +20,11 @@ from uk_dynamics.ros.diagnostics.publisher import (
     report_dynamics,
     report_rate,
 )
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
-from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
+from uk_dynamics.ros.topics.inputs import StateInput
 
 
 class ForwardDynamics(Node):
@@ -41,12 +41,13 @@ class ForwardDynamics(Node):
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
-        self._efforts: EffortInput | None = None
-        if self._settings["effort_source"] == "commands":
-            self._efforts = EffortInput(
-                self, self._mechanism, self._problems, topic=self._settings["command_topic"]
-            )
-        self._states = StateInput(self, self._mechanism, self._problems, self._on_state)
+        self._states = StateInput(
+            self,
+            self._mechanism,
+            self._problems,
+            self._on_state,
+            command_topic=commanded_efforts(self._settings),
+        )
         self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
         self._diagnostics.hardware = self._mechanism.name
 
@@ -54,7 +55,7 @@ class ForwardDynamics(Node):
         state = self._states.state
         self._monitor.tick()
         try:
-            inputs = self._states.inputs(self._force())
+            inputs = self._states.inputs(self._states.force)
             solution = self._dynamics.evaluate(state, inputs)
             if not np.isfinite(solution.qdd).all():
                 raise SimulationError("the acceleration is not finite", state.t)
@@ -64,13 +65,6 @@ class ForwardDynamics(Node):
         self._failure = ""
         self._state, self._solution = state, solution
         self._topics.publish(stamp, state, solution, inputs)
-
-    def _force(self) -> np.ndarray:
-        """Generalized force of the motors, (nv,)."""
-        if self._efforts is None:
-            return self._states.reader.effort
-        force: np.ndarray = self._mechanism.actuators.matrix @ self._efforts.efforts
-        return force
 
     def _report(self, report: Report) -> None:
         report_rate(report, self._monitor)

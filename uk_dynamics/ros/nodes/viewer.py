@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
@@ -27,6 +26,7 @@ from uk_dynamics.viewing import (
     FRAME_RATE,
     MechanismView,
     Snapshot,
+    Source,
     address,
     close_server,
     load_viser,
@@ -34,15 +34,10 @@ from uk_dynamics.viewing import (
 )
 
 
-class TopicSource:
+class TopicSource(Source):
     """Shows ``joint_states``; the buttons call the services of a simulator."""
 
     controls = ("play", "pause", "step", "reset")
-    can_pose = False
-    choice = "motors"
-    motors: tuple[str, ...] = ()
-    driving = ""
-    duration = 0.0
 
     def __init__(
         self,
@@ -59,7 +54,7 @@ class TopicSource:
         self._control = ControlTime(node, tasks, problems) if tasks else None
         self._task_time: float | None = None
         self._states = StateInput(node, mechanism, problems, self._on_state)
-        self._motors = np.linalg.pinv(mechanism.actuators.matrix)
+        self._of_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._initial = mechanism.initial_guess
         self._answer = ""
         pause = node.create_client(SetBool, f"{simulator}/pause")
@@ -81,30 +76,18 @@ class TopicSource:
             self._states.origin.reset()
         client.call_async(request).add_done_callback(self._on_answer)
 
-    def drive(self, choice: str) -> None:
-        """Do nothing: the machine has its own controller."""
-
-    def seek(self, t: float) -> None:
-        """Do nothing: a live mechanism has no timeline."""
-
-    def lead_joints(self, targets: Mapping[str, float]) -> None:
-        """Do nothing: only its motors move the mechanism."""
-
-    def lead_frame(self, link: str, target: Array) -> None:
-        """Do nothing: only its motors move the mechanism."""
-
     def frame(self, elapsed: float) -> Snapshot:
         """The last state, with the efforts measured there."""
         reader, watchdog = self._states.reader, self._states.watchdog
         if not watchdog.fed:
             state = State(0.0, self._initial, np.zeros(len(reader.v)))
             missing = f"nothing on {self._states.topic} yet"
-            return Snapshot(state, Inputs(), np.zeros(len(self._motors)), missing)
+            return Snapshot(state, Inputs(), np.zeros(len(self._of_motors)), missing)
         age, message = watchdog.age, self._answer
         if age > self._state_timeout:
             message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
         state, inputs = self._states.copied()
-        efforts = self._motors @ reader.effort
+        efforts = self._of_motors @ reader.effort
         return Snapshot(
             state,
             inputs,

@@ -21,10 +21,10 @@ from uk_dynamics.ros.diagnostics.publisher import (
     Report,
     report_rate,
 )
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
-from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
+from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
@@ -47,11 +47,6 @@ class WrenchObserverNode(Node):
         self._monitor = RateMonitor()
         self._found: ExternalForces | None = None
         self._failure = ""
-        self._efforts: EffortInput | None = None
-        if self._settings["effort_source"] == "commands":
-            self._efforts = EffortInput(
-                self, mechanism, self._problems, topic=self._settings["command_topic"]
-            )
         self._message = JointStateMessage(self._observer.joints.names, effort=True)
         self._publisher = self.create_publisher(JointState, "~/external_efforts", PUBLISHED_QOS)
         self._wrench_publisher = None
@@ -59,7 +54,13 @@ class WrenchObserverNode(Node):
             self._wrench_publisher = self.create_publisher(
                 WrenchStamped, "~/external_wrench", PUBLISHED_QOS
             )
-        self._states = StateInput(self, mechanism, self._problems, self._on_state)
+        self._states = StateInput(
+            self,
+            mechanism,
+            self._problems,
+            self._on_state,
+            command_topic=commanded_efforts(self._settings),
+        )
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "external forces", self._report)
         self._diagnostics.hardware = mechanism.name
@@ -69,7 +70,7 @@ class WrenchObserverNode(Node):
         self._observer.gain = self._settings["gain"]
         try:
             self._found = self._observer.update(
-                self._states.state, self._states.inputs(self._force())
+                self._states.state, self._states.inputs(self._states.force)
             )
         except UkDynamicsError as error:
             self._failure, self._found = str(error), None
@@ -90,13 +91,6 @@ class WrenchObserverNode(Node):
         force, torque = message.wrench.force, message.wrench.torque
         force.x, force.y, force.z, torque.x, torque.y, torque.z = values.tolist()
         return message
-
-    def _force(self) -> np.ndarray:
-        """Generalized force of the motors, (nv,)."""
-        if self._efforts is None:
-            return self._states.reader.effort
-        force: np.ndarray = self._mechanism.actuators.matrix @ self._efforts.efforts
-        return force
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._observer.reset()

@@ -227,6 +227,11 @@ def command_topic(settings: Parameters) -> str:
     return settings["command_topic"] or _TOPICS[settings["command_mode"]]
 
 
+def commanded_efforts(settings: Parameters) -> str:
+    """Topic of the commands where ``effort_source`` names them; empty: efforts are measured."""
+    return settings["command_topic"] if settings["effort_source"] == "commands" else ""
+
+
 def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tuple[Parameter, ...]:
     """Feedback parameters of one task at ``rate`` states per second (0: unknown).
 

@@ -123,9 +123,16 @@ class StateInput(StructureInput):
         problems: MessageProblems,
         on_state: Callable[[Time], None],
         origin: TimeOrigin | None = None,
+        command_topic: str = "",
     ) -> None:
-        """Subscribe; ``on_state`` is called with the stamp after each valid message."""
+        """Subscribe; ``on_state`` is called with the stamp after each valid message.
+
+        The motors act as they are commanded on ``command_topic``; without one, as is measured.
+        """
         super().__init__(node, mechanism, problems, origin=origin)
+        self._commands = None
+        if command_topic:
+            self._commands = EffortInput(node, mechanism, problems, topic=command_topic)
         # holds q, v and measured efforts of the last valid message
         self.reader = StateReader(mechanism.model)
         self.t = 0.0  # its time since ``origin``, in s
@@ -144,6 +151,14 @@ class StateInput(StructureInput):
         """The last state, of a stamp, is the first one of a new time, unless time is common."""
         self.origin.reset()
         self.t = self.origin.since(stamp)
+
+    @property
+    def force(self) -> Array:
+        """Generalized force of the motors at the last state, (nv,)."""
+        if self._commands is None:
+            return self.reader.effort
+        force: Array = self._mechanism.actuators.matrix @ self._commands.efforts
+        return force
 
     def copied(self) -> tuple[State, Inputs]:
         """The last state, and what acted on the mechanism by the measured efforts, to keep."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.core.equation.fundamental_equation import Factorization
+from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
 from uk_dynamics.core.linalg.mass_factor import MassFactor
 from uk_dynamics.core.linalg.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
@@ -26,10 +26,9 @@ from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, projector_basis
 from uk_dynamics.exceptions import InputError
 
 
-class WhitenedPseudoinverse(Factorization):
+class WhitenedPseudoinverse(WhitenedCoordinates):
     """What (31) and (35) share: once D⁺ is known, they are the same."""
 
-    mass: MassFactor
     basis: PseudoinverseRows
 
     def __init__(
@@ -55,10 +54,6 @@ class WhitenedPseudoinverse(Factorization):
     ) -> tuple[Array, int]:
         """D⁺, (n, m), and its rank."""
 
-    def admissible(self, X: Array) -> Array:
-        """N X = L⁻ᵀ (I − D⁺D) L⁻¹ X."""
-        return self.mass.unwhiten(self._project(self.mass.whiten(X)))
-
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = Zᵀ L⁻¹ with Z an orthonormal basis of the range of I − D⁺D."""
         whitened = self.mass.whiten(X)
@@ -74,10 +69,6 @@ class WhitenedPseudoinverse(Factorization):
         """L z."""
         return self.mass.multiply_factor(coordinates)
 
-    def nonideal_force(self, force: Array) -> Array:
-        """L (I − D⁺D) L⁻¹ c."""
-        return self.mass.multiply_factor(self._project(self.mass.whiten(force)))
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         free = self.mass.whiten(F)
         force: Array = self._inverse @ (self._scaling * b - self._rows @ free)
@@ -91,9 +82,6 @@ class WhitenedPseudoinverse(Factorization):
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
         return self.basis.contradict(failed)
-
-    def _free_acceleration(self, F: Array) -> Array:
-        return self.mass.solve(F)
 
     def _project(self, x: Array) -> Array:
         projected: Array = x - self._inverse @ (self._rows @ x)
