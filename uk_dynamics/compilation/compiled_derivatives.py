@@ -65,7 +65,9 @@ class CompiledDerivatives(threading.local):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVES)))
+        #: The library.
+        self.path = library_of(mechanism, Library.DERIVATIVES)
+        library = ctypes.CDLL(str(self.path))
         self._layout = layout = DerivativeLayout(mechanism)
         self._nv, self._rows = mechanism.model.nv, layout.rows
         self._memory = layout.memory()
@@ -177,10 +179,13 @@ class CompiledDerivativeBatch:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
+        #: The library.
+        self.path = library_of(mechanism, Library.DERIVATIVE_BATCH)
+        library = ctypes.CDLL(str(self.path))
         self._parameters = DerivativeLayout(mechanism).parameters
         self._call = _Call(library.uk_differentiate_batch, "uk_derivative_batch")
-        self._width: int = library.uk_width()
+        #: States per vector.
+        self.width: int = library.uk_width()
 
     def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
         """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
@@ -194,7 +199,7 @@ class CompiledDerivativeBatch:
             if self._call(first, end, arrays, fixed):
                 raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, len(status), threads, self._width, _WORTH_A_THREAD_IN_LANES)
+        in_parts(run, len(status), threads, self.width, _WORTH_A_THREAD_IN_LANES)
         found.status[:] = np.where(status == _ALONE, LEFT_TO_PYTHON, status)
         found.exist[:] = exist
 
@@ -208,7 +213,9 @@ class CompiledProjection:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
+        #: The library.
+        self.path = library_of(mechanism, Library.PROJECTION)
+        library = ctypes.CDLL(str(self.path))
         self._call = _Call(library.uk_projection_batch, "uk_projected_states")
         self._layout = DerivativeLayout(mechanism)
         self._acting = mechanism.hierarchy.acting()
@@ -281,7 +288,9 @@ class CompiledEfforts:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
+        #: The library.
+        self.path = library_of(tasks, Library.EFFORTS)
+        library = ctypes.CDLL(str(self.path))
         self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
         self._layout, self._nv = EffortLayout(tasks), tasks.mechanism.model.nv
         self._acting = tasks.mechanism.hierarchy.acting()

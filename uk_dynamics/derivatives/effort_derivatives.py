@@ -22,7 +22,7 @@ asks for where the tasks leave freedom.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +31,13 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import CompiledEfforts, EffortSettings, Library, States
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    derivative_answers,
+    states_of,
+    verify,
+)
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import (
     HELD_BY,
@@ -186,7 +193,34 @@ class ServoDerivatives(Differentiator):
         tasks = self._tasks
         if self._mechanism is not tasks.mechanism:
             tasks = Tasks(tasks.spec, self._mechanism)
-        return CompiledEfforts(tasks) if self._wanted(Library.EFFORTS, tasks) else None
+        if not self._wanted(Library.EFFORTS, tasks):
+            return None
+        compiled = CompiledEfforts(tasks)
+        name = f"the servo law of {self._mechanism.name}"
+        verify(compiled.path, name, lambda: self._comparisons(compiled))
+        return compiled
+
+    def _comparisons(self, compiled: CompiledEfforts) -> Iterator[Comparison]:
+        """Compare a library with Python."""
+        name, settings = "derivatives of the efforts", self._settings(None, None, None)
+        python = ServoDerivatives(self._tasks, "interpreted")
+
+        def expected(trial: Trial) -> dict[str, Array] | None:
+            found = python._in_python(trial.state, None, settings)
+            if found.status is not DerivativeStatus.EXIST:
+                return None
+            return {name: found.efforts.whole}
+
+        def differentiated(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+            all_of = states_of(given)
+            states = self._states(all_of.q, all_of.v, None, all_of.t)
+            found, _ = self._by(compiled, states, None, settings, 1)
+            return [
+                {name: whole} if status == DerivativeStatus.EXIST else None
+                for whole, status in zip(found.efforts.whole, found.status, strict=True)
+            ]
+
+        return derivative_answers(self._mechanism, expected, differentiated)
 
     def _settings(
         self, lower: Array | None, upper: Array | None, preload: Array | None
@@ -209,13 +243,23 @@ class ServoDerivatives(Differentiator):
         threads: int | None,
     ) -> tuple[Derivatives, Array]:
         """Differentiate in C what can be; other states are left to Python."""
+        return self._by(self._compiled, states, references, settings, threads)
+
+    def _by(
+        self,
+        compiled: CompiledEfforts | None,
+        states: States,
+        references: References | None,
+        settings: EffortSettings,
+        threads: int | None,
+    ) -> tuple[Derivatives, Array]:
         found, motions = self._empty(states), np.zeros((0, 0))
-        if self._compiled is not None:
+        if compiled is not None:
             samples = [self._tasks.sample(float(x), references) for x in states.t]
             nothing = np.zeros(3 * len(self._tasks.constraints))
             asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
             states = states._replace(task_followed=asked)
-            motions = self._compiled.differentiate(states, settings, found, threads)
+            motions = compiled.differentiate(states, settings, found, threads)
         return found, motions
 
     def _empty(self, states: States) -> Derivatives:

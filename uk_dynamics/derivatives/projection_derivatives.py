@@ -16,7 +16,7 @@ with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import CompiledProjection, Library, States, rolls
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    derivative_answers,
+    states_of,
+    verify,
+)
 from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
@@ -78,8 +85,28 @@ class ProjectionDerivatives(Differentiator):
     @cached_property
     def _compiled(self) -> CompiledProjection | None:
         if rolls(self._mechanism) and self._wanted(Library.PROJECTION):
-            return CompiledProjection(self._mechanism)
+            compiled = CompiledProjection(self._mechanism)
+            verify(compiled.path, self._mechanism.name, lambda: self._comparisons(compiled))
+            return compiled
         return None
+
+    def _comparisons(self, compiled: CompiledProjection) -> Iterator[Comparison]:
+        """Compare a library with Python."""
+        name = "derivatives of the projection"
+
+        def expected(trial: Trial) -> dict[str, Array]:
+            python = ProjectionDerivatives(self._mechanism, "interpreted")._in_python(trial.state)
+            return {name: np.vstack([x.whole for x in python.quantities.values()])}
+
+        def found(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+            all_of = states_of(given)
+            states = self._states(all_of.q, all_of.v, None, all_of.t)
+            many = self._by(compiled, states, 1)
+            both = np.concatenate([many.position.whole, many.velocity.whole], axis=1)
+            there = np.isin(many.status, _NUMBERS)
+            return [{name: one} if ok else None for one, ok in zip(both, there, strict=True)]
+
+        return derivative_answers(self._mechanism, expected, found)
 
     @cached_property
     def _motion(self) -> MotionDerivatives:
@@ -153,9 +180,14 @@ class ProjectionDerivatives(Differentiator):
 
     def _in_c(self, states: States, threads: int | None) -> Derivatives:
         """Differentiate in C what can be; other states are left to Python."""
+        return self._by(self._compiled, states, threads)
+
+    def _by(
+        self, compiled: CompiledProjection | None, states: States, threads: int | None
+    ) -> Derivatives:
         found = self._empty(states)
-        if self._compiled is not None:
-            self._compiled.differentiate(states, found, threads)
+        if compiled is not None:
+            compiled.differentiate(states, found, threads)
         return found
 
     def _empty(self, states: States) -> Derivatives:

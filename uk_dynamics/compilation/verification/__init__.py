@@ -4,24 +4,34 @@
 
 from uk_dynamics.compilation.verification.answers import (
     batch_answers,
+    derivative_answers,
     motion_answers,
     servo_answers,
     state_answers,
+    states_of,
 )
-from uk_dynamics.compilation.verification.comparison import Answers, Comparison, compare
+from uk_dynamics.compilation.verification.comparison import (
+    Answers,
+    AnswersOfMany,
+    Comparison,
+    compare,
+)
 from uk_dynamics.compilation.verification.record import WrongLibraryError, verify
 from uk_dynamics.compilation.verification.trials import Trial, trials
 
 __all__ = [
     "Answers",
+    "AnswersOfMany",
     "Comparison",
     "Trial",
     "WrongLibraryError",
     "batch_answers",
     "compare",
+    "derivative_answers",
     "motion_answers",
     "servo_answers",
     "state_answers",
+    "states_of",
     "trials",
     "verify",
 ]

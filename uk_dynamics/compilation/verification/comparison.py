@@ -21,6 +21,8 @@ _AMPLIFIED = 100.0
 
 #: Arrays by the name of the function that gives them, or None: it has no answer at that state.
 Answers = Callable[[Trial], Mapping[str, Array] | None]
+#: The same at many states.
+AnswersOfMany = Callable[[Sequence[Trial]], Sequence[Mapping[str, Array] | None]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Comparison:
 def compare(
     mechanism: ResolvedMechanism,
     reference: Answers,
-    compiled: Callable[[Sequence[Trial]], Sequence[Mapping[str, Array] | None]],
+    compiled: AnswersOfMany,
     given: Sequence[Trial],
     copies: int = 1,
 ) -> Iterator[Comparison]:

@@ -47,8 +47,8 @@ def verify(library: Path, name: str, comparisons: Callable[[], Iterable[Comparis
         compiler = find_compiler()
         made_by = "the compiler" if compiler is None else compiler.version.splitlines()[0]
         raise WrongLibraryError(
-            f"{name}: what {made_by} made of it answers wrongly on this processor: {problem};"
-            " try another compiler in CC, or other options in it"
+            f"what {made_by} made of {name} answers wrongly on this processor: {problem}; name"
+            " another compiler in CC"
         )
 
 

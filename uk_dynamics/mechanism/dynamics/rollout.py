@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.arguments import METHODS
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.step_projection import project_step
+from uk_dynamics.mechanism.dynamics.state_projection import project_step
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout, State, Stopped
 
