@@ -220,6 +220,15 @@ def test_what_would_never_end_is_refused(given, found):
         simulate(machine, state, 1.0, **given)
 
 
+def test_positions_too_coarse_for_the_tolerances_are_refused():
+    """An angle of 1e12 rad is resolved to 1e-4 rad: error control would never be content."""
+    machine, _ = conservative()
+    turned = machine.state(machine.assemble() + 0.0)
+    turned.q[0] += 1e12
+    with pytest.raises(InputError, match=r"found 1e\+12, which numbers resolve to 0.00012"):
+        simulate(machine, turned, 1.0)
+
+
 # --- control -------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,8 @@ _MOST_RESTS = 1e5  # of C in a long motion: each is an instant of Python
 
 _MOST_STEPS = 1e11  # days to months in C
 
+_COARSE = 1e3  # of a tolerance, in what positions resolve
+
 _LEAST_RTOL = 100.0 * float(np.finfo(float).eps)  # as SciPy has it
 
 
@@ -160,6 +162,8 @@ def simulate(
             progress(t - state.t)
 
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
+    if len(state.q) and method not in FIXED_METHODS:
+        _check_positions(mechanism, state, tolerances.atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
 
@@ -461,6 +465,18 @@ def _check_memory(name: str, duration: float, period: float, size: int) -> None:
             f"{duration:g} s in parts of {period:g} s need {needed / 1e9:.3g} GB of memory, and"
             f" there are {memory / 1e9:.3g}; lengthen it or shorten the duration",
             place=name,
+        )
+
+
+def _check_positions(mechanism: Mechanism, state: State, atol: float) -> None:
+    """Refuse positions so large that steps would shrink without end."""
+    far = int(np.argmax(np.abs(state.q)))
+    resolved = float(np.spacing(np.abs(state.q[far])))
+    if resolved > _COARSE * atol:
+        raise InputError(
+            f"found {state.q[far]:g}, which numbers resolve to {resolved:.2g}: too coarse for the"
+            f" tolerance of {atol:.2g}; begin nearer to zero, by whole turns",
+            place=mechanism.model.position_names[far],
         )
 
 
