@@ -92,10 +92,11 @@ class ProjectionDerivatives(Differentiator):
     def _comparisons(self, compiled: CompiledProjection) -> Iterator[Comparison]:
         """Compare a library with Python."""
         name = "derivatives of the projection"
+        python = ProjectionDerivatives(self._mechanism, "interpreted")
 
         def expected(trial: Trial) -> dict[str, Array]:
-            python = ProjectionDerivatives(self._mechanism, "interpreted")._in_python(trial.state)
-            return {name: np.vstack([x.whole for x in python.quantities.values()])}
+            quantities = python._in_python(trial.state).quantities
+            return {name: np.vstack([x.whole for x in quantities.values()])}
 
         def found(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
             all_of = states_of(given)

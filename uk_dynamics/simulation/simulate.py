@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.core.integration import FIXED_METHODS, Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
@@ -24,7 +24,7 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.time_integration import FIXED_METHODS, METHODS, Advance
+from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
 Event = tuple[float, Mapping[str, bool]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import TIME_BAR, json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism_class import Mechanism
@@ -118,17 +118,22 @@ def run(arguments: argparse.Namespace) -> int:
         return _template(arguments, mechanism)
     if not arguments.recordings:
         raise InputError("give at least one, or --excite or --template", place="RECORDING")
-    found = identify(
-        mechanism,
-        [Trajectory.load(path) for path in arguments.recordings],
-        held_out=[Trajectory.load(path) for path in arguments.held_out],
-        estimate=chosen,
-        payload=arguments.payload,
-        measured=arguments.measured,
-        cutoff=arguments.cutoff,
-        rate=arguments.rate,
-        delay=arguments.delay,
-    )
+    recordings = [Trajectory.load(path) for path in arguments.recordings]
+    held_out = [Trajectory.load(path) for path in arguments.held_out]
+    total = sum(float(x.t[-1] - x.t[0]) for x in (*recordings, *held_out))
+    with progress_bar(total, "s", TIME_BAR) as bar:
+        found = identify(
+            mechanism,
+            recordings,
+            held_out=held_out,
+            estimate=chosen,
+            payload=arguments.payload,
+            measured=arguments.measured,
+            cutoff=arguments.cutoff,
+            rate=arguments.rate,
+            delay=arguments.delay,
+            progress=bar.update,
+        )
     facts = report(found)
     if arguments.json:
         print(json_text(facts))
