@@ -16,7 +16,7 @@ with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
     Differentiator,
+    OneState,
     answer,
     differentiable,
     empty,
@@ -133,14 +134,15 @@ class ProjectionDerivatives(Differentiator):
         """
         require_finite(self._mechanism.model, state)
         if self._compiled is not None:
-            q, v, t = (np.array(x, dtype=float) for x in (state.q, state.v, state.t))
-            many = self._in_c(self._states(q[None], v[None], None, t), None)
-            if many.status[0] in _NUMBERS:
-                named = {
-                    name: Derivative(x.whole[0], x.groups, x.value[0])
-                    for name, x in many.quantities.items()
-                }
-                return Derivatives(named, DerivativeStatus(many.status[0]))
+            self._alone.place(state)
+            status = DerivativeStatus(self._alone.call())
+            if status in _NUMBERS:
+                one = self._alone.found
+                both = np.concatenate([x.whole[0] for x in one.quantities.values()])
+                named = self._named(both).quantities
+                for name, x in named.items():
+                    x.value = one.quantities[name].value[0].copy()
+                return Derivatives(named, status)
         return self._in_python(state)
 
     def batch(
@@ -166,6 +168,17 @@ class ProjectionDerivatives(Differentiator):
             x.whole[absent] = x.value[absent] = np.nan
         return found
 
+    @cached_property
+    def _alone(self) -> OneState[Callable[[], int]]:
+        compiled = self._compiled
+        assert compiled is not None
+
+        def prepare(states: States) -> tuple[Derivatives, Callable[[], int]]:
+            found = self._empty(states)
+            return found, compiled.alone(states, found)
+
+        return OneState(self, prepare)
+
     def _in_c(self, states: States, threads: int | None) -> Derivatives:
         """Differentiate in C what can be; other states are left to Python."""
         return self._by(self._compiled, states, threads)
@@ -173,13 +186,17 @@ class ProjectionDerivatives(Differentiator):
     def _by(
         self, compiled: CompiledProjection | None, states: States, threads: int | None
     ) -> Derivatives:
+        found = self._empty(states)
+        if compiled is not None:
+            compiled.differentiate(states, found, threads)
+        return found
+
+    def _empty(self, states: States) -> Derivatives:
         nv = states.v.shape[1]
         values = {"position": states.q.shape[1], "velocity": nv}
         found = empty(len(states.v), {"position": nv, "velocity": nv}, self._groups, values)
         whole = np.empty((len(states.v), 2 * nv, 2 * nv + 1))  # C has one array for both
         found.position.whole, found.velocity.whole = whole[:, :nv], whole[:, nv:]
-        if compiled is not None:
-            compiled.differentiate(states, found, threads)
         return found
 
     def _named(self, whole: NDArray[Any]) -> Quantities:
