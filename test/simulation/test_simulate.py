@@ -209,6 +209,8 @@ def test_rests_of_c_do_not_change_a_motion():
     [
         ({"rtol": 1e-30}, r"rtol: expected at least 2\.22e-14"),
         ({"atol": 1e-30}, "atol: expected at least"),
+        ({"sample_period": 1e-10}, r"sample_period: 1 s in parts of 1e-10 s need [0-9e+.]+ GB"),
+        ({"sample_period": 1e-100}, "sample_period: .* GB of memory"),
         ({"method": "rk4", "step": 1e-12}, "step: .*more than 1e\\+11 steps"),
     ],
 )
