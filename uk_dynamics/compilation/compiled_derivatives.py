@@ -277,7 +277,7 @@ class EffortSettings(NamedTuple):
 
 
 class CompiledEfforts:
-    """Differentiates the efforts of a servo law at many states, likewise."""
+    """Differentiates the efforts of a servo law, one state after the other, and in threads."""
 
     def __init__(self, tasks: Tasks) -> None:
         """Load the library; compile it when it is not in the cache.
@@ -297,30 +297,29 @@ class CompiledEfforts:
 
     def differentiate(
         self, states: States, settings: EffortSettings, found: Derivatives, threads: int | None
-    ) -> Array:
-        """Fill in efforts and derivatives; return motions as of the last state, (2 nv, f)."""
+    ) -> None:
+        """Fill in efforts and derivatives."""
         status, held, arrays = self._arrays(states, found)
-        begin, ends = self._begin(), {}
+        begin = self._begin()
         for name, value in settings._asdict().items():
             begin[self._layout[name]] = value
 
         def run(first: int, end: int) -> None:
-            memory = ends[end] = begin.copy()
-            self._call(first, end, arrays, {}, memory)
+            self._call(first, end, arrays, {}, begin.copy())
 
         in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
         found.status[:] = _OF_EFFORTS[status.astype(int)]
         found.limited[:] = held > 0.0
-        return self._motions(ends.get(len(status), begin))
 
     def alone(
         self, states: States, found: Derivatives
     ) -> Callable[[EffortSettings], tuple[int, Array]]:
-        """Prepare the same of one state, to be repeated; it returns status and motions."""
+        """Prepare the same of one state, to be repeated; status and motions that are possible."""
         status, held, arrays = self._arrays(states, found)
         begin = self._begin()
         memory, limited = begin.copy(), found.limited
         run, statuses = self._call.prepared(0, 1, arrays, {}, memory), _OF_EFFORTS.tolist()
+        motions = memory[self._layout["motions"]].reshape(-1, 2 * self._nv)
         places = [begin[self._layout[name]] for name in EffortSettings._fields]
 
         def differentiate(settings: EffortSettings) -> tuple[int, Array]:
@@ -329,7 +328,8 @@ class CompiledEfforts:
             memory[:] = begin
             run()
             np.greater(held, 0.0, out=limited)
-            return statuses[int(status[0])], self._motions(memory)
+            free = int(memory[self._layout["allowed"]][0])
+            return statuses[int(status[0])], motions[:free].T.copy()
 
         return differentiate
 
@@ -337,10 +337,6 @@ class CompiledEfforts:
         memory = self._layout.memory()
         memory[self._layout["active"]][: len(self._acting)] = self._acting
         return memory
-
-    def _motions(self, memory: Array) -> Array:
-        motions = memory[self._layout["motions"]].reshape(-1, 2 * self._nv)
-        return motions[: int(memory[self._layout["allowed"]][0])].T.copy()
 
     @staticmethod
     def _arrays(states: States, found: Derivatives) -> tuple[Array, Array, dict[str, Array | None]]:

@@ -69,7 +69,7 @@ class OneState(threading.local, Generic[_Call]):
 
 
 class Differentiator:
-    """One mechanism at many states; not to be shared between threads."""
+    """Differentiates one mechanism at one state or many; threads may share it."""
 
     #: What it means where a state of a batch is refused.
     _refused = DerivativeStatus.NOT_FINITE

@@ -79,7 +79,7 @@ _Call = Callable[[EffortSettings, ReferenceSample | None], tuple[int, Array]]
 
 
 class ServoDerivatives(Differentiator):
-    """Differentiates the efforts of the servo law of some tasks; not shared between threads.
+    """Differentiates the efforts of the servo law of some tasks; threads may share it.
 
     Those of the law itself, without prediction and bumpless start. Columns are those of
     ``effort_columns``.
@@ -183,7 +183,7 @@ class ServoDerivatives(Differentiator):
             UnknownNameError, StateError: Of the references.
         """
         states, settings = self._states(q, v, None, t), self._settings(lower, upper, preload)
-        found, _ = self._in_c(states, references, settings, threads)
+        found = self._in_c(self._compiled, states, references, settings, threads)
         return self._fill(
             states, found, lambda state, _: self._in_python(state, references, settings)
         )
@@ -214,7 +214,7 @@ class ServoDerivatives(Differentiator):
         def differentiated(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
             all_of = states_of(given)
             states = self._states(all_of.q, all_of.v, None, all_of.t)
-            found, _ = self._by(compiled, states, None, settings, 1)
+            found = self._in_c(compiled, states, None, settings, 1)
             return [
                 {name: whole} if status == DerivativeStatus.EXIST else None
                 for whole, status in zip(found.efforts.whole, found.status, strict=True)
@@ -237,30 +237,20 @@ class ServoDerivatives(Differentiator):
 
     def _in_c(
         self,
-        states: States,
-        references: References | None,
-        settings: EffortSettings,
-        threads: int | None,
-    ) -> tuple[Derivatives, Array]:
-        """Differentiate in C what can be; other states are left to Python."""
-        return self._by(self._compiled, states, references, settings, threads)
-
-    def _by(
-        self,
         compiled: CompiledEfforts | None,
         states: States,
         references: References | None,
         settings: EffortSettings,
         threads: int | None,
-    ) -> tuple[Derivatives, Array]:
-        found, motions = self._empty(states), np.zeros((0, 0))
+    ) -> Derivatives:
+        """Differentiate in C what can be; other states are left to Python."""
+        found = self._empty(states)
         if compiled is not None:
             samples = [self._tasks.sample(float(x), references) for x in states.t]
             nothing = np.zeros(3 * len(self._tasks.constraints))
             asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
-            states = states._replace(task_followed=asked)
-            motions = compiled.differentiate(states, settings, found, threads)
-        return found, motions
+            compiled.differentiate(states._replace(task_followed=asked), settings, found, threads)
+        return found
 
     def _empty(self, states: States) -> Derivatives:
         sizes = {"efforts": self._motors}

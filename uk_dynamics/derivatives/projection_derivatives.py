@@ -60,7 +60,7 @@ _NUMBERS = (DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES)
 
 
 class ProjectionDerivatives(Differentiator):
-    """Differentiates the projection of one mechanism by q, v, t; not shared between threads.
+    """Differentiates the projection of one mechanism by q, v, t; threads may share it.
 
     Configurations with several numbers a joint are left to Python, and so are singular mass
     matrices.
@@ -102,7 +102,7 @@ class ProjectionDerivatives(Differentiator):
         def found(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
             all_of = states_of(given)
             states = self._states(all_of.q, all_of.v, None, all_of.t)
-            many = self._by(compiled, states, 1)
+            many = self._in_c(compiled, states, 1)
             both = np.concatenate([many.position.whole, many.velocity.whole], axis=1)
             there = np.isin(many.status, _NUMBERS)
             return [{name: one} if ok else None for one, ok in zip(both, there, strict=True)]
@@ -161,7 +161,7 @@ class ProjectionDerivatives(Differentiator):
             CompilationError: It cannot be compiled.
         """
         states = self._states(q, v, None, t)
-        found = self._in_c(states, threads)
+        found = self._in_c(self._compiled, states, threads)
         found = self._fill(states, found, lambda state, _: self._in_python(state))
         absent = ~np.isin(found.status, _NUMBERS)
         for x in found.quantities.values():
@@ -179,13 +179,10 @@ class ProjectionDerivatives(Differentiator):
 
         return OneState(self, prepare)
 
-    def _in_c(self, states: States, threads: int | None) -> Derivatives:
-        """Differentiate in C what can be; other states are left to Python."""
-        return self._by(self._compiled, states, threads)
-
-    def _by(
+    def _in_c(
         self, compiled: CompiledProjection | None, states: States, threads: int | None
     ) -> Derivatives:
+        """Differentiate in C what can be; other states are left to Python."""
         found = self._empty(states)
         if compiled is not None:
             compiled.differentiate(states, found, threads)
