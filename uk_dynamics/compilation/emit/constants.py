@@ -18,7 +18,12 @@ from uk_dynamics.compilation.emit.layout import (
     REFERENCE_KINDS,
 )
 from uk_dynamics.core.equation import projection
-from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS, PART_OF_A_STEP
+from uk_dynamics.core.integration import (
+    ADAPTIVE_CONSTANTS,
+    GAUSS_CONSTANTS,
+    METHOD_CODES,
+    PART_OF_A_STEP,
+)
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
     CONTINUATION_CONSTANTS,
@@ -53,6 +58,8 @@ def constants() -> Mapping[str, float]:
         projection.CONSTANTS,
         STEP_CONSTANTS,
         ADAPTIVE_CONSTANTS,
+        GAUSS_CONSTANTS,
+        METHOD_CODES,
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,

@@ -90,7 +90,7 @@ class Layout:
             ("A", m * nv, "row by row"),
             ("H", nv * nv, "first M, then its factor, lower triangle"),
             ("W", m * nv, "rows being eliminated"),
-            ("kernel", m * m, ""),
+            ("kernel", m * min(m, nv), ""),
             ("diagonal", nv, ""),
             ("inverse_pivot", nv, ""),
             ("inverse_scale", m, ""),

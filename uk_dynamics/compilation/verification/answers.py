@@ -107,9 +107,8 @@ def motion_answers(
             start = reference.project(trial.state)
             motion.act(Inputs(), motors, trial.tau)
             t, no = start.t, np.zeros(2)
-            euler = method == "semi_implicit_euler"
             when = np.array([t, t + _STEP])
-            end = motion.move(start, when, no, no, step=_STEP, euler=euler)
+            end = motion.move(start, when, no, no, step=_STEP, method=method)
             if end.phase != "done":
                 return None
             return {name: np.concatenate([end.state.q, end.state.v])}

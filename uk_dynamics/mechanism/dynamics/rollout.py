@@ -43,7 +43,7 @@ def _walk(
     mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs, k: int
 ) -> Iterator[State]:
     """The states of trajectory k after every step."""
-    one_step = METHODS[given.method]
+    one_step = METHODS[given.method].step
 
     def settled(step: int, q: Array, v: Array, start: State | None = None) -> State:
         t = given.t + step * given.dt
