@@ -391,7 +391,7 @@ class MotionDerivatives(_OfMotion):
 
 
 class ParameterDerivatives(_OfMotion):
-    """Differentiates the motion of one mechanism by parameters; not shared between threads.
+    """Differentiates the motion of one mechanism by parameters; threads may share it.
 
     State and forces are held.
 

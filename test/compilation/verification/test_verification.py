@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.mechanism_builder import shipped
+from support.wrong_compiler import wrong_compiler
 
 from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import find_compiler
@@ -28,17 +29,12 @@ from uk_dynamics.mechanism.tasks import Tasks
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 WAIT = Selection(unready="wait")
-SINE = "#include <math.h>\n#define sin(x) (1.000001 * __builtin_sin(x))\n"
 
 
 @pytest.fixture
 def wrong_sine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler whose sine is off by a millionth, and an empty cache."""
-    (tmp_path / "sine.h").write_text(SINE)
-    compiler = tmp_path / "wrong-cc"
-    compiler.write_text(f'#!/bin/sh\nexec cc -include {tmp_path}/sine.h "$@"\n')
-    compiler.chmod(0o755)
-    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("CC", str(wrong_compiler(tmp_path)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
     library.announce.cache_clear()

@@ -34,6 +34,7 @@ from uk_dynamics.core.servo import (
     MET,
     NOTICEABLE,
     PAST,
+    POWERS,
     SAME_EFFECT,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
@@ -62,7 +63,7 @@ def constants() -> Mapping[str, float]:
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,
-        {"LIMITS": len(LIMITS), "PAST": PAST},
+        {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
         INTERNAL_CONSTANTS,
         EFFORT_DERIVATIVE_CONSTANTS,
         {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},

@@ -16,7 +16,7 @@ from uk_dynamics.compilation.verification.comparison import (
     Comparison,
     compare,
 )
-from uk_dynamics.compilation.verification.record import WrongLibraryError, verify
+from uk_dynamics.compilation.verification.record import WrongLibraryError, verify, wrong_libraries
 from uk_dynamics.compilation.verification.trials import Trial, trials
 
 __all__ = [
@@ -34,4 +34,5 @@ __all__ = [
     "states_of",
     "trials",
     "verify",
+    "wrong_libraries",
 ]

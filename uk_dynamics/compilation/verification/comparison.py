@@ -17,7 +17,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 _WITHIN = 1e-9
 # Where the reference itself changes by more when its inputs change as by rounding, so may C. Its
 # sums have another order: tens of roundings, not one.
-_AMPLIFIED = 100.0
+_AMPLIFIED = 10.0
 
 #: Arrays by the name of the function that gives them, or None: it has no answer at that state.
 Answers = Callable[[Trial], Mapping[str, Array] | None]

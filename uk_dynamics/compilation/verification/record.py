@@ -18,6 +18,7 @@ from uk_dynamics.whole_file import whole_file
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".verified"
+_wrong: dict[Path, str] = {}  # found in this process
 
 
 class WrongLibraryError(CompilationError):
@@ -46,10 +47,17 @@ def verify(library: Path, name: str, comparisons: Callable[[], Iterable[Comparis
     if problem:
         compiler = find_compiler()
         made_by = "the compiler" if compiler is None else compiler.version.splitlines()[0]
-        raise WrongLibraryError(
+        message = (
             f"what {made_by} made of {name} answers wrongly on this processor: {problem}; name"
             " another compiler in CC"
         )
+        _wrong[library] = message
+        raise WrongLibraryError(message)
+
+
+def wrong_libraries() -> tuple[str, ...]:
+    """Give what was found wrong in this process, a line each; the interpreted evaluator answers."""
+    return tuple(_wrong.values())
 
 
 def _key(library: Path) -> str:
