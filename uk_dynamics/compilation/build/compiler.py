@@ -14,9 +14,11 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,13 +97,10 @@ class Compiler:
             how = _STRAIGHT if unit and straight else (self.optimization,)
             self._run([*common, *how, *self.options], what)
 
-        with ThreadPoolExecutor(units) as pool:
-            try:
-                for future in [pool.submit(build, unit) for unit in range(units)]:
-                    future.result()
-            except KeyboardInterrupt:  # the others would be waited for
-                end_compilers()
-                raise
+        with ThreadPoolExecutor(units) as pool, ending_compilers(pool) as answers:
+            answers += [pool.submit(build, unit) for unit in range(units)]
+            for answer in answers:
+                answer.result()
         what = ["-shared", *objects, "-lm", "-o", str(library)]
         self._run([*common, *self.options], what)
 
@@ -153,10 +152,19 @@ def _run(command: list[str], temporary: Path) -> tuple[int, str]:
     return process.returncode, complaints
 
 
-def end_compilers() -> None:
-    """End the compilers that other threads wait for; they fail there."""
-    for process in tuple(_running):
-        _end(process)
+@contextlib.contextmanager
+def ending_compilers(pool: ThreadPoolExecutor) -> Iterator[list[Future[Any]]]:
+    """Collect what threads of a pool compile; where it fails, end the compilers they wait for."""
+    answers: list[Future[Any]] = []
+    try:
+        yield answers
+    except BaseException:
+        # also those that a thread has yet to start
+        pool.shutdown(wait=False, cancel_futures=True)
+        while wait(answers, timeout=0.05).not_done:
+            for process in tuple(_running):
+                _end(process)
+        raise
 
 
 def _end(process: subprocess.Popen[str]) -> None:
