@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from support.mechanism_builder import shipped
 from support.wrong_compiler import wrong_compiler
 
+from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import Library, library_of
@@ -168,3 +170,18 @@ def test_an_answer_that_is_no_number_is_wrong() -> None:
 
     comparisons = batch_answers(machine, reference, batch.width, evaluate, None)
     assert {each.function for each in comparisons if each.problem} == {"forces"}
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_exported_c_verifies_itself(wrong: bool, tmp_path: Path) -> None:
+    assert main(["compile", "five_bar", "--export-c", str(tmp_path)]) == 0
+    compiler = str(wrong_compiler(tmp_path)) if wrong else "cc"
+    files = ["five_bar.c", "five_bar_batch.c", "five_bar_check.c", "-lm", "-o", "check"]
+    flags = ["-std=gnu11", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *flags, *files], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "check"], capture_output=True, text=True, check=False)
+    assert done.returncode == wrong
+    if wrong:
+        assert "five_bar: the acceleration is off by 0.0018 at state 0" in done.stdout
+    else:
+        assert done.stdout == "five_bar: right at 6 states\n"

@@ -10,6 +10,7 @@ from uk_dynamics.compilation.verification.answers import (
     state_answers,
     states_of,
 )
+from uk_dynamics.compilation.verification.check_program import check_program
 from uk_dynamics.compilation.verification.comparison import (
     Answers,
     AnswersOfMany,
@@ -26,6 +27,7 @@ __all__ = [
     "Trial",
     "WrongLibraryError",
     "batch_answers",
+    "check_program",
     "compare",
     "derivative_answers",
     "motion_answers",

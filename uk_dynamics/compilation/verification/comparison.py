@@ -73,25 +73,34 @@ def compare(
         given: States.
         copies: How often C answers at each, in turn; so that every lane has its share.
     """
-    wanted = [_answered(reference, trial) for trial in given]
+    wanted = [answered(reference, trial) for trial in given]
     # the least favourable of all states, since rows of a lane share one call
     found = compiled([trial for _ in range(copies) for trial in given])
     for k, expected in enumerate(wanted):
         if expected is None:
             continue
-        near = _answered(reference, given[k].nearby(mechanism))
+        near = answered(reference, given[k].nearby(mechanism))
         if near is None:
             continue
         for copy in range(copies):
             answers = found[copy * len(given) + k]
             for function, value in (answers or {}).items():
-                change = np.abs(near[function] - expected[function]).max(initial=0.0)
-                size = 1.0 + np.abs(expected[function]).max(initial=0.0)
-                allowed = _WITHIN * size + _AMPLIFIED * float(change)
-                yield Comparison(function, value, expected[function], allowed)
+                wanted_here = expected[function]
+                yield Comparison(function, value, wanted_here, allowed(wanted_here, near[function]))
 
 
-def _answered(reference: Answers, trial: Trial) -> Mapping[str, Array] | None:
+def allowed(expected: Array, near: Array) -> float:
+    """Tell how far an answer of C may be from that of the reference.
+
+    Args:
+        expected: Of the reference.
+        near: The same, at inputs that differ by rounding.
+    """
+    change = float(np.abs(near - expected).max(initial=0.0))
+    return _WITHIN * (1.0 + float(np.abs(expected).max(initial=0.0))) + _AMPLIFIED * change
+
+
+def answered(reference: Answers, trial: Trial) -> Mapping[str, Array] | None:
     """Answers that are numbers; None: the reference has none there."""
     try:
         found = reference(trial)
