@@ -161,7 +161,8 @@ def ending_compilers(pool: ThreadPoolExecutor) -> Iterator[list[Future[Any]]]:
     except BaseException:
         # also those that a thread has yet to start
         pool.shutdown(wait=False, cancel_futures=True)
-        while wait(answers, timeout=0.05).not_done:
+        while not all(answer.done() for answer in answers):  # of which some were cancelled
+            wait(answers, timeout=0.05)
             for process in tuple(_running):
                 _end(process)
         raise
