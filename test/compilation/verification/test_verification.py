@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.mechanism_builder import shipped
+from support.repository import ROOT
 from support.wrong_compiler import wrong_compiler
 
 from uk_dynamics.cli.main import main
@@ -185,3 +186,9 @@ def test_exported_c_verifies_itself(wrong: bool, tmp_path: Path) -> None:
         assert "five_bar: the acceleration is off by 0.0018 at state 0" in done.stdout
     else:
         assert done.stdout == "five_bar: right at 6 states\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "config").glob("*.yaml")))
+def test_no_right_library_is_refused(name: str) -> None:
+    CompiledDynamics(shipped(name)).load()

@@ -12,8 +12,9 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
-_STATES = 3  # of each kind
-_APART = 0.05  # rad or m: how far loops are open where they are
+# How far loops are open, in rad or m: states on the constraints, near them, and one where stops and
+# other forces act that a guess does not reach.
+_APART = (0.0, 0.0, 0.0, 0.05, 0.05, 0.7)
 _NEAR = 1e-12  # relative change of an input that rounding may amount to
 
 
@@ -42,18 +43,17 @@ def trials(mechanism: ResolvedMechanism, reference: Dynamics) -> list[Trial]:
     model = mechanism.model
     rng = np.random.default_rng(20)
     found = []
-    for apart in (0.0, _APART):
-        for k in range(_STATES):
-            t = 0.37 * k
-            # assembled from near the guess, where the mechanism is known to close
-            step = rng.uniform(-1.0, 1.0, model.nv)
-            v, tau = rng.standard_normal((2, model.nv))
-            state = State(t, model.integrate(mechanism.initial_guess, 0.02 * k * step), v)
-            try:
-                state = reference.project(state)
-            except UkDynamicsError:
-                if not apart:
-                    continue
-            q = model.integrate(state.q, apart * step)
-            found.append(Trial(State(t, q, state.v + apart * v), tau))
+    for k, apart in enumerate(_APART):
+        t = 0.37 * k
+        # assembled from near the guess, where the mechanism is known to close
+        step = rng.uniform(-1.0, 1.0, model.nv)
+        v, tau = rng.standard_normal((2, model.nv))
+        state = State(t, model.integrate(mechanism.initial_guess, 0.02 * k * step), v)
+        try:
+            state = reference.project(state)
+        except UkDynamicsError:
+            if not apart:
+                continue
+        q = model.integrate(state.q, apart * step)
+        found.append(Trial(State(t, q, state.v + apart * v), tau))
     return found

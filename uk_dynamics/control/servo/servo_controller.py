@@ -56,12 +56,10 @@ class ServoController:
     Attributes:
         mechanism: What is controlled.
         tasks: What it tracks.
-        control_period: Time for which efforts are held, in s; None: they change continuously.
         gains: Of the tasks' feedback; they can be changed at any time.
         limits: Of the motors; they can be restricted at any time.
         prediction: Of the middle of the control period; None: control is continuous.
         start: How the first error after a reset decays.
-        friction: ``model`` or ``none``, as below.
     """
 
     def __init__(
@@ -123,13 +121,13 @@ class ServoController:
             mechanism.hierarchy.check(active.names)
         self.active = active
         self.structure = {}
-        self.control_period = control_period
+        self._control_period = control_period
         memory.fields["period"][0] = control_period or 0.0
         self.weights = tasks.allocation.weights
         self.preload = tasks.allocation.preload
         self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
         self.gains = TaskGains(tasks.constraints, memory.fields)
-        self.friction = friction
+        self._friction: Literal["model", "none"] = friction
         memory.fields["friction"][0] = friction == "model"
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
@@ -149,6 +147,16 @@ class ServoController:
         period = self.control_period
         when = "continuous" if period is None else f"every {period:g} s"
         return f"<ServoController {', '.join(self.tasks.names)} of {self.mechanism.name}, {when}>"
+
+    @property
+    def control_period(self) -> float | None:
+        """Time for which efforts are held, in s; None: control is continuous."""
+        return self._control_period
+
+    @property
+    def friction(self) -> Literal["model", "none"]:
+        """Whether friction and damping of the mechanism file are fed forward."""
+        return self._friction
 
     @property
     def weights(self) -> Array:
