@@ -7,7 +7,7 @@
 help:
 	@echo 'make demo [NAME=...]  a closed-loop mechanism moves under servo control'
 	@echo 'make test [ARGS=...]  tests, in some minutes'
-	@echo 'make test-all          all tests, also slow ones and matrices: what CI runs'
+	@echo 'make test-all         all tests, also slow ones and matrices: what CI runs'
 	@echo 'make test-compilers   compiled code of every GCC and Clang, for every processor; ARGS=--help'
 	@echo 'make lint             style, types and layers'
 	@echo 'make docs             the documentation as a site, in out/docs'
