@@ -30,7 +30,7 @@ def test_it_compiles_into_the_cache(capsys, monkeypatch, tmp_path):
 
 
 def exported(name, folder, capsys):
-    """C files of one state, and of many; each with its example, but not the check of both."""
+    """C files of one state, and of many; each with its example, but without what verifies both."""
     assert main(["compile", name, "--export-c", str(folder)]) == 0
     files = [line.removeprefix("written: ") for line in capsys.readouterr().out.splitlines()]
     sources = [file for file in files if file.endswith(".c") and not file.endswith("_check.c")]
