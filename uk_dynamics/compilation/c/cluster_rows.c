@@ -55,11 +55,10 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
 /* The rows of a cluster, to be factored or where they are. */
 static uk_basis uk_rows_of(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
-  const int first = c->first_row;
-  return (uk_basis){c->joints,           c->rows,           (int)t->ground[k].rank,
-                    t->W + c->entry,     t->order + first,  t->inverse_scale + first,
-                    t->beta + first,     t->R + first,      t->square + first,
-                    t->reference + first, t->handicap + first};
+  uk_basis b = uk_basis_at(c->joints, c->rows, (int)t->ground[k].rank, t->W + c->entry,
+                           t->row_room + 6 * c->first_row);
+  b.handicap = t->handicap + c->first_row;
+  return b;
 }
 
 /* Which rows are independent, and Z, the motions that they leave, column by column. */
@@ -93,9 +92,8 @@ static void uk_particular(const uk_tree *t, int k, const double *wanted) {
  * products as those before it, so that the fewer are taken. `scaled`: of the rows themselves. */
 static uk_basis uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing, int scaled) {
   const int m = b->count, dependent = m - b->rank, count = vanishing ? dependent : b->rank;
-  double *x = t->kernel, *room = t->span, *z = t->scratch;
-  uk_basis span = {m,        count,    0,        x, room, room + m, room + 2 * m,
-                   room + 3 * m, room + 4 * m, room + 5 * m, NULL};
+  double *x = t->kernel, *z = t->scratch;
+  uk_basis span = uk_basis_at(m, count, 0, x, t->span);
   memset(x, 0, sizeof(double) * count * m);
   for (int d = 0; d < dependent; ++d) {
     const int own = (int)b->order[b->rank + d];

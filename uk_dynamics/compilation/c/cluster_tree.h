@@ -91,10 +91,9 @@ typedef struct { /* what a cluster stands on, seen from its point */
   F(double, H, squares) F(double, Z, squares) F(double, L, squares)                                 \
   F(double, A, entries) F(double, W, entries)                                                       \
   F(double, residual, m) F(double, rate, m) F(double, b, m) F(double, row_violation, m)             \
-  F(double, row_multipliers, m) F(double, row_determined, m) F(double, order, m)                    \
-  F(double, square, m) F(double, reference, m) F(double, beta, m) F(double, R, m)                   \
-  F(double, inverse_scale, m) F(double, kernel, most * (most < largest ? most : largest))           \
-  F(double, span, 6 * most) F(double, scratch, most + largest) F(double, coordinates, most + largest)
+  F(double, row_multipliers, m) F(double, row_determined, m) F(double, row_room, 6 * m)              \
+  F(double, kernel, most * (most < largest ? most : largest)) F(double, span, 6 * most)              \
+  F(double, scratch, most + largest) F(double, coordinates, most + largest)
 
 #define UK_POINTER(type, name, count) type *name;
 

@@ -21,6 +21,13 @@ typedef struct {
   const double *handicap;   /* of each row in ties; null: none */
 } uk_basis;
 
+/* A basis whose rows and six numbers of each are in given memory. */
+static inline uk_basis uk_basis_at(int n, int count, int rank, double *rows, double *room) {
+  return (uk_basis){n,        count,           rank,           rows,           room,
+                    room + count, room + 2 * count, room + 3 * count, room + 4 * count, room + 5 * count,
+                    NULL};
+}
+
 static double uk_squares(const double *x, int from, int to) {
   double sum = 0.0;
   for (int i = from; i < to; ++i) sum += x[i] * x[i];
@@ -55,28 +62,13 @@ static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x
   uk_rotate_back(b, x);
 }
 
-/* Factor the rows that stand in b->rows, which they leave. Without natural sizes each row is as
- * large as it is. */
-static UK_APART void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+/* Factor the rows that stand in b->rows, which they leave, as large as they are. */
+static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
   const int n = b->n, count = b->count, most = n < count ? n : count;
-  double *square = b->square, largest = 0.0;
+  double *square = b->square;
   for (int r = 0; r < count; ++r) {
     b->order[r] = r;
-    square[r] = sqrt(uk_squares(b->rows + r * n, 0, n));
-    if (square[r] > largest) largest = square[r];
-  }
-  for (int r = 0; r < count; ++r) {
-    double *x = b->rows + r * n, size = square[r] + UK_TINY;
-    double inverse = b->handicap ? b->handicap[r] : 1.0;
-    if (natural) {
-      const double least = UK_LEAST_PART * natural[r] + UK_TINY;
-      size = square[r] > least ? square[r] : least;
-    } else if (square[r] <= UK_ZERO_ROW * largest) {
-      inverse = 0.0;
-    }
-    b->scale[r] = inverse /= size;
-    for (int i = 0; i < n; ++i) x[i] *= inverse;
-    square[r] = b->reference[r] = uk_squares(x, 0, n);
+    square[r] = b->reference[r] = uk_squares(b->rows + r * n, 0, n);
   }
   for (b->rank = 0; b->rank < most; ++b->rank) {
     const int k = b->rank;
@@ -104,8 +96,31 @@ static UK_APART void uk_factor_rows(uk_basis *b, const double *natural, double t
   }
 }
 
+/* The same of rows in units of their own size, which is at least a part of the natural one; without
+ * natural sizes rows are zero that are small beside others. */
+static UK_APART UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+  double largest = 0.0;
+  for (int r = 0; r < b->count; ++r) {
+    const double size = b->square[r] = sqrt(uk_squares(b->rows + r * b->n, 0, b->n));
+    if (size > largest) largest = size;
+  }
+  for (int r = 0; r < b->count; ++r) {
+    double *x = b->rows + r * b->n, size = b->square[r] + UK_TINY;
+    double part = b->handicap ? b->handicap[r] : 1.0;
+    if (natural) {
+      const double least = UK_LEAST_PART * natural[r] + UK_TINY;
+      size = b->square[r] > least ? b->square[r] : least;
+    } else if (b->square[r] <= UK_ZERO_ROW * largest) {
+      part = 0.0;
+    }
+    b->scale[r] = part /= size;
+    for (int i = 0; i < b->n; ++i) x[i] *= part;
+  }
+  uk_reduce_rows(b, tolerance);
+}
+
 /* The x of least norm with which the independent rows give their part of y. */
-static UK_APART void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
+static UK_APART UK_OPTIONAL void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
   for (int i = 0; i < b->n; ++i) x[i] = 0.0;
   for (int k = 0; k < b->rank; ++k) {
     const double *row = uk_row_at(b, k);

@@ -17,13 +17,14 @@
 #define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU)) /* their greatest length */
 
 typedef struct {
-  double rows[UK_BASIS_ROWS * UK_LONGEST], others[6][UK_BASIS_ROWS];
+  double rows[UK_BASIS_ROWS * UK_LONGEST], others[6 * UK_BASIS_ROWS];
 } uk_basis_room;
 
 /* A basis that has room for most rows. */
 static uk_basis uk_basis_in(uk_basis_room *room) {
-  double(*x)[UK_BASIS_ROWS] = room->others;
-  return (uk_basis){0, 0, 0, room->rows, x[0], x[1], x[2], x[3], x[4], x[5], uk_task_handicap};
+  uk_basis b = uk_basis_at(0, UK_BASIS_ROWS, 0, room->rows, room->others);
+  b.handicap = uk_task_handicap;
+  return b;
 }
 
 /* The x of least norm, (n,), and of these the one of least |rows x - wanted|; a basis of the rows,
