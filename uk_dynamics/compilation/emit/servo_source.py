@@ -23,7 +23,6 @@ from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
-
 _RESIDUALS = """
 static UK_OPTIONAL void uk_residuals(const uk_memory *m, double *residual) {
   uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED UK_P, residual);

@@ -19,6 +19,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 Integers = NDArray[np.signedinteger[Any]]
 
+
 class ClusterTables:
     """The tables of a mechanism whose loops are local; they do not change."""
 
