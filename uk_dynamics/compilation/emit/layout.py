@@ -305,5 +305,6 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree", "allowed"),
+    *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
+    "allowed",
 )
