@@ -72,7 +72,7 @@ def test_every_file_of_a_library_compiles_alone(
 
 def test_a_file_stands_once_in_what_is_put_together() -> None:
     text = assemble(written(Library.STATE, RECIPES[Library.STATE][0], "five_bar"))
-    assert text.count("static void uk_whiten(") == 1
+    assert text.count("static inline void uk_lanes_whiten(") == 1
     assert not re.findall(r'#include "|#pragma (once|uk)', text)
 
 

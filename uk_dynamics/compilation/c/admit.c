@@ -15,7 +15,7 @@ typedef struct {
 
 /* Accelerations without motors, and the above; 0, or as uk_evaluate. Without `answers` rows need not be pivoted. */
 static int uk_admit(uk_memory *m, int answers, uk_admitted_rows *x) {
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   uk_task_terms(m->t, m->q, m->v, m->task_followed UK_P, m->A_t, m->bias_t);
 #if UK_ADMISSIBLE
   if (!answers) {
