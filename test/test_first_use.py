@@ -70,7 +70,7 @@ def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):
     assert "slide 0.2 m, swing 1 rad" in text
 
 
-def test_ctrl_c_at_any_moment_is_quiet(tmp_path):
+def test_ctrl_c_at_any_moment_is_one_line(tmp_path):
     program = Path(interrupted_everywhere.__file__)
     report = tmp_path / "report"
     # every 60th import and every 100,000th call: some thirty moments
@@ -79,9 +79,9 @@ def test_ctrl_c_at_any_moment_is_quiet(tmp_path):
     subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
     ends = [json.loads(line) for line in report.read_text().splitlines()]
     assert len(ends) > 20
-    assert [
-        (moment, status, said) for moment, status, said in ends if (status, said) != (130, "")
-    ] == []
+    # while the command itself is imported, nothing can be said yet
+    told = ("uk_dynamics: interrupted\n", "")
+    assert [each for each in ends if each[1] != 130 or each[2] not in told] == []
 
 
 # --- files ---------------------------------------------------------------------------------------

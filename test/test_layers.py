@@ -41,7 +41,7 @@ ROOMS = (
     *("mechanism/files", "mechanism/resolution", "mechanism/dynamics", "mechanism/tasks"),
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/derivatives", "compilation/emit", "compilation/build"),
-    *("compilation/runtime", "compilation/gpu", "compilation"),
+    *("compilation/verification", "compilation/runtime", "compilation/gpu", "compilation"),
     *("derivatives", "mechanism_class", "planning"),
     *("simulation/recording", "simulation/plots", "simulation"),
     *("control/limits", "control/estimation", "control", "control/servo"),

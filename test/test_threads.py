@@ -14,6 +14,7 @@ from support.mechanism_builder import arm, mechanism
 
 import uk_dynamics as ukd
 from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.derivatives import ProjectionDerivatives, ServoDerivatives
 
 BACKENDS = [
     "interpreted",
@@ -106,3 +107,25 @@ def test_servo_controller(backend: str) -> None:
 def test_derivatives(backend: str) -> None:
     derivatives = ukd.MotionDerivatives(MACHINE, backend)
     same_from_all(lambda state: derivatives.at(state).acceleration.q)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_derivatives_of_efforts_projections_and_by_parameters(backend: str) -> None:
+    by_mass = next(name for name in MACHINE.parameters if name.endswith("mass"))
+    efforts = ServoDerivatives(TASKS, backend)
+    projection = ProjectionDerivatives(MACHINE, backend)
+    motion = ukd.ParameterDerivatives(MACHINE, [by_mass], backend)
+
+    def ask(state: ukd.State) -> np.ndarray:
+        of_efforts, projected = efforts.at(state), projection.at(state)
+        return np.concatenate(
+            (
+                of_efforts.efforts.whole.ravel(),
+                of_efforts.motions.ravel(),
+                projected.velocity.whole.ravel(),
+                projected.position.value,
+                motion.at(state).acceleration.whole.ravel(),
+            )
+        )
+
+    same_from_all(ask)

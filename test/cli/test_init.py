@@ -323,3 +323,33 @@ def test_the_branch_is_told_and_pins_of_other_tools_are_closed(here, capsys):
     assert "branch nearest to the zero position" in shown
     assert "another one by init --at JOINT=VALUE" in shown
     assert "Branch of the loops" in " ".join((here / "own.yaml").read_text().split())
+
+
+def scissor():
+    """Two arms of 1 m that cross in the middle, one on a slider: drawn folded flat at zero."""
+    parts = arm([1.0]) + link("roller", 0.5)
+    parts += joint("ram", "base", "roller", axis="1 0 0", kind="prismatic", limits=(0.0, 1.5))
+    parts += link("other", com="0.5 0 0") + joint("other_turn", "roller", "other", axis="0 1 0")
+    return parts + marker("cross_a", "l1", "0.5 0 0") + marker("cross_b", "other", "0.5 0 0")
+
+
+def test_markers_named_alike_meet_other_frames_by_chance(here, capsys):
+    """At zero the end of one arm is at the root of the next, where it does not belong."""
+    parts = two_arms().replace('"left_tip', '"pin_a').replace('"right_tip', '"pin_b')
+    parts = parts.replace('xyz="1 0 0.3"', 'xyz="2 0 0"', 1)
+    assert main(["init", write(here / "own.urdf", parts), "--json"]) == 0
+    (pin,) = json.loads(capsys.readouterr().out)["constraints"].values()
+    assert {pin["parent"]["link"], pin["child"]["link"]} == {"pin_a", "pin_b"}
+
+
+@pytest.mark.parametrize("at", [["ram=0.8"], ["j1=-0.6", "other_turn=-2.5"]])
+def test_given_positions_are_kept_as_far_as_the_loops_allow(here, at, capsys):
+    """Folded flat, both arms turn together and the slider cannot move: another branch."""
+    options = [word for text in at for word in ("--at", text)]
+    assert main(["init", write(here / "own.urdf", scissor()), *options]) == 0
+    machine = Mechanism.from_file(here / "own.yaml")
+    q = machine.model.positions_by_name(machine.assemble())
+    name, _, value = at[0].partition("=")
+    assert q[name] == pytest.approx(float(value), abs=1e-3)  # the file has four digits
+    assert q["ram"] > 0.5
+    assert machine.report().mobility == 1

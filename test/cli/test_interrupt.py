@@ -31,7 +31,12 @@ class Command:
         self._home, temporary = directory / "home", directory / "temporary"
         for place in (self._home, temporary):
             place.mkdir()
-        own = {"HOME": self._home, "XDG_CACHE_HOME": self._home, "TMPDIR": temporary}
+        own = {
+            "PYTHONFAULTHANDLER": "1",
+            "HOME": self._home,
+            "XDG_CACHE_HOME": self._home,
+            "TMPDIR": temporary,
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "uk_dynamics", *arguments],
             cwd=directory,
@@ -49,7 +54,11 @@ class Command:
             wait_until(lambda: busy(self) or process.poll() is not None, "work")
             assert process.poll() is None, process.communicate()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            try:
+                out, err = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGABRT)  # where every thread is
+                pytest.fail(f"{self.programs()} go on: {process.communicate()[1]}")
         finally:
             process.kill()
         wait_until(lambda: not self.programs(), "the end of all that it started")

@@ -40,6 +40,9 @@ def aarch64() -> str:
             what = ["--tasks", tasks, "--derivatives", "--export-c", str(folder)]
             if command(["compile", machine, *what, "--json"]):
                 return f"{machine} cannot be exported"
+            check = folder / f"{machine}_check.c"
+            verified = {level: _verified(check, level) for level in LEVELS}
+            problems += [f"{machine} {level}: {said}" for level, said in verified.items() if said]
             for example in sorted(folder.glob("*_example.c")):
                 expected = _said(example, ["cc", "-O1"], ())
                 for level in LEVELS:
@@ -47,6 +50,17 @@ def aarch64() -> str:
                     if found.shape != expected.shape or _off(found, expected) > SAME:
                         problems.append(f"{example.stem} {level}: {_off(found, expected):.1e}")
     return "; ".join(problems)
+
+
+def _verified(check: Path, level: str) -> str:
+    """What the exported check says that is wrong."""
+    batch = check.with_name(check.name.replace("_check", "_batch"))
+    source = check.with_name(check.name.replace("_check", ""))
+    program = check.with_suffix("")
+    files = [str(source), str(batch), str(check), "-lm", "-o", str(program)]
+    subprocess.run([CROSS, level, *files], check=True, capture_output=True)
+    done = subprocess.run([*EMULATOR, program], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode else ""
 
 
 def _off(found: np.ndarray, expected: np.ndarray) -> float:

@@ -332,3 +332,11 @@ def test_a_tendon_of_which_one_part_moves_is_the_spring_of_mujoco(tmp_path):
         ours = dynamics.evaluate(State(0.0, np.array([angle]), np.array([rate]))).qdd
         np.testing.assert_allclose(ours, data.qacc, atol=1e-8, rtol=0)  # of up to 1e4 rad/s²
     assert not any("rope" in remark.subject for remark in found.remarks)
+
+
+def test_a_rotation_that_is_none_is_refused_in_a_line(tmp_path, recwarn):
+    file = tmp_path / "m.xml"
+    file.write_text(model(TREE.replace('size="0.3 0.05"', 'size="0.3 0.05" quat="1 0 1e308 0"')))
+    with pytest.raises(InputError, match=r"^m\.xml: .*quaternion has to be finite and not zero"):
+        import_file(file)
+    assert not recwarn

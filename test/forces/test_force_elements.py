@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from support.random_urdf import urdf
 
 from uk_dynamics.constraints.rows.joint_rows import JointTerm
-from uk_dynamics.forces.force_elements import ConstantEffort, ConstantWrench, ForceElements
-from uk_dynamics.forces.springs import JointSpring, LineSpring
+from uk_dynamics.forces.force_elements import (
+    ConstantEffort,
+    ConstantWrench,
+    ForceElements,
+    JointSpring,
+    LineSpring,
+)
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame
 

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from uk_dynamics import Mechanism
+from uk_dynamics import Mechanism, Trajectory
 from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification import identify
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
 
@@ -66,3 +69,19 @@ def test_the_mass_that_mujoco_moved_is_found_from_its_table(
     assert main(command) == 0
     found = Mechanism.from_file("found/press.yaml").parameters["links.slider.mass"].value
     assert found == pytest.approx(MASS, abs=1e-3 * MASS)  # the promise of the page
+
+
+def test_times_far_beyond_the_samples_are_refused_instead_of_filled(tmp_path: Path) -> None:
+    """A million times as many samples would be made between the last two."""
+    path = tmp_path / "run.csv"
+    waves = 0.6 + 0.3 * np.sin(0.05 * np.arange(400))
+    rows = [f"{0.01 * k},{x:.9f},{x - 0.6:.4f}" for k, x in enumerate(waves)]
+    path.write_text("\n".join(["t,q.crank,effort.crank_motor", *rows, "1e9,0.6,0.1"]))
+    machine, run = Mechanism.from_file("four_bar"), Trajectory.load(path)
+    with pytest.raises(InputError, match="far longer than 401 samples every"):
+        identify(machine, [run])
+    path.write_text("\n".join(["t,q.crank,effort.crank_motor", *rows]))
+    told: list[float] = []
+    with contextlib.suppress(InputError):  # too little moves
+        identify(machine, [Trajectory.load(path)], progress=told.append)
+    assert 1.0 < sum(told) < 3.99

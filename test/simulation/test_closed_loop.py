@@ -180,7 +180,6 @@ def test_friction_left_to_the_feedback_and_other_gains(pinned):
     tasks = tasks_of(pinned, "sinusoid", "constant")
 
     def prepare(controller):
-        controller.friction = "none"
         controller.gains.set("one", 3.0, 0.7)
         controller.limits.restrict(np.array([8.0, 3.0, 5.0]))
 

@@ -9,10 +9,14 @@ import pytest
 from numpy.typing import NDArray
 from support.recorded import PARALLELOGRAM
 
-from uk_dynamics import Mechanism, State, simulate
+from uk_dynamics import GravityCompensation, Mechanism, State, simulate, simulate_many
 from uk_dynamics.cli.main import main
-from uk_dynamics.core.integration import gauss_step, rk4_step
+from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.core.integration import Tolerances, gauss_step, rk4_step
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
+from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.time_integration import Advance
 
 Array = NDArray[np.float64]
 
@@ -78,6 +82,38 @@ def test_what_cannot_be_solved_is_told() -> None:
 
     with pytest.raises(SimulationError, match="cannot be solved"):
         gauss_step(Line(), wild, 0.0, np.zeros(1), np.zeros(1), 0.1)
+
+
+@pytest.mark.parametrize("angle", [-0.8, 0.02])  # the other one passes a flat parallelogram
+def test_c_takes_the_same_steps(angle: float) -> None:
+    mechanism = Mechanism.from_file("five_bar")
+    start = State(0.0, angle * PARALLELOGRAM, -1.0 * PARALLELOGRAM)
+    ends = []
+    for backend in ("compiled", "interpreted"):
+        plant = Plant(mechanism, None, None, continuous=False, backend=backend)
+        assert (plant.motion is None) == (backend == "interpreted")
+        advance = Advance(mechanism.model, plant, "gauss", 0.02, Tolerances(1e-9))
+        (end,) = advance.run(start, np.array([0.1]))
+        ends.append(np.append(end.q, end.v))
+    # both converge to rounding, which the singular configuration magnifies
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12 if angle < 0.0 else 1e-7, rtol=0)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_a_simulated_machine_and_batches_of_motions_take_it(backend: str) -> None:
+    mechanism = Mechanism.from_file("five_bar")
+    start = State(0.0, -0.8 * PARALLELOGRAM, 0.0 * PARALLELOGRAM)
+    dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
+    machine = SimulatedMachine(mechanism, 0.02, "gauss", dynamics, start=start)
+    for _ in range(5):
+        machine.step()
+    run = simulate(mechanism, start, 0.1, method="gauss", step=0.02, backend=backend)
+    np.testing.assert_allclose(machine.state.q, run.q[-1], atol=1e-12, rtol=0)
+    given = {"control_period": 0.02, "method": "gauss", "step": 0.02, "backend": backend}
+    alone = simulate(mechanism, start, 0.1, controller=GravityCompensation(mechanism), **given)
+    helpers = [GravityCompensation(mechanism) for _ in range(2)]
+    for one in simulate_many(mechanism, [start, start], 0.1, controllers=helpers, **given):
+        np.testing.assert_allclose(one.q[-1], alone.q[-1], atol=1e-12, rtol=0)
 
 
 def test_the_command_offers_it(capsys: pytest.CaptureFixture[str]) -> None:

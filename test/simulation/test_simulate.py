@@ -209,6 +209,8 @@ def test_rests_of_c_do_not_change_a_motion():
     [
         ({"rtol": 1e-30}, r"rtol: expected at least 2\.22e-14"),
         ({"atol": 1e-30}, "atol: expected at least"),
+        ({"sample_period": 1e-10}, r"sample_period: 1 s in parts of 1e-10 s need [0-9e+.]+ GB"),
+        ({"sample_period": 1e-100}, "sample_period: .* GB of memory"),
         ({"method": "rk4", "step": 1e-12}, "step: .*more than 1e\\+11 steps"),
     ],
 )
@@ -216,6 +218,15 @@ def test_what_would_never_end_is_refused(given, found):
     machine, state = conservative()
     with pytest.raises(InputError, match=found):
         simulate(machine, state, 1.0, **given)
+
+
+def test_positions_too_coarse_for_the_tolerances_are_refused():
+    """An angle of 1e12 rad is resolved to 1e-4 rad: error control would never be content."""
+    machine, _ = conservative()
+    turned = machine.state(machine.assemble() + 0.0)
+    turned.q[0] += 1e12
+    with pytest.raises(InputError, match=r"found 1e\+12, which numbers resolve to 0.00012"):
+        simulate(machine, turned, 1.0)
 
 
 # --- control -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.recorded import PARALLELOGRAM
 
-from uk_dynamics import Mechanism, State
+from uk_dynamics import Mechanism, State, simulate
 from uk_dynamics.cli.main import main
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.simulation.singular_passages import Passage, SingularPassages
@@ -43,6 +43,27 @@ def test_one_that_is_only_approached_is_not_named() -> None:
     turning = 0.01 + 0.002 * np.arange(-15, 16) ** 2 / 225.0
     assert not passages(turning, 1e-3)
     assert not passages(np.linspace(0.5, 1.2, 30), 1e-2)
+
+
+@pytest.mark.parametrize("method", ["DOP853", "gauss"])
+def test_a_simulation_warns_of_it_once(method: str) -> None:
+    start = State(0.0, 0.4 * PARALLELOGRAM, -2.0 * PARALLELOGRAM)
+    run = simulate(MECHANISM, start, 0.8, method=method, sample_period=1e-3)
+    (warning,) = [text for text in run.warnings if "singular configuration" in text]
+    crank = run.position("crank")
+    when = np.interp(0.0, -crank, run.t)  # it falls: flat, where it is zero first
+    assert float(warning.partition("t = ")[2].partition(" s")[0]) == pytest.approx(when, abs=2e-3)
+    assert "branch is doubtful" in warning
+    away = State(0.0, 1.2 * PARALLELOGRAM, 0.0 * PARALLELOGRAM)
+    assert not simulate(MECHANISM, away, 0.2).warnings
+
+
+def test_a_command_shows_the_warning(capsys) -> None:
+    main(
+        ["simulate", "five_bar", "--set", "crank=0.4", "--duration", "1", "--sample-period", "1e-3"]
+    )
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "a singular configuration was passed near crank" in shown
 
 
 def test_check_says_when_references_lead_through_it(tmp_path, capsys) -> None:

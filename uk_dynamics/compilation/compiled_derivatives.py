@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +65,9 @@ class CompiledDerivatives(threading.local):
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVES)))
+        #: The library.
+        self.path = library_of(mechanism, Library.DERIVATIVES)
+        library = ctypes.CDLL(str(self.path))
         self._layout = layout = DerivativeLayout(mechanism)
         self._nv, self._rows = mechanism.model.nv, layout.rows
         self._memory = layout.memory()
@@ -73,7 +76,7 @@ class CompiledDerivatives(threading.local):
             self._tell.restype = None
         #: Which parameters had derivatives at the last state of :meth:`differentiate`, (P,).
         self.exist = np.zeros(len(layout.parameters))
-        self._address = ctypes.c_void_p(self._memory.ctypes.data)
+        self._address, self._told = _address(self._memory), _address(self.exist)
         self._differentiate, self._equations = (
             library.uk_differentiate,
             library.uk_equation_derivatives,
@@ -81,7 +84,11 @@ class CompiledDerivatives(threading.local):
         self._forces = library.uk_force_derivatives
         self._equations.restype = self._forces.restype = None
         self._fields = {name: self._memory[layout[name]] for name in layout.fields}
-        self._by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
+        by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
+        others = [np.zeros((k, layout.row_length)) for k in (self._rows, self._nv)]
+        self._of_forces = tuple(map(_address, others))
+        end, begin = layout.directions, layout.stride
+        self._whole = [(x[:, :end], x[:, begin:]) for x in (by_qdd, *others)]
 
     def at(
         self,
@@ -140,20 +147,19 @@ class CompiledDerivatives(threading.local):
         """
         self._set(state, reference, stabilize)
         self._fields["tau"][:] = 0.0 if tau is None else tau
-        self._fields["active"][:] = 1.0 if active is None else active
+        if active is not None:
+            self._fields["active"][:] = active
         failed = self.call()
-        parts = [self._by_qdd]
-        if forces and not failed:
-            rows, length = self._rows, self._layout.row_length
-            parts += [np.empty((rows, length)), np.empty((self._nv, length))]
-            self._forces(self._address, *(ctypes.c_void_p(x.ctypes.data) for x in parts[1:]))
-        if len(self.exist) and not failed:
-            self._tell(self._address, ctypes.c_void_p(self.exist.ctypes.data))
-        self._fields["active"][:] = 1.0
+        if not failed:
+            if forces:
+                self._forces(self._address, *self._of_forces)
+            if len(self.exist):
+                self._tell(self._address, self._told)
+        if active is not None:
+            self._fields["active"][:] = 1.0
         if failed:
             return None
-        end, begin = self._layout.directions, self._layout.stride
-        return tuple(np.concatenate([x[:, :end], x[:, begin:]], axis=1) for x in parts)
+        return tuple(np.concatenate(x, axis=1) for x in self._whole[: 3 if forces else 1])
 
     def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
         fields = self._fields
@@ -173,10 +179,13 @@ class CompiledDerivativeBatch:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.DERIVATIVE_BATCH)))
+        #: The library.
+        self.path = library_of(mechanism, Library.DERIVATIVE_BATCH)
+        library = ctypes.CDLL(str(self.path))
         self._parameters = DerivativeLayout(mechanism).parameters
         self._call = _Call(library.uk_differentiate_batch, "uk_derivative_batch")
-        self._width: int = library.uk_width()
+        #: States per vector.
+        self.width: int = library.uk_width()
 
     def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
         """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
@@ -190,7 +199,7 @@ class CompiledDerivativeBatch:
             if self._call(first, end, arrays, fixed):
                 raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, len(status), threads, self._width, _WORTH_A_THREAD_IN_LANES)
+        in_parts(run, len(status), threads, self.width, _WORTH_A_THREAD_IN_LANES)
         found.status[:] = np.where(status == _ALONE, LEFT_TO_PYTHON, status)
         found.exist[:] = exist
 
@@ -204,25 +213,47 @@ class CompiledProjection:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(mechanism, Library.PROJECTION)))
+        #: The library.
+        self.path = library_of(mechanism, Library.PROJECTION)
+        library = ctypes.CDLL(str(self.path))
         self._call = _Call(library.uk_projection_batch, "uk_projected_states")
         self._layout = DerivativeLayout(mechanism)
         self._acting = mechanism.hierarchy.acting()
 
     def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
         """Fill in the projected states and their derivatives, views of one array."""
-        status = np.empty(len(states.v))
-        q, v = found.position.value, found.velocity.value
-        arrays = states._asdict() | {"q_out": q, "v_out": v, "status": status}
-        arrays["derivatives"] = found.position.whole.base
+        status, arrays = self._arrays(states, found)
 
         def run(first: int, end: int) -> None:
-            memory = self._layout.memory()
-            memory[self._layout["active"]][: len(self._acting)] = self._acting
-            self._call(first, end, arrays, {}, memory)
+            self._call(first, end, arrays, {}, self._begin())
 
         in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
         found.status[:] = _OF_PROJECTION[status.astype(int)]
+
+    def alone(self, states: States, found: Derivatives) -> Callable[[], int]:
+        """Prepare the same of one state, to be repeated; it returns the status."""
+        status, arrays = self._arrays(states, found)
+        run = self._call.prepared(0, 1, arrays, {}, self._begin())
+        statuses = _OF_PROJECTION.tolist()
+
+        def differentiate() -> int:
+            run()
+            one: int = statuses[int(status[0])]
+            return one
+
+        return differentiate
+
+    def _begin(self) -> Array:
+        memory = self._layout.memory()
+        memory[self._layout["active"]][: len(self._acting)] = self._acting
+        return memory
+
+    @staticmethod
+    def _arrays(states: States, found: Derivatives) -> tuple[Array, dict[str, Array | None]]:
+        status = np.empty(len(states.v))
+        values = {"q_out": found.position.value, "v_out": found.velocity.value}
+        whole = found.position.whole.base
+        return status, states._asdict() | values | {"status": status, "derivatives": whole}
 
 
 class EffortSettings(NamedTuple):
@@ -246,7 +277,7 @@ class EffortSettings(NamedTuple):
 
 
 class CompiledEfforts:
-    """Differentiates the efforts of a servo law at many states, likewise."""
+    """Differentiates the efforts of a servo law, one state after the other, and in threads."""
 
     def __init__(self, tasks: Tasks) -> None:
         """Load the library; compile it when it is not in the cache.
@@ -257,34 +288,62 @@ class CompiledEfforts:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        library = ctypes.CDLL(str(library_of(tasks, Library.EFFORTS)))
+        #: The library.
+        self.path = library_of(tasks, Library.EFFORTS)
+        library = ctypes.CDLL(str(self.path))
         self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
-        self._layout = EffortLayout(tasks)
+        self._layout, self._nv = EffortLayout(tasks), tasks.mechanism.model.nv
         self._acting = tasks.mechanism.hierarchy.acting()
 
     def differentiate(
         self, states: States, settings: EffortSettings, found: Derivatives, threads: int | None
-    ) -> Array:
-        """Fill in efforts and derivatives; return motions as of the last state, (2 nv, f)."""
-        layout, count = self._layout, len(states.v)
-        status, held = np.empty(count), np.empty(found.limited.shape)
-        begin, ends = layout.memory(), {}
-        begin[layout["active"]][: len(self._acting)] = self._acting
+    ) -> None:
+        """Fill in efforts and derivatives."""
+        status, held, arrays = self._arrays(states, found)
+        begin = self._begin()
         for name, value in settings._asdict().items():
-            begin[layout[name]] = value
-        arrays = states._asdict() | {"held": held, "status": status}
-        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
+            begin[self._layout[name]] = value
 
         def run(first: int, end: int) -> None:
-            memory = ends[end] = begin.copy()
-            self._call(first, end, arrays, {}, memory)
+            self._call(first, end, arrays, {}, begin.copy())
 
-        in_parts(run, count, threads, 1, _WORTH_A_THREAD)
+        in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
         found.status[:] = _OF_EFFORTS[status.astype(int)]
         found.limited[:] = held > 0.0
-        last = ends.get(count, begin)
-        motions = last[layout["motions"]].reshape(-1, 2 * states.v.shape[1])
-        return motions[: int(last[layout["allowed"]][0])].T.copy()
+
+    def alone(
+        self, states: States, found: Derivatives
+    ) -> Callable[[EffortSettings], tuple[int, Array]]:
+        """Prepare the same of one state, to be repeated; status and motions that are possible."""
+        status, held, arrays = self._arrays(states, found)
+        begin = self._begin()
+        memory, limited = begin.copy(), found.limited
+        run, statuses = self._call.prepared(0, 1, arrays, {}, memory), _OF_EFFORTS.tolist()
+        motions = memory[self._layout["motions"]].reshape(-1, 2 * self._nv)
+        places = [begin[self._layout[name]] for name in EffortSettings._fields]
+
+        def differentiate(settings: EffortSettings) -> tuple[int, Array]:
+            for place, value in zip(places, settings, strict=True):
+                place[:] = value
+            memory[:] = begin
+            run()
+            np.greater(held, 0.0, out=limited)
+            free = int(memory[self._layout["allowed"]][0])
+            return statuses[int(status[0])], motions[:free].T.copy()
+
+        return differentiate
+
+    def _begin(self) -> Array:
+        memory = self._layout.memory()
+        memory[self._layout["active"]][: len(self._acting)] = self._acting
+        return memory
+
+    @staticmethod
+    def _arrays(states: States, found: Derivatives) -> tuple[Array, Array, dict[str, Array | None]]:
+        status, held = np.empty(len(states.v)), np.empty(found.limited.shape)
+        arrays = states._asdict() | {"held": held, "status": status}
+        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
+        return status, held, arrays
 
 
 class _Call:
@@ -292,29 +351,44 @@ class _Call:
 
     def __init__(self, function: Any, name: str) -> None:
         self._function, self._structure = function, structure(name)
-        self._fields = [field[0] for field in self._structure._fields_]
+        self._fields = [
+            (name, name.removesuffix("_stride"), name.endswith("_stride"))
+            for name, *_ in self._structure._fields_
+        ]
         function.restype = ctypes.c_int
 
-    def __call__(
+    def prepared(
         self,
         first: int,
         end: int,
         arrays: Mapping[str, Array | None],
         fixed: Mapping[str, float],
         memory: Array | None = None,
-    ) -> int:
-        """Call it for some states; ``fixed`` are numbers and addresses that all have in common."""
+    ) -> Callable[[], int]:
+        """Prepare a call for some states, in arrays and memory that stay where they are.
+
+        ``fixed`` are numbers and addresses that all states have in common.
+        """
         given: dict[str, Any] = {"count": end - first, **fixed}
-        for name in self._fields:
-            array = arrays.get(name.removesuffix("_stride"))
-            if name.endswith("_stride"):
+        for name, of, is_stride in self._fields:
+            array = arrays.get(of)
+            if is_stride:
                 given[name] = _stride(array)
             elif array is not None:
                 given[name] = array.ctypes.data + first * _stride(array) * array.itemsize
         call = ctypes.byref(self._structure(**given))
-        before = () if memory is None else (ctypes.c_void_p(memory.ctypes.data),)
-        failed: int = self._function(*before, call)
-        return failed
+        before = () if memory is None else (_address(memory),)
+        held: partial[int] = partial(self._function, *before, call)
+        held.arrays = arrays, memory  # type: ignore[attr-defined]  # they live as long
+        return held
+
+    def __call__(self, *given: Any) -> int:
+        """Prepare a call and make it."""
+        return self.prepared(*given)()
+
+
+def _address(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 def _stride(array: Array | None) -> int:

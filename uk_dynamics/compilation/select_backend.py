@@ -96,7 +96,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     def compiled() -> Dynamics:
         from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 
-        dynamics = CompiledDynamics(mechanism, interpreted)
+        dynamics = CompiledDynamics(mechanism, interpreted, strict=asked.backend == "compiled")
         if choice == "deferred":
             dynamics.load()
         return dynamics

@@ -139,6 +139,7 @@ class _InC:
         self._inner.set()
         controller, prediction = self._owner.controller, self._owner.prediction
         inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
+        prediction.effects.leave_room()
         self._foresight.set(inputs, prediction.predicted, prediction.longest)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:

@@ -14,12 +14,14 @@ the motion and for all its derivatives, whatever the rank.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
-from typing import Literal, get_args
+from typing import Generic, Literal, TypeVar, get_args
 
 import numpy as np
 
 from uk_dynamics.compilation import LEFT_TO_PYTHON, Library, States, is_cached
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Factorization
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError, expect
 from uk_dynamics.mechanism import Tasks
@@ -36,8 +38,38 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, S
 DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 
 
+_NOTHING = Inputs()
+_Call = TypeVar("_Call")
+
+
+class OneState(threading.local, Generic[_Call]):
+    """A batch of one state and the call of C on it, prepared once for each thread."""
+
+    def __init__(
+        self, differentiator: Differentiator, prepare: Callable[[States], tuple[Derivatives, _Call]]
+    ) -> None:
+        """Prepare results and call for arrays of a state."""
+        mechanism, self._reference = differentiator.mechanism, differentiator.reference
+        nq, nv = mechanism.model.nq, mechanism.model.nv
+        rows = 3 * len(mechanism.constraints)
+        followed = np.zeros((1, rows)) if mechanism.follows_references else None
+        self._states = States(
+            np.zeros(1), np.zeros((1, nq)), np.zeros((1, nv)), np.zeros((1, nv)), followed
+        )
+        #: Results, which the next call overwrites, and the call.
+        self.found, self.call = prepare(self._states)
+
+    def place(self, state: State) -> None:
+        """Take a state, of the right sizes, and what its rows follow."""
+        t, q, v, _, followed, _ = self._states
+        t[0], q[0], v[0] = state.t, state.q, state.v
+        sample = None if followed is None else self._reference(state.t)
+        if followed is not None and sample is not None:
+            np.concatenate(sample, out=followed[0])
+
+
 class Differentiator:
-    """One mechanism at many states; not to be shared between threads."""
+    """Differentiates one mechanism at one state or many; threads may share it."""
 
     #: What it means where a state of a batch is refused.
     _refused = DerivativeStatus.NOT_FINITE
@@ -54,6 +86,10 @@ class Differentiator:
     def mechanism(self) -> ResolvedMechanism:
         """Mechanism that is differentiated, with its parameters as constants."""
         return self._mechanism
+
+    def reference(self, t: float) -> ReferenceSample | None:
+        """Samples that the rows follow at a time, in s; None where they follow nothing."""
+        return self._rows.reference(t, _NOTHING)
 
     def _wanted(self, library: Library, subject: Tasks | ResolvedMechanism | None = None) -> bool:
         """Tell whether to load a library: one that is to be made, or is there already."""
@@ -78,7 +114,7 @@ class Differentiator:
                 f" found {q.shape}, {v.shape}, {tau.shape} and {times.shape}",
                 place=self._mechanism.name,
             )
-        samples = (self._rows.reference(float(x), Inputs()) for x in times)
+        samples = (self._rows.reference(float(x), _NOTHING) for x in times)
         followed = [np.concatenate(sample) for sample in samples if sample is not None]
         return States(times, q, v, tau, np.array(followed) if followed else None)
 

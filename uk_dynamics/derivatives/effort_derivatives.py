@@ -22,6 +22,7 @@ asks for where the tasks leave freedom.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import CompiledEfforts, EffortSettings, Library, States
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    derivative_answers,
+    states_of,
+    verify,
+)
+from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import (
     HELD_BY,
     HELD_WITHIN,
@@ -41,6 +50,7 @@ from uk_dynamics.core.servo import (
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
     Differentiator,
+    OneState,
     answer,
     differentiable,
     empty,
@@ -65,9 +75,11 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 if TYPE_CHECKING:
     from uk_dynamics.compilation.derivatives import TaskValues
 
+_Call = Callable[[EffortSettings, ReferenceSample | None], tuple[int, Array]]
+
 
 class ServoDerivatives(Differentiator):
-    """Differentiates the efforts of the servo law of some tasks; not shared between threads.
+    """Differentiates the efforts of the servo law of some tasks; threads may share it.
 
     Those of the law itself, without prediction and bumpless start. Columns are those of
     ``effort_columns``.
@@ -95,6 +107,8 @@ class ServoDerivatives(Differentiator):
         self._tasks, self._motors = tasks, len(tasks.mechanism.actuators)
         self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
         self._groups = effort_columns(self._mechanism.model.nv, len(tasks.constraints))
+        self._zero, self._highest = np.zeros(self._motors), np.full(self._motors, np.inf)
+        self._lowest = -self._highest
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -129,12 +143,13 @@ class ServoDerivatives(Differentiator):
         require_finite(self._mechanism.model, state)
         settings = self._settings(lower, upper, preload)
         if self._compiled is not None:
-            q, v, t = (np.array(x, dtype=float) for x in (state.q, state.v, state.t))
-            states = self._states(q[None], v[None], None, t)
-            many, motions = self._in_c(states, references, settings, None)
-            if many.status[0] >= 0:
-                one = Derivative(many.efforts.whole[0], self._groups, many.efforts.value[0])
-                status, limited = DerivativeStatus(many.status[0]), many.limited[0]
+            self._alone.place(state)
+            code, motions = self._alone.call(settings, self._tasks.sample(state.t, references))
+            if code >= 0:
+                found = self._alone.found
+                efforts, limited = found.efforts, found.limited[0].copy()
+                one = Derivative(efforts.whole[0].copy(), self._groups, efforts.value[0].copy())
+                status = DerivativeStatus(code)
                 return Derivatives({"efforts": one}, status, limited=limited, motions=motions)
         return self._in_python(state, references, settings)
 
@@ -168,7 +183,7 @@ class ServoDerivatives(Differentiator):
             UnknownNameError, StateError: Of the references.
         """
         states, settings = self._states(q, v, None, t), self._settings(lower, upper, preload)
-        found, _ = self._in_c(states, references, settings, threads)
+        found = self._in_c(self._compiled, states, references, settings, threads)
         return self._fill(
             states, found, lambda state, _: self._in_python(state, references, settings)
         )
@@ -178,40 +193,87 @@ class ServoDerivatives(Differentiator):
         tasks = self._tasks
         if self._mechanism is not tasks.mechanism:
             tasks = Tasks(tasks.spec, self._mechanism)
-        return CompiledEfforts(tasks) if self._wanted(Library.EFFORTS, tasks) else None
+        if not self._wanted(Library.EFFORTS, tasks):
+            return None
+        compiled = CompiledEfforts(tasks)
+        name = f"the servo law of {self._mechanism.name}"
+        verify(compiled.path, name, lambda: self._comparisons(compiled))
+        return compiled
+
+    def _comparisons(self, compiled: CompiledEfforts) -> Iterator[Comparison]:
+        """Compare a library with Python."""
+        name, settings = "derivatives of the efforts", self._settings(None, None, None)
+        python = ServoDerivatives(self._tasks, "interpreted")
+
+        def expected(trial: Trial) -> dict[str, Array] | None:
+            found = python._in_python(trial.state, None, settings)
+            if found.status is not DerivativeStatus.EXIST:
+                return None
+            return {name: found.efforts.whole}
+
+        def differentiated(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+            all_of = states_of(given)
+            states = self._states(all_of.q, all_of.v, None, all_of.t)
+            found = self._in_c(compiled, states, None, settings, 1)
+            return [
+                {name: whole} if status == DerivativeStatus.EXIST else None
+                for whole, status in zip(found.efforts.whole, found.status, strict=True)
+            ]
+
+        return derivative_answers(self._mechanism, expected, differentiated)
 
     def _settings(
         self, lower: Array | None, upper: Array | None, preload: Array | None
     ) -> EffortSettings:
-        none, rows = np.full(self._motors, np.inf), self._tasks.constraints
+        rows = self._tasks.constraints
         return EffortSettings(
             self._tasks.allocation.weights,
-            np.zeros(self._motors) if preload is None else preload,
-            -none if lower is None else lower,
-            none if upper is None else upper,
+            self._zero if preload is None else preload,
+            self._lowest if lower is None else lower,
+            self._highest if upper is None else upper,
             rows.damping,
             rows.stiffness,
         )
 
     def _in_c(
         self,
+        compiled: CompiledEfforts | None,
         states: States,
         references: References | None,
         settings: EffortSettings,
         threads: int | None,
-    ) -> tuple[Derivatives, Array]:
+    ) -> Derivatives:
         """Differentiate in C what can be; other states are left to Python."""
-        count = len(states.v)
-        sizes = {"efforts": self._motors}
-        found, motions = empty(count, sizes, self._groups, sizes), np.zeros((0, 0))
-        found.limited = np.zeros((count, self._motors), dtype=bool)
-        if self._compiled is not None:
+        found = self._empty(states)
+        if compiled is not None:
             samples = [self._tasks.sample(float(x), references) for x in states.t]
             nothing = np.zeros(3 * len(self._tasks.constraints))
             asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
-            states = states._replace(task_followed=asked)
-            motions = self._compiled.differentiate(states, settings, found, threads)
-        return found, motions
+            compiled.differentiate(states._replace(task_followed=asked), settings, found, threads)
+        return found
+
+    def _empty(self, states: States) -> Derivatives:
+        sizes = {"efforts": self._motors}
+        found = empty(len(states.v), sizes, self._groups, sizes)
+        found.limited = np.zeros((len(states.v), self._motors), dtype=bool)
+        return found
+
+    @cached_property
+    def _alone(self) -> OneState[_Call]:
+        compiled, rows = self._compiled, 3 * len(self._tasks.constraints)
+        assert compiled is not None
+
+        def prepare(states: States) -> tuple[Derivatives, _Call]:
+            found, followed = self._empty(states), np.zeros((1, rows))
+            differentiate = compiled.alone(states._replace(task_followed=followed), found)
+
+            def call(settings: EffortSettings, sample: ReferenceSample | None) -> tuple[int, Array]:
+                followed[0] = 0.0 if sample is None else np.concatenate(sample)
+                return differentiate(settings)
+
+            return found, call
+
+        return OneState(self, prepare)
 
     def _in_python(
         self, state: State, references: References | None, settings: EffortSettings

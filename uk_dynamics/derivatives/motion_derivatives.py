@@ -5,14 +5,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import CompiledDerivativeBatch, CompiledDerivatives, Library
+from uk_dynamics.compilation import (
+    LEFT_TO_PYTHON,
+    CompiledDerivativeBatch,
+    CompiledDerivatives,
+    Library,
+    States,
+)
+from uk_dynamics.compilation.verification import (
+    AnswersOfMany,
+    Comparison,
+    Trial,
+    derivative_answers,
+    states_of,
+    verify,
+)
 from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.derivatives.differentiator import (
@@ -40,6 +55,7 @@ if TYPE_CHECKING:
     from uk_dynamics.compilation.derivatives import EquationValues
 
 _QUANTITIES = ("acceleration", "multipliers", "force")
+_COMPARED = ("derivatives of the acceleration", "derivatives of the constraint force")
 
 
 class _Solved(NamedTuple):
@@ -84,11 +100,66 @@ class _OfMotion(Differentiator):
         self._compiled: CompiledDerivatives | None = None
         if self._wanted(Library.DERIVATIVES):
             self._compiled = CompiledDerivatives(mechanism)
+            self._verify(self._compiled.path, lambda given: [self._for_trial(x) for x in given])
         self._equations = self._compiled or _traced(mechanism)
+
+    def _for_trial(self, trial: Trial) -> dict[str, Array] | None:
+        """Differentiate in C alone, as :meth:`_verify` compares it."""
+        whole = self._in_c(trial.state, Inputs(trial.tau), forces=True)
+        return None if whole is None else dict(zip(_COMPARED, (whole[0], whole[2]), strict=True))
+
+    def _verify(self, path: Path, compiled: AnswersOfMany, width: int = 1) -> None:
+        """Compare a library with Python, the first time that it is loaded."""
+
+        def comparisons() -> Iterator[Comparison]:
+            python = _OfMotion(self._mechanism, "interpreted", self._groups)
+
+            def expected(trial: Trial) -> dict[str, Array] | None:
+                found = python._solve(trial.state, Inputs(trial.tau))
+                directions = np.eye(found.rows.shape[1], found.rates.shape[1])
+                if "parameters" in self._groups and found.offending(directions).any():
+                    return None  # there are none by this one
+                return dict(zip(_COMPARED, (found.whole[0], found.whole[2]), strict=True))
+
+            return derivative_answers(self._mechanism, expected, compiled, width)
+
+        verify(path, f"derivatives of {self._mechanism.name}", comparisons)
 
     @cached_property
     def _in_lanes(self) -> CompiledDerivativeBatch:
-        return CompiledDerivativeBatch(self._mechanism)
+        batch = CompiledDerivativeBatch(self._mechanism)
+
+        def compiled(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+            all_of = states_of(given)
+            states = self._states(all_of.q, all_of.v, all_of.tau, all_of.t)
+            found = self._by_batch(batch, states, forces=True, threads=1)
+            parts = (found.acceleration.whole, found.force.whole)
+            return [
+                None
+                if found.status[k] == LEFT_TO_PYTHON
+                else {name: whole[k] for name, whole in zip(_COMPARED, parts, strict=True)}
+                for k in range(len(given))
+            ]
+
+        self._verify(batch.path, compiled, batch.width)
+        return batch
+
+    def _by_batch(
+        self,
+        batch: CompiledDerivativeBatch | None,
+        states: States,
+        *,
+        forces: bool,
+        threads: int | None,
+    ) -> Derivatives:
+        """Differentiate in lanes what can be; other states are left to Python."""
+        nv, rows = self._mechanism.model.nv, len(self._mechanism.constraints)
+        sizes = dict(zip(_QUANTITIES if forces else _QUANTITIES[:1], (nv, rows, nv), strict=False))
+        found = empty(len(states.v), sizes, self._groups, {"acceleration": nv})
+        self._prepare(found)
+        if batch is not None:
+            batch.differentiate(states, found, threads)
+        return found
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -125,12 +196,8 @@ class _OfMotion(Differentiator):
             CompilationError: It cannot be compiled for many states.
         """
         states = self._states(q, v, tau, t)
-        nv, rows = self._mechanism.model.nv, len(self._mechanism.constraints)
-        sizes = dict(zip(_QUANTITIES if forces else _QUANTITIES[:1], (nv, rows, nv), strict=False))
-        found = empty(len(v), sizes, self._groups, {"acceleration": nv})
-        self._prepare(found)
-        if self._compiled is not None:
-            self._in_lanes.differentiate(states, found, threads)
+        batch = None if self._compiled is None else self._in_lanes
+        found = self._by_batch(batch, states, forces=forces, threads=threads)
 
         def alone(state: State, tau: Array) -> Derivatives:
             return self._alone(state, Inputs(tau), forces=forces)
@@ -324,7 +391,7 @@ class MotionDerivatives(_OfMotion):
 
 
 class ParameterDerivatives(_OfMotion):
-    """Differentiates the motion of one mechanism by parameters; not shared between threads.
+    """Differentiates the motion of one mechanism by parameters; threads may share it.
 
     State and forces are held.
 

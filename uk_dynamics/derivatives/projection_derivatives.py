@@ -16,6 +16,7 @@ with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import CompiledProjection, Library, States, rolls
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    derivative_answers,
+    states_of,
+    verify,
+)
 from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
     Differentiator,
+    OneState,
     answer,
     differentiable,
     empty,
@@ -51,7 +60,7 @@ _NUMBERS = (DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES)
 
 
 class ProjectionDerivatives(Differentiator):
-    """Differentiates the projection of one mechanism by q, v, t; not shared between threads.
+    """Differentiates the projection of one mechanism by q, v, t; threads may share it.
 
     Configurations with several numbers a joint are left to Python, and so are singular mass
     matrices.
@@ -76,8 +85,29 @@ class ProjectionDerivatives(Differentiator):
     @cached_property
     def _compiled(self) -> CompiledProjection | None:
         if rolls(self._mechanism) and self._wanted(Library.PROJECTION):
-            return CompiledProjection(self._mechanism)
+            compiled = CompiledProjection(self._mechanism)
+            verify(compiled.path, self._mechanism.name, lambda: self._comparisons(compiled))
+            return compiled
         return None
+
+    def _comparisons(self, compiled: CompiledProjection) -> Iterator[Comparison]:
+        """Compare a library with Python."""
+        name = "derivatives of the projection"
+        python = ProjectionDerivatives(self._mechanism, "interpreted")
+
+        def expected(trial: Trial) -> dict[str, Array]:
+            quantities = python._in_python(trial.state).quantities
+            return {name: np.vstack([x.whole for x in quantities.values()])}
+
+        def found(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+            all_of = states_of(given)
+            states = self._states(all_of.q, all_of.v, None, all_of.t)
+            many = self._in_c(compiled, states, 1)
+            both = np.concatenate([many.position.whole, many.velocity.whole], axis=1)
+            there = np.isin(many.status, _NUMBERS)
+            return [{name: one} if ok else None for one, ok in zip(both, there, strict=True)]
+
+        return derivative_answers(self._mechanism, expected, found)
 
     @cached_property
     def _motion(self) -> MotionDerivatives:
@@ -104,14 +134,15 @@ class ProjectionDerivatives(Differentiator):
         """
         require_finite(self._mechanism.model, state)
         if self._compiled is not None:
-            q, v, t = (np.array(x, dtype=float) for x in (state.q, state.v, state.t))
-            many = self._in_c(self._states(q[None], v[None], None, t), None)
-            if many.status[0] in _NUMBERS:
-                named = {
-                    name: Derivative(x.whole[0], x.groups, x.value[0])
-                    for name, x in many.quantities.items()
-                }
-                return Derivatives(named, DerivativeStatus(many.status[0]))
+            self._alone.place(state)
+            status = DerivativeStatus(self._alone.call())
+            if status in _NUMBERS:
+                one = self._alone.found
+                both = np.concatenate([x.whole[0] for x in one.quantities.values()])
+                named = self._named(both).quantities
+                for name, x in named.items():
+                    x.value = one.quantities[name].value[0].copy()
+                return Derivatives(named, status)
         return self._in_python(state)
 
     def batch(
@@ -130,22 +161,39 @@ class ProjectionDerivatives(Differentiator):
             CompilationError: It cannot be compiled.
         """
         states = self._states(q, v, None, t)
-        found = self._in_c(states, threads)
+        found = self._in_c(self._compiled, states, threads)
         found = self._fill(states, found, lambda state, _: self._in_python(state))
         absent = ~np.isin(found.status, _NUMBERS)
         for x in found.quantities.values():
             x.whole[absent] = x.value[absent] = np.nan
         return found
 
-    def _in_c(self, states: States, threads: int | None) -> Derivatives:
+    @cached_property
+    def _alone(self) -> OneState[Callable[[], int]]:
+        compiled = self._compiled
+        assert compiled is not None
+
+        def prepare(states: States) -> tuple[Derivatives, Callable[[], int]]:
+            found = self._empty(states)
+            return found, compiled.alone(states, found)
+
+        return OneState(self, prepare)
+
+    def _in_c(
+        self, compiled: CompiledProjection | None, states: States, threads: int | None
+    ) -> Derivatives:
         """Differentiate in C what can be; other states are left to Python."""
+        found = self._empty(states)
+        if compiled is not None:
+            compiled.differentiate(states, found, threads)
+        return found
+
+    def _empty(self, states: States) -> Derivatives:
         nv = states.v.shape[1]
         values = {"position": states.q.shape[1], "velocity": nv}
         found = empty(len(states.v), {"position": nv, "velocity": nv}, self._groups, values)
         whole = np.empty((len(states.v), 2 * nv, 2 * nv + 1))  # C has one array for both
         found.position.whole, found.velocity.whole = whole[:, :nv], whole[:, nv:]
-        if self._compiled is not None:
-            self._compiled.differentiate(states, found, threads)
         return found
 
     def _named(self, whole: NDArray[Any]) -> Quantities:

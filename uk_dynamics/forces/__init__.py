@@ -8,6 +8,7 @@ from uk_dynamics.forces.force_elements import (
     ExpressionEffort,
     ForceElement,
     ForceElements,
+    JointSpring,
+    LineSpring,
 )
 from uk_dynamics.forces.loop_joint_friction import FrictionalJoint, FrictionLaw, JointFriction
-from uk_dynamics.forces.springs import JointSpring, LineSpring

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -225,6 +225,7 @@ def identify(
     cutoff: float | None = None,
     rate: float = 200.0,
     delay: float | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Identification:
     """Estimate parameters by weighted least squares; links stay bodies that can exist.
 
@@ -240,6 +241,7 @@ def identify(
         cutoff: Of the low-pass filter, in Hz; None: from the spectrum.
         rate: Samples per second that are used, at most.
         delay: Of what motors do behind the recorded commands, in s; None: estimated.
+        progress: Called with the recorded time that has been treated since the last call, in s.
 
     Raises:
         UnknownNameError: A name does not exist, in the mechanism or in a recording.
@@ -257,7 +259,12 @@ def identify(
     def prepared(given: Sequence[Trajectory], kind: str) -> list[MeasuredMotion]:
         return [
             measured_motion(
-                mechanism, x, measured=measured, cutoff=cutoff, rate=rate, place=f"{kind} {n}"
+                *(mechanism, x),
+                measured=measured,
+                cutoff=cutoff,
+                rate=rate,
+                place=f"{kind} {n}",
+                progress=progress,
             )
             for n, x in enumerate(given, start=1)
         ]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +38,7 @@ _SETTLING = 3.0  # periods of the cut-off, at both ends: the filter has no past 
 _SMEARED = 0.5  # periods of the cut-off: how far a jump of the acceleration is felt
 _FEWEST = 50  # samples
 _GAP = 3.5  # periods without a state: what a line between positions no longer replaces
+_MOST = 100.0  # times as long as its samples: a recording with gaps, not wrong times
 _AT_LIMIT = 0.97  # of an effort limit: three deviations of 1 % noise below it
 
 
@@ -66,6 +67,7 @@ def measured_motion(
     cutoff: float | None = None,
     rate: float = 200.0,
     place: str = "recording",
+    progress: Callable[[float], object] | None = None,
 ) -> MeasuredMotion:
     """Positions, velocities and accelerations of all joints, with the motor efforts.
 
@@ -81,6 +83,7 @@ def measured_motion(
         cutoff: Of the filter, in Hz; None: three times the frequency where noise begins.
         rate: Samples per second of the result, at most.
         place: Of the recording, for errors.
+        progress: Called with the recorded time that has been treated since the last call, in s.
 
     Raises:
         UnknownNameError: A measured joint or a motor is not in the recording.
@@ -95,7 +98,7 @@ def measured_motion(
     names = completion.encoders.names
     t, positions, efforts = _columns(mechanism, recording, names, place)
     period = float(np.median(np.diff(t)))
-    t, positions, efforts, lost = _regular(t, positions, efforts, period)
+    t, positions, efforts, lost = _regular(t, positions, efforts, period, place)
     frequency = _cutoff(positions, 1.0 / period) if cutoff is None else cutoff
     if frequency >= 0.5 / period:
         raise InputError(
@@ -138,7 +141,7 @@ def measured_motion(
             " mechanism",
             file=place,
         )
-    closed, misfits = _closed(completion, curve, t[chosen], mean, place)
+    closed, misfits = _closed(completion, curve, t[chosen], mean, place, progress)
     motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
     return MeasuredMotion(
@@ -184,9 +187,15 @@ def _columns(
 
 
 def _regular(
-    t: Array, positions: Array, efforts: Array, period: float
+    t: Array, positions: Array, efforts: Array, period: float, place: str
 ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """The same at equal intervals: positions along a line, efforts held; where states are lost."""
+    if (t[-1] - t[0]) / period > _MOST * len(t):
+        raise InputError(
+            f"the times, {t[0]:g} to {t[-1]:g} s, are far longer than {len(t)} samples every"
+            f" {period:g} s",
+            file=place,
+        )
     even = t[0] + period * np.arange(int((t[-1] - t[0]) / period + 1e-6) + 1)
     if np.abs(np.diff(t) - period).max() < 1e-6 * period:
         lost = np.zeros(len(even), dtype=bool)
@@ -219,6 +228,7 @@ def _closed(
     times: Array,
     efforts: Array,
     place: str,
+    progress: Callable[[float], object] | None,
 ) -> tuple[Motions, Array]:
     """All joints at some times, and misfits of the measured ones, (K, d)."""
     mechanism, encoders = completion.mechanism, completion.encoders
@@ -251,4 +261,6 @@ def _closed(
         bound = bound_acceleration(dynamics.terms(State(t, found.q, v[k]), UNSTABILIZED))
         left = accelerations[k] - bound[encoders.columns]
         qdd[k] = bound + Z @ (seen @ (weights[:, 0] * left))
+        if progress is not None and k:
+            progress(t - times[k - 1])
     return Motions(times, q, v, qdd, efforts), misfit

@@ -61,6 +61,7 @@ def from_free_numbers(numbers: Array, length: float) -> Array:
 
 
 _ROUNDING = 1e-9  # of a body's own size
+_FARTHEST = 50.0  # of a free number from that of the files: e to that is the part of a mass
 _NEAR_FILES = 1e-2  # weight of what the data do not tell, per unit of logarithm
 
 
@@ -111,11 +112,13 @@ def possible_values(
         off = roots * (along.T @ ((made(x) - values) / sizes))
         return np.concatenate([off, _NEAR_FILES * (x - begin)])
 
-    lower = np.full(len(begin), -np.inf)
+    room = np.full(len(begin), np.inf)
+    room[: 10 * len(bodies)] = _FARTHEST
+    lower, upper = begin - room, begin + room
     lower[10 * len(bodies) :][positive] = 0.0
     begin[10 * len(bodies) :][positive] = np.maximum(begin[10 * len(bodies) :][positive], 1e-6)
     found = scipy.optimize.least_squares(
-        misfit, begin, bounds=(lower, np.inf), x_scale="jac", max_nfev=200
+        misfit, begin, bounds=(lower, upper), x_scale="jac", max_nfev=200
     )
     return made(found.x)
 

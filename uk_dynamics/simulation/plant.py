@@ -148,12 +148,12 @@ class Plant:
             self._apply(come[-1])
 
     def move(
-        self, state: State, when: Array, control: Array, sample: Array, *, step: float, euler: bool
+        self, state: State, when: Array, control: Array, sample: Array, *, step: float, method: str
     ) -> Stretch:
         """Move in C from the first of some instants to the last; see :class:`Motion`."""
         assert self.motion is not None
         self.set_law()
-        found = self.motion.move(state, when, control, sample, step=step, euler=euler)
+        found = self.motion.move(state, when, control, sample, step=step, method=method)
         self._driven(found.efforts)
         return found
 

@@ -4,21 +4,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.equation import Status
+from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics, Samples
 from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
+from uk_dynamics.simulation.singular_passages import passages_of
 from uk_dynamics.simulation.trajectory import Trajectory
 
 _WARNINGS = {
@@ -65,6 +68,8 @@ class Recorder:
         self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
         self._pending: list[_Block] = []
         self._samples: list[Mapping[str, Any]] = []  # what was made of them
+        self._solutions: list[tuple[int, Callable[[int], Solution]]] = []  # by first sample
+        self._count = 0  # of samples evaluated
         self._warnings: dict[str, float] = {}
         self._switchings: list[Switching] = []
         # called with each stored sample and the name of its status
@@ -140,6 +145,8 @@ class Recorder:
         }
         self._warn_of(states, found)
         self._samples.append(samples)
+        self._solutions.append((self._count, found.solution))
+        self._count += count
         if self.listener is not None:
             now = {name: x() if callable(x) else x for name, x in samples.items()}
             del now["status"]
@@ -183,6 +190,22 @@ class Recorder:
         self._evaluate()
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
+    def _all_warnings(self, joined: Callable[[str], Any]) -> tuple[str, ...]:
+        """In the order of time; whether singular configurations were passed is asked here."""
+        found = [(t, f"{text}, first seen at t = {t:.4g} s") for text, t in self._warnings.items()]
+        if self.names.constraint_rows:
+            t, q, rank = (joined(name) for name in ("t", "q", "rank"))
+            parts = np.searchsorted(t, [one.t for one in self._switchings], side="right")
+            for part in np.split(np.arange(len(t)), parts):
+                numbers = part.tolist()
+                passed = passages_of(self._mechanism, numbers, t, q, rank, self._condition)
+                found += [(one.t, f"t = {one.t:.4g} s: {one.text}") for one in passed]
+        return tuple(text for _, text in sorted(found))
+
+    def _condition(self, k: int) -> float:
+        first, solution = self._solutions[bisect_right(self._solutions, k, key=itemgetter(0)) - 1]
+        return solution(k - first).condition
+
     def trajectory(self, statistics: Statistics) -> Trajectory:
         """All samples so far, at least one."""
         self._evaluate()
@@ -193,19 +216,17 @@ class Recorder:
                 return lambda: np.concatenate([part[name]() for part in parts])
             return np.concatenate([part[name] for part in parts])
 
+        late: dict[str, Any] = {"warnings": cache(lambda: self._all_warnings(joined))}
         return Trajectory(
             name=self.mechanism_name,
             names=self.names,
             effort_limits=self.effort_limits,
             status=tuple(status for part in parts for status in part["status"]),
-            warnings=tuple(
-                f"{text}, first seen at t = {t:.4g} s"
-                for text, t in sorted(self._warnings.items(), key=lambda item: item[1])
-            ),
             switchings=tuple(self._switchings),
             machine=self.machine,
             statistics=statistics,
             **{name: joined(name) for name in parts[0] if name != "status"},
+            **late,
         )
 
 

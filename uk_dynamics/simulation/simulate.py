@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.core.integration import FIXED_METHODS, Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
@@ -24,7 +25,7 @@ from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.time_integration import FIXED_METHODS, METHODS, Advance
+from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
 Event = tuple[float, Mapping[str, bool]]
@@ -35,11 +36,14 @@ _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
 _STEP = 1e-3  # s, of the fixed-step methods
 
-_MOST_INSTANTS = 1e8  # of samples or control periods: some GB of times alone
+_BYTES_OF_NUMBER, _OTHER_COLUMNS = 32, 8  # of samples: measured, with copies; time, energies …
+_BYTES_OF_INSTANT = 240  # measured
 
 _MOST_RESTS = 1e5  # of C in a long motion: each is an instant of Python
 
 _MOST_STEPS = 1e11  # days to months in C
+
+_COARSE = 1e3  # of a tolerance, in what positions resolve
 
 _LEAST_RTOL = 100.0 * float(np.finfo(float).eps)  # as SciPy has it
 
@@ -125,7 +129,14 @@ def simulate(
         if value is not None:
             _check(method, **{name: value})
     step = fixed_step(step, control_period)
-    _check_sizes(duration, sample_period, control_period, step)
+    if not duration + step > duration:
+        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
+    for name, period, size in (
+        ("sample_period", sample_period, _bytes_of_sample(mechanism)),
+        ("control_period", control_period, _BYTES_OF_INSTANT),
+    ):
+        if period is not None:
+            _check_memory(name, duration, period, size)
     if method in FIXED_METHODS and not duration / step <= _MOST_STEPS:
         raise InputError(
             f"{duration:g} s in steps of {step:g} s are more than {_MOST_STEPS:.0e} steps, which"
@@ -151,6 +162,8 @@ def simulate(
             progress(t - state.t)
 
     tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
+    if len(state.q) and method not in FIXED_METHODS:
+        _check_positions(mechanism, state, tolerances.atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
 
@@ -429,19 +442,42 @@ def _check(method: str, **numbers: float) -> None:
             raise InputError(f"expected a positive number, found {value!r}", place=name)
 
 
-def _check_sizes(
-    duration: float, sample_period: float, control_period: float | None, step: float
-) -> None:
-    """Refuse what no memory holds, and steps that vanish against the time they are added to."""
-    for name, period in (("sample_period", sample_period), ("control_period", control_period)):
-        if period is not None and not duration / period <= _MOST_INSTANTS:
-            raise InputError(
-                f"{duration:g} s in parts of {period:g} s are more than {_MOST_INSTANTS:.0e}"
-                " instants, which memory does not hold; lengthen it or shorten the duration",
-                place=name,
-            )
-    if not duration + step > duration:
-        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
+def _bytes_of_sample(mechanism: Mechanism) -> int:
+    """What a recorded state takes, with copies while arrays grow."""
+    model, motors = mechanism.model, len(mechanism.actuators)
+    columns = model.nq + 2 * model.nv + motors + 3 * len(mechanism.row_names) + _OTHER_COLUMNS
+    return _BYTES_OF_NUMBER * columns
+
+
+def _check_memory(name: str, duration: float, period: float, size: int) -> None:
+    """Refuse what the memory of this computer does not hold.
+
+    Args:
+        name: Of the period.
+        duration: In s.
+        period: In s.
+        size: Of what each period leaves, in bytes.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    needed = duration / period * size
+    if not needed <= memory:
+        raise InputError(
+            f"{duration:g} s in parts of {period:g} s need {needed / 1e9:.3g} GB of memory, and"
+            f" there are {memory / 1e9:.3g}; lengthen it or shorten the duration",
+            place=name,
+        )
+
+
+def _check_positions(mechanism: Mechanism, state: State, atol: float) -> None:
+    """Refuse positions so large that steps would shrink without end."""
+    far = int(np.argmax(np.abs(state.q)))
+    resolved = float(np.spacing(np.abs(state.q[far])))
+    if resolved > _COARSE * atol:
+        raise InputError(
+            f"found {state.q[far]:g}, which numbers resolve to {resolved:.2g}: too coarse for the"
+            f" tolerance of {atol:.2g}; begin nearer to zero, by whole turns",
+            place=mechanism.model.position_names[far],
+        )
 
 
 def _check_tolerances(rtol: float, atol: float | None, size: float) -> None:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
 from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
+from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Backend, ControlInC
+from uk_dynamics.mechanism.dynamics import METHODS, Backend, ControlInC
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -33,8 +34,6 @@ from uk_dynamics.simulation.simulate import (
     warn_of_start,
 )
 from uk_dynamics.simulation.trajectory import Trajectory
-
-_METHODS = {"rk4": 4, "semi_implicit_euler": 1}  # evaluations of a step
 
 
 @runtime_checkable
@@ -85,7 +84,7 @@ def simulate_many(
         controllers: A controller for each, made for its mechanism; none may serve two motions.
         control_period: Efforts are held for this time, in s.
         delay: From a state until its efforts act, in s; as of :func:`simulate`.
-        method: ``rk4`` or ``semi_implicit_euler``.
+        method: ``rk4`` or ``semi_implicit_euler``; others of :func:`simulate` one after the other.
         step: Fixed step, in s; None: as of :func:`simulate`.
         sample_period: Time between samples, in s.
         backend: As of :func:`simulate`.
@@ -127,7 +126,7 @@ def simulate_many(
     crowd: CompiledCrowd | str = f"method {method}"
     if len({state.t for state in states}) > 1:
         crowd = "they start at different times"
-    elif method in _METHODS:
+    elif method in METHODS:
         motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
         crowd = _crowd(motions, backend)
     if isinstance(crowd, str):
@@ -151,7 +150,7 @@ def simulate_many(
     )
     wall = (time.perf_counter() - began) / len(motions)
     steps = found.steps // len(motions)
-    statistics = Statistics(steps, steps * _METHODS[method], wall)
+    statistics = Statistics(steps, steps * FIXED_METHODS[method].evaluations, wall)
     times = np.append(when[np.flatnonzero(sample)], when[-1])
     return [
         alone(k) if found.stopped[k] else _recorded(motion, found, k, times, statistics)

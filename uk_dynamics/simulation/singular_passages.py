@@ -9,15 +9,19 @@ lines. A motion passes it where both lines end within the same interval between 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
+_COARSE = 100  # samples of a motion that are looked at first
+_APPROACHED = 0.3  # reciprocal condition number of these, near which all samples are
 _NEAR = 0.1  # reciprocal condition number, above which nothing is singular
 _BESIDE = 0.5  # of an interval: what curvature moves the ends of the lines by
 _LARGE = 0.3  # of the largest part of a direction: constraints and joints that are named
@@ -34,6 +38,45 @@ class Passage(NamedTuple):
 
     t: float
     text: str
+
+
+def passages_of(
+    mechanism: Mechanism,  # that moved
+    samples: Sequence[int],  # numbers of those between which no constraints were switched, in order
+    t: Array,  # times of all samples, (K,), in s
+    q: Array,  # configurations, (K, nq)
+    rank: NDArray[np.int_],  # of the rows, (K,)
+    condition: Callable[[int], float],  # condition number of the independent rows of a sample
+) -> list[Passage]:
+    """Passages of a motion that is known, where conditions are costly.
+
+    Every so many samples are asked first, then all where the rows come close to dependence.
+    """
+    count = len(samples)
+    full = int(rank[samples].max(initial=0)) if count else 0
+
+    @cache
+    def regular(k: int) -> float:
+        found = condition(samples[k]) if rank[samples[k]] == full else 0.0
+        return 1.0 / found if found > 0.0 else 0.0
+
+    stride = -(-count // _COARSE) or 1
+    coarse = range(0, count, stride)
+    known = np.pad([regular(k) for k in coarse], 1, constant_values=np.inf)
+    near = np.zeros(count, dtype=bool)
+    for k, before, here, after in zip(coarse, known, known[1:], known[2:], strict=False):
+        singular = (rank[samples[k : k + stride]] < full).any()
+        if singular or (here < _APPROACHED and here <= min(before, after)):
+            near[max(k - 2 * stride - 2, 0) : k + 2 * stride + 3] = True
+    found: dict[str, Passage] = {}
+    for part in np.split(np.arange(count), np.flatnonzero(np.diff(near)) + 1):
+        watch = SingularPassages(mechanism)
+        for k in part[near[part]].tolist():
+            number, value = samples[k], regular(k)
+            there = 1.0 / value if value else np.inf
+            for one in watch.add(float(t[number]), q[number], int(rank[number]), there):
+                found.setdefault(one.text.partition(":")[0], one)  # each set of rows once
+    return list(found.values())
 
 
 class SingularPassages:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,28 +13,20 @@ import numpy as np
 from uk_dynamics.compilation import announce
 from uk_dynamics.core.integration import (
     ADAPTIVE_METHODS,
+    FIXED_METHODS,
     PART_OF_A_STEP,
     SAME_TIME,
     AdaptiveMethod,
     AdaptiveStepper,
     ConfigurationSpace,
     Tolerances,
-    gauss_step,
-    rk4_step,
-    semi_implicit_euler_step,
 )
 from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.plant import Plant
 
-_Step = Callable[..., tuple[Array, Array]]
-FIXED_METHODS: Mapping[str, tuple[_Step, int]] = {
-    "rk4": (rk4_step, 4),
-    "semi_implicit_euler": (semi_implicit_euler_step, 1),
-    "gauss": (gauss_step, 25),  # about
-}
-_STEPS_IN_C = ("rk4", "semi_implicit_euler", "DOP853")
+_STEPS_IN_C = (*FIXED_METHODS, "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
@@ -147,8 +139,9 @@ class Advance:
     ) -> Stretch:
         """Steps in C through instants, with control and samples; see :class:`Motion`."""
         if self.fixed:
-            euler = self.method == "semi_implicit_euler"
-            found = self.plant.move(state, when, control, sample, step=self.step, euler=euler)
+            found = self.plant.move(
+                state, when, control, sample, step=self.step, method=self.method
+            )
         else:
             found = self.plant.adapt(
                 *(state, when, control, sample, breaks),

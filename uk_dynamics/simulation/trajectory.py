@@ -41,7 +41,7 @@ class Trajectory(TrajectoryData):
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a trajectory from ``.npz``, ``.mcap``, ``.csv`` or ``.parquet``.
+        """Read a trajectory from ``.npz``, a bag (``.mcap``, ``.db3``), ``.csv`` or ``.parquet``.
 
         An MCAP file may also contain the topics of running nodes, and may be truncated. Columns of
         other programs are named ``t``, ``q.JOINT``, ``v.JOINT``, ``effort.MOTOR``, as many as there

@@ -16,6 +16,7 @@ import yaml
 
 from uk_dynamics.compilation import Selection
 from uk_dynamics.control.servo import ServoController
+from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Backend
@@ -60,7 +61,7 @@ def _side_by_side(
         with contextlib.suppress(Exception):  # alone, it fails with its reason
             made[k] = _prepared(points[k])
     options = dict(points[group[0]].simulation)
-    fixed = options.get("method", "rk4") in ("rk4", "semi_implicit_euler", "gauss")
+    fixed = options.get("method", "rk4") in FIXED_METHODS
     if len(made) < 2 or not fixed or "rtol" in options:
         return {}
     duration = options.pop("duration")

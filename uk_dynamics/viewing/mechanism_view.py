@@ -21,8 +21,7 @@ from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, status_line
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.scene.joint_labels import JointLabels
-from uk_dynamics.viewing.scene.link_shapes import LinkShapes
+from uk_dynamics.viewing.scene.link_shapes import JointLabels, LinkShapes
 from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.overlay import Overlay

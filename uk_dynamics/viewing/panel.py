@@ -24,7 +24,7 @@ from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
 from uk_dynamics.viewing.motor_choices import LABELS
 from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.scene.joint_labels import JointLabels
+from uk_dynamics.viewing.scene.link_shapes import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Instant, Source
 from uk_dynamics.viewing.units import CHOICES, lengths, remember, remembered

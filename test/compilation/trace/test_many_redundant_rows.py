@@ -9,6 +9,7 @@ from support.mechanism_builder import arm, joint, link, mechanism
 
 from uk_dynamics.checks.checklist import check
 from uk_dynamics.compilation.emit import generate
+from uk_dynamics.compilation.emit.layout import Layout
 
 ROCKER = link("rocker", com="0.5 0 0") + joint("j3", "base", "rocker", xyz="1 0 0")
 PIN = "{type: hinge, axis: [0, 1, 0], parent: {link: l2, xyz: [1, 0, 0]},"
@@ -24,3 +25,14 @@ def test_identical_loops(count):
     (found,) = [finding for finding in check(machine) if finding.severity == "warning"]
     assert found.subject == tuple(f"pin{k}" for k in range(count))
     assert len(generate.source(machine)) < 15_000 * count
+
+
+def test_memory():
+    """Solving needs memory in proportion to the rows, not to their square, for a bounded rank."""
+
+    def doubles(count: int) -> int:
+        pins = "".join(f"  pin{k}: {PIN}\n" for k in range(count))
+        text = f"initial_guess: {{j1: -1.2, j2: 1.0, j3: -1.4}}\nconstraints:\n{pins}"
+        return Layout(mechanism(arm([1.0, 1.0]) + ROCKER, text)).size
+
+    assert doubles(40) - doubles(20) == 2 * (doubles(20) - doubles(10))

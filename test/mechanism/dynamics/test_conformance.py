@@ -23,6 +23,8 @@ from scipy.sparse import issparse
 from support.mechanism_builder import (
     closed_states,
     clustered,
+    joint,
+    link,
     mechanism,
     near,
     pinned_arm,
@@ -182,6 +184,22 @@ def nearly_dependent() -> Case:
     )
 
 
+def many_times() -> Case:
+    """A door on twelve hinges: of 60 rows 5 are independent, all force is shared evenly."""
+    hinges = "".join(
+        f"  h{k}: {{type: hinge, axis: [0, 0, 1], parent: {{link: base, xyz: [0, 0, {0.1 * k}]}},"
+        f" child: {{link: door, xyz: [0, 0, {0.1 * k}]}}}}\n"
+        for k in range(12)
+    )
+    door = link("door", 20.0, 3.0, com="0.4 0 1")
+    machine = mechanism(
+        link("base") + door + joint("free", "base", "door", kind="floating"),
+        f"constraints:\n{hinges}",
+    )
+    q = np.array([[0, 0, 0, 0, 0, np.sin(a / 2), np.cos(a / 2)] for a in np.linspace(-3, 3, 7)])
+    return case(machine, q, [0, 0, 0, 0, 0, 0.7], ranks=[5] * 7, statuses=[Status.OK] * 7)
+
+
 def bent() -> Case:
     """An arm whose tip is held: stretched, the two rows become one."""
     machine = pinned_arm(
@@ -269,6 +287,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "rows that nearly agree": nearly_agreeing,
     "nearly dependent rows": nearly_dependent,
     "a rank change of independent rows": bent,
+    "many redundant rows": many_times,
     **{f"following: {kind}": lambda kind=kind: following(kind) for kind in FOLLOWED},
     "following: live": lambda: following("joint", live=True),
     "switched on": lambda: landing(frozenset({"foot"})),
@@ -296,7 +315,14 @@ QUICK_ON_GPU = ("rank changes", "five_bar", "unstabilised", "non-ideal")
 # What loops over clusters know: rows of frame pairs with fixed ends, and joints with one freedom.
 BY_CLUSTERS = (
     *("rank changes", "a rank change of independent rows", "non-ideal", "unstabilised"),
-    *("coordinated_robots", "dual_panda", "excavator", "five_bar", "five_bar_asymmetric"),
+    *(
+        "many redundant rows",
+        "coordinated_robots",
+        "dual_panda",
+        "excavator",
+        "five_bar",
+        "five_bar_asymmetric",
+    ),
     *("five_bar_maximal", "five_bar_maximal_asymmetric", "flexible_joint_arm", "four_bar"),
     *("loop_ladder", "parallel_2dof", "rrr3", "slider_crank", "stewart_platform"),
 )
@@ -307,7 +333,10 @@ QUICK_BY_CLUSTERS = (
 )
 
 # The source of batches without vectors, as compilers for other processors take it.
-ONE_LANE = ("rank changes", "contradicting rows", "joint forces", "switched on", "five_bar")
+ONE_LANE = (
+    *("rank changes", "contradicting rows", "many redundant rows", "joint forces", "switched on"),
+    "five_bar",
+)
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")

@@ -15,8 +15,8 @@ from support.mechanism_builder import shipped
 
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.servo.gain_check import GainCheck
-from uk_dynamics.ros.servo.loop_delay import LoopDelay
+from uk_dynamics.ros.servo.live_settings import GainCheck
+from uk_dynamics.ros.servo.servo_timing import LoopDelay
 
 pytestmark = pytest.mark.ros
 

@@ -75,9 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
         from uk_dynamics.compilation.build import derivative_export, export, write_c_files
+        from uk_dynamics.compilation.verification import check_program
         from uk_dynamics.conversion import effort_files, servo_files
 
-        law: dict[str, str] = {}
+        law = check_program(mechanism)
         if arguments.tasks is not None:
             tasks = Tasks.from_file(arguments.tasks, mechanism)
             law |= servo_files(tasks)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
+from uk_dynamics.cli.options.arguments import RECORDING, Commands, add_command, add_json
 from uk_dynamics.exceptions import InputError
 
 _HELP = """\
@@ -28,7 +28,7 @@ examples:
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "plot", _HELP, run)
-    parser.add_argument("file", metavar="FILE", help="recording: .mcap, .npz, .csv or .parquet")
+    parser.add_argument("file", metavar="FILE", help=RECORDING)
     parser.add_argument(
         "--out",
         metavar="NAME",

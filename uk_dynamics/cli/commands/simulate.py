@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.arguments import add_control, controller_factory
-from uk_dynamics.cli.output.printing import json_text, log_on_stderr, progress_bar
+from uk_dynamics.cli.output.printing import TIME_BAR, json_text, log_on_stderr, progress_bar
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
@@ -131,8 +131,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
-    shape = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"
-    with _report_recording(recording), progress_bar(arguments.duration, "s", shape) as bar:
+    with _report_recording(recording), progress_bar(arguments.duration, "s", TIME_BAR) as bar:
         trajectory = run_simulation(
             mechanism,
             state,

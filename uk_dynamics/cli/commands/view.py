@@ -37,7 +37,9 @@ def register(commands: common.Commands) -> None:
     common.add_mechanism(parser)
     common.add_start_on_tasks(parser)
     parser.add_argument(
-        "--recording", metavar="FILE", help="play a recording of the mechanism (.mcap, .npz, .csv)"
+        "--recording",
+        metavar="FILE",
+        help="play a recording of the mechanism (.mcap, .db3, .npz, .csv)",
     )
     parser.add_argument(
         "--control",
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve the view until interrupted."""
     from uk_dynamics import Tasks
 
-    if arguments.file.endswith((".npz", ".mcap", ".csv", ".parquet")):
+    if arguments.file.endswith((".npz", ".mcap", ".db3", ".csv", ".parquet")):
         raise InputError(
             f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
             f" uk_dynamics view MECHANISM --recording {arguments.file}"

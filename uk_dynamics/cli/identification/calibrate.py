@@ -33,9 +33,7 @@ def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "calibrate", _HELP, run)
     common.add_file(parser)
-    parser.add_argument(
-        "recordings", metavar="RECORDING", nargs="+", help=".mcap, .npz, .csv or .parquet"
-    )
+    parser.add_argument("recordings", metavar="RECORDING", nargs="+", help=common.RECORDING)
     parser.add_argument(
         "--estimate",
         metavar="NAME",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import TIME_BAR, json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism_class import Mechanism
@@ -19,7 +19,7 @@ _HELP = """\
 estimate masses, friction, springs and motor constants from recordings
 
 Estimate parameters of a machine from its recorded motion: positions of the measured joints and
-efforts of the motors. A recording is an .mcap, the .npz of a simulation, or a table of any program
+efforts of the motors. A recording is a bag, the .npz of a simulation, or a table of any program
 (.csv, .npz, .parquet) with the columns t, q.JOINT and effort.MOTOR, of which --template writes one
 to fill in. Passive joints follow from the loops. The equations of motion
 along what the loops allow are linear in these parameters. They are solved by least squares with
@@ -47,9 +47,7 @@ def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "identify", _HELP, run)
     common.add_file(parser)
-    parser.add_argument(
-        "recordings", metavar="RECORDING", nargs="*", help=".mcap, .npz, .csv or .parquet"
-    )
+    parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=common.RECORDING)
     parser.add_argument(
         "--held-out",
         metavar="RECORDING",
@@ -120,17 +118,22 @@ def run(arguments: argparse.Namespace) -> int:
         return _template(arguments, mechanism)
     if not arguments.recordings:
         raise InputError("give at least one, or --excite or --template", place="RECORDING")
-    found = identify(
-        mechanism,
-        [Trajectory.load(path) for path in arguments.recordings],
-        held_out=[Trajectory.load(path) for path in arguments.held_out],
-        estimate=chosen,
-        payload=arguments.payload,
-        measured=arguments.measured,
-        cutoff=arguments.cutoff,
-        rate=arguments.rate,
-        delay=arguments.delay,
-    )
+    recordings = [Trajectory.load(path) for path in arguments.recordings]
+    held_out = [Trajectory.load(path) for path in arguments.held_out]
+    total = sum(float(x.t[-1] - x.t[0]) for x in (*recordings, *held_out))
+    with progress_bar(total, "s", TIME_BAR) as bar:
+        found = identify(
+            mechanism,
+            recordings,
+            held_out=held_out,
+            estimate=chosen,
+            payload=arguments.payload,
+            measured=arguments.measured,
+            cutoff=arguments.cutoff,
+            rate=arguments.rate,
+            delay=arguments.delay,
+            progress=bar.update,
+        )
     facts = report(found)
     if arguments.json:
         print(json_text(facts))

@@ -3,6 +3,7 @@
 """Arguments that commands share."""
 
 from uk_dynamics.cli.options.arguments import (
+    RECORDING,
     VIEW_PORT,
     Commands,
     add_command,

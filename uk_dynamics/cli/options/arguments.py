@@ -24,6 +24,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 FILE = "mechanism file (YAML), or the name of a shipped mechanism, such as five_bar"
 VIEW_PORT = 8080  # as uk_dynamics.viewing has it, whose import would delay --help
+RECORDING = "recording: a bag (.mcap, .db3 or its directory), .npz, .csv or .parquet"
 TASKS = "tasks file (YAML), or the name of a shipped one"
 
 MODES = ("gravity", "hold")  # without tasks

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 100
+TIME_BAR = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"  # of progress
 
 
 def json_text(data: object) -> str:

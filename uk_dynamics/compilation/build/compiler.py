@@ -14,9 +14,11 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,13 +97,10 @@ class Compiler:
             how = _STRAIGHT if unit and straight else (self.optimization,)
             self._run([*common, *how, *self.options], what)
 
-        with ThreadPoolExecutor(units) as pool:
-            try:
-                for future in [pool.submit(build, unit) for unit in range(units)]:
-                    future.result()
-            except KeyboardInterrupt:  # the others would be waited for
-                end_compilers()
-                raise
+        with ThreadPoolExecutor(units) as pool, ending_compilers(pool) as answers:
+            answers += [pool.submit(build, unit) for unit in range(units)]
+            for answer in answers:
+                answer.result()
         what = ["-shared", *objects, "-lm", "-o", str(library)]
         self._run([*common, *self.options], what)
 
@@ -153,10 +152,20 @@ def _run(command: list[str], temporary: Path) -> tuple[int, str]:
     return process.returncode, complaints
 
 
-def end_compilers() -> None:
-    """End the compilers that other threads wait for; they fail there."""
-    for process in tuple(_running):
-        _end(process)
+@contextlib.contextmanager
+def ending_compilers(pool: ThreadPoolExecutor) -> Iterator[list[Future[Any]]]:
+    """Collect what threads of a pool compile; where it fails, end the compilers they wait for."""
+    answers: list[Future[Any]] = []
+    try:
+        yield answers
+    except BaseException:
+        # also those that a thread has yet to start
+        pool.shutdown(wait=False, cancel_futures=True)
+        while not all(answer.done() for answer in answers):  # of which some were cancelled
+            wait(answers, timeout=0.05)
+            for process in tuple(_running):
+                _end(process)
+        raise
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -182,7 +191,7 @@ def _known(text: str, path: str | None) -> Compiler | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    facts = [said, *FLAGS, *options, *_python(), np.__version__, _processor()]
+    facts = [said, *FLAGS, *options, *_python(), np.__version__, processor()]
     return Compiler(command, "\n".join(facts), options=options)
 
 
@@ -211,11 +220,13 @@ def _python() -> tuple[str, ...]:
     return ("-DUK_PYTHON", f"-I{headers}", f"-I{np.get_include()}")
 
 
-def _processor() -> str:
-    """Instruction sets: a library made for this machine may not run on another."""
+@functools.cache
+def processor() -> str:
+    """Name and instruction sets of this processor: what is made for it may not run on others."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    flags = [line for line in lines if line.startswith(("flags", "Features"))][:1]
-    return "\n".join([platform.machine(), platform.system(), *flags])
+    facts = ("vendor_id", "model name", "flags", "CPU implementer", "CPU part", "Features")
+    found = [next((x for x in lines if x.startswith(fact)), "") for fact in facts]
+    return "\n".join([platform.machine(), platform.system(), *found])

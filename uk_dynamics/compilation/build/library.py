@@ -13,7 +13,7 @@ import functools
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from enum import Enum
 from importlib import import_module
@@ -25,7 +25,7 @@ from uk_dynamics.compilation.build.compilable import check, obstacles
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
     Compiler,
-    end_compilers,
+    ending_compilers,
     find_compiler,
     no_compiler,
 )
@@ -175,17 +175,10 @@ def _library(
 def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
     """Results of functions that wait for compilers; an interrupt ends the compilers."""
     # they are separate processes
-    with ThreadPoolExecutor(2) as pool:
-        answers = [pool.submit(function) for function in work]
-        try:
-            for answer in answers:
-                yield answer.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            while not all(answer.done() for answer in answers):
-                end_compilers()
-                wait(answers, timeout=0.05)
-            raise
+    with ThreadPoolExecutor(2) as pool, ending_compilers(pool) as answers:
+        answers += [pool.submit(function) for function in work]
+        for answer in answers:
+            yield answer.result()
 
 
 def _fault(library: Path) -> str:

@@ -155,7 +155,7 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
                {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
                {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
                {two, 2}, {placed, nq}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
-               {of_rows, wide}, {kernel, most * most}, {little, largest > most ? largest : most}};
+               {of_rows, wide}, {kernel, most * (most < largest ? most : largest)}, {little, largest > most ? largest : most}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     for (double **const *place = parts[i].places; *place; ++place) {
       if (memory) **place = memory + at;

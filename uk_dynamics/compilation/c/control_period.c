@@ -16,83 +16,46 @@ UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   uk_restart(m->commands, &m->known_commands, efforts);
 }
 
-/* Acceleration from the last two velocities; unknown after a pause, or if time went back. */
-static void uk_compare(uk_memory *m, double t, const double *v) {
-  if (m->past_known != 0.0) {
-    const double periods = (t - m->past_t) / m->period;
-    if (0.0 <= periods && periods < UK_TOO_SHORT) return; /* would amplify the noise of velocities */
-    m->acceleration_known = 0.0 <= periods && periods <= UK_TOO_LONG;
-    if (m->acceleration_known != 0.0)
-      for (int i = 0; i < UK_NV; ++i)
-        m->measured_qdd[i] = (v[i] - m->past_v[i]) / (t - m->past_t);
-  }
-  m->past_known = 1.0, m->past_t = t;
-  memcpy(m->past_v, v, sizeof m->past_v);
-}
-
 /* The state for which efforts are made right, half a period ahead. */
 static void uk_predict(uk_memory *m, double t, const double *q, const double *v) {
   const double h = 0.5 * m->period;
-  if (m->period > 0.0) uk_compare(m, t, v);
-  double both[UK_NV];
+  double told[4], both[UK_NV];
+  uk_measurement(&m->past_known, &m->past_t, &m->acceleration_known, &t, &m->period, told);
+  if (told[0] != 0.0) m->past_known = 1.0, m->past_t = t;
+  m->acceleration_known = told[2];
   m->t = t + h;
   for (int i = 0; i < UK_NV; ++i) {
-    const double known = m->period > 0.0 && m->acceleration_known != 0.0;
-    m->v[i] = known ? v[i] + h * m->measured_qdd[i] : v[i];
+    double seen[3];
+    uk_foreseen(told, v + i, m->past_v + i, m->measured_qdd + i, &h, seen);
+    m->measured_qdd[i] = seen[0], m->past_v[i] = seen[1], m->v[i] = seen[2];
     both[i] = v[i] + m->v[i];
   }
   uk_reach(q, 0.5 * h, both, m->q);
 }
 
-/* Polynomials from a state of motion, whose acceleration is zero, to rest at zero. */
+/* Paths of the first errors, where they do not act at once. */
 static void uk_begin_approach(uk_memory *m, double t) {
   m->begun = 1.0, m->begin = t, m->approach_time = m->blend_time;
-  const double h = m->approach_time;
-  if (!(h > 0.0)) return;
-  for (int r = 0; r < UK_MT; ++r) {
-    const double rate = uk_task_motion[r] * m->tracking_rate[r];
-    const double error = uk_task_position[r] * m->tracking_error[r];
-    double *c = m->approach + 6 * r;
-    if (uk_task_position[r] != 0.0) {
-      c[0] = error, c[1] = rate, c[2] = 0.0;
-      c[3] = (-10.0 * error - 6.0 * rate * h) / (h * h * h);
-      c[4] = (15.0 * error + 8.0 * rate * h) / (h * h * h * h);
-      c[5] = (-6.0 * error - 3.0 * rate * h) / (h * h * h * h * h);
-    } else { /* of the rate */
-      const double slope = -rate / h;
-      c[0] = rate, c[1] = 0.0, c[2] = 3.0 * slope / h, c[3] = -2.0 * slope / (h * h);
-      c[4] = c[5] = 0.0;
+  if (m->approach_time > 0.0)
+    for (int r = 0; r < UK_MT; ++r) {
+      const double error = uk_task_position[r] * m->tracking_error[r];
+      const double rate = uk_task_motion[r] * m->tracking_rate[r];
+      uk_path_to_rest(&error, &rate, uk_task_position + r, &m->approach_time,
+                      m->approach + UK_POWERS * r);
     }
-  }
-}
-
-/* Value and first derivatives of a path at a time. */
-static void uk_along(const uk_memory *m, const double *c, double t, double *x) {
-  double s = t - m->begin;
-  if (s < 0.0) s = 0.0;
-  if (s > m->approach_time) s = m->approach_time;
-  x[0] = x[1] = x[2] = 0.0;
-  for (int k = 5; k >= 0; --k) {
-    x[2] = x[2] * s + 2.0 * x[1];
-    x[1] = x[1] * s + x[0];
-    x[0] = x[0] * s + c[k];
-  }
 }
 
 /* Feedback of the errors, which decay from the first one along a path. */
 static void uk_desire(uk_memory *m, double t) {
   if (m->begun == 0.0) uk_begin_approach(m, t);
-  const int along = m->approach_time > 0.0 && t - m->begin < m->approach_time;
+  const double now = t - m->begin, ahead = m->t - m->begin;
   for (int r = 0; r < UK_MT; ++r) {
     double error = m->tracking_error[r], rate = m->tracking_rate[r], acceleration = 0.0;
-    if (along) {
-      const int of_rate = uk_task_position[r] == 0.0;
-      double now[3], ahead[3];
-      uk_along(m, m->approach + 6 * r, t, now);
-      uk_along(m, m->approach + 6 * r, m->t, ahead);
-      error -= now[0]; /* the residual of a row of order velocity is its rate */
-      rate -= of_rate ? now[0] : now[1];
-      acceleration = of_rate ? ahead[1] : ahead[2];
+    if (now < m->approach_time) {
+      double along[3];
+      uk_along_path(m->approach + UK_POWERS * r, uk_task_position + r, &now, &ahead,
+                    &m->approach_time, along);
+      error -= along[0], rate -= along[1], acceleration = along[2];
     }
     m->feedback[r] = -(m->task_damping[r] * rate + m->task_stiffness[r] * error);
     m->desired[r] = m->feedback[r] + acceleration;

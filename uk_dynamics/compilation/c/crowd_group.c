@@ -15,17 +15,6 @@
 #include "control_period.h"
 #endif
 
-/* Settings and memory of uk_control: fields of the memory of a controller, and how many they are. */
-#define UK_SETTINGS(DO)                                                                     \
-  DO(period, 1) DO(blend_time, 1) DO(friction, 1) DO(internal, 1) DO(weights, UK_NU)         \
-  DO(preload, UK_NU) DO(task_damping, UK_MT) DO(task_stiffness, UK_MT)                    \
-  DO(limits, UK_LIMITS * UK_NU)
-#define UK_REMEMBERED(DO)                                                                   \
-  DO(past_known, 1) DO(past_t, 1) DO(past_v, UK_NV) DO(acceleration_known, 1)                \
-  DO(measured_qdd, UK_NV) DO(begun, 1) DO(begin, 1) DO(approach_time, 1)                     \
-  DO(approach, 6 * UK_MT) DO(known_commands, 1)                      \
-  DO(commands, UK_PAST * UK_NU)
-
 typedef struct {
   int lanes; /* that are motions of their own */
   double *structure[UK_WIDTH]; /* tables of what their rows follow */

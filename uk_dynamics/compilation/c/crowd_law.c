@@ -197,40 +197,23 @@ static uk_mask uk_lanes_law(const uk_lanes_memory *m, uk_group *g, uk_admitted *
 }
 #endif
 
-/* As uk_compare and uk_predict: the state half a period ahead of the one in the memory. */
+/* As uk_predict: the state half a period ahead of the one in the memory. */
 static void uk_lanes_predict(uk_lanes_memory *m, uk_group *g) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0), h = 0.5 * g->period[0];
-  const uk_lanes apart = m->t - g->past_t[0], periods = apart / g->period[0];
-  const uk_mask held = g->period[0] > zero, past = held & (g->past_known[0] != zero);
-  const uk_mask fresh = held & ~(past & (periods >= zero) & (periods < UK_TOO_SHORT));
-  const uk_mask known = fresh & past & (periods >= zero) & (periods <= UK_TOO_LONG);
-  const uk_lanes over = 1.0 / apart;
-  g->acceleration_known[0] =
-      uk_pick(fresh & past, uk_pick(known, one, zero), g->acceleration_known[0]);
+  uk_lanes told[4];
+  uk_lanes_measurement(g->past_known, g->past_t, g->acceleration_known, &m->t, g->period, told);
+  const uk_mask fresh = told[0] != zero;
   g->past_known[0] = uk_pick(fresh, one, g->past_known[0]);
   g->past_t[0] = uk_pick(fresh, m->t, g->past_t[0]);
-  const uk_mask ahead = held & (g->acceleration_known[0] != zero);
+  g->acceleration_known[0] = told[2];
   UK_EACH(i, UK_NV) {
     const uk_lanes v = m->v[i];
-    g->measured_qdd[i] = uk_pick(known, (v - g->past_v[i]) * over, g->measured_qdd[i]);
-    g->past_v[i] = uk_pick(fresh, v, g->past_v[i]);
-    m->v[i] = uk_pick(ahead, v + h * g->measured_qdd[i], v);
+    uk_lanes seen[3];
+    uk_lanes_foreseen(told, &v, g->past_v + i, g->measured_qdd + i, &h, seen);
+    g->measured_qdd[i] = seen[0], g->past_v[i] = seen[1], m->v[i] = seen[2];
     m->q[i] += 0.5 * h * (v + m->v[i]);
   }
   m->t += h;
-}
-
-/* As uk_along, on the path of a row. */
-static void uk_lanes_along(const uk_group *g, int row, uk_lanes t, uk_lanes *x) {
-  const uk_lanes zero = uk_all(0.0);
-  uk_lanes s = uk_lanes_larger(t - g->begin[0], zero);
-  s = uk_pick(s > g->approach_time[0], g->approach_time[0], s);
-  x[0] = x[1] = x[2] = zero;
-  for (int k = 5; k >= 0; --k) {
-    x[2] = x[2] * s + 2.0 * x[1];
-    x[1] = x[1] * s + x[0];
-    x[0] = x[0] * s + g->approach[6 * row + k];
-  }
 }
 
 /* As uk_desire: feedback of errors measured at t, for the time in the memory. */
@@ -243,20 +226,21 @@ static void uk_lanes_desire(const uk_lanes_memory *m, uk_group *g, uk_lanes t) {
     uk_begin_approach(own, t[l]);
     g->begun[0][l] = own->begun, g->begin[0][l] = own->begin;
     g->approach_time[0][l] = own->approach_time;
-    UK_EACH(k, 6 * UK_MT) g->approach[k][l] = own->approach[k];
+    UK_EACH(k, UK_POWERS * UK_MT) g->approach[k][l] = own->approach[k];
   }
-  const uk_mask along = (g->approach_time[0] > zero) & (t - g->begin[0] < g->approach_time[0]);
-  const int any = uk_any(along);
+  const uk_lanes now = t - g->begin[0], ahead = m->t - g->begin[0];
+  const uk_mask blends = now < g->approach_time[0];
+  const int any = uk_any(blends);
   UK_EACH(r, UK_MT) {
     uk_lanes error = g->error[r], rate = g->rate[r], acceleration = zero;
     if (any) {
-      const int of_rate = uk_task_position[r] == 0.0;
-      uk_lanes now[3], ahead[3];
-      uk_lanes_along(g, r, t, now);
-      uk_lanes_along(g, r, m->t, ahead);
-      error -= uk_pick(along, now[0], zero);
-      rate -= uk_pick(along, of_rate ? now[0] : now[1], zero);
-      acceleration = uk_pick(along, of_rate ? ahead[1] : ahead[2], zero);
+      const uk_lanes position = uk_all(uk_task_position[r]);
+      uk_lanes along[3];
+      uk_lanes_along_path(g->approach + UK_POWERS * r, &position, &now, &ahead, g->approach_time,
+                          along);
+      error -= uk_pick(blends, along[0], zero);
+      rate -= uk_pick(blends, along[1], zero);
+      acceleration = uk_pick(blends, along[2], zero);
     }
     g->desired[r] = acceleration - (g->task_damping[r] * rate + g->task_stiffness[r] * error);
   }

@@ -10,6 +10,7 @@
 #include "uk_effort_limit.h"
 #include "uk_evaluation.h"
 #include "uk_following.h"
+#include "uk_gauss.h"
 #include "uk_jumps.h"
 #include "uk_motors.h"
 
@@ -80,10 +81,74 @@ static int uk_stage(uk_memory *m, uk_motion *c) {
   return c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
 }
 
+/* Integrals up to each node of what has these values at the nodes. */
+static void uk_up_to(const double x[][UK_NV], double sum[][UK_NV]) {
+  memset(sum, 0, sizeof(double) * UK_GAUSS_STAGES * UK_NV);
+  for (int s = 0; s < UK_GAUSS_STAGES; ++s)
+    for (int k = 0; k < UK_GAUSS_STAGES; ++k)
+      for (int i = 0; i < UK_NV; ++i) sum[s][i] += uk_gauss_up_to[UK_GAUSS_STAGES * s + k] * x[k][i];
+}
+
+/* A step of Gauss collocation, as core/integration/fixed_step.py has it; where its iteration does not
+ * converge, the state stays, and 1 is returned. */
+static int uk_collocate(uk_memory *m, uk_motion *c, double h) {
+  const double t = m->t;
+  double q[UK_NQ], v[UK_NV], a[UK_GAUSS_STAGES][UK_NV], velocity[UK_GAUSS_STAGES][UK_NV];
+  double rate[UK_GAUSS_STAGES][UK_NV], way[UK_GAUSS_STAGES][UK_NV], before = INFINITY;
+  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
+  int failed = uk_stage(m, c), settled = 0;
+  for (int s = 0; s < UK_GAUSS_STAGES; ++s)
+    memcpy(a[s], m->qdd, sizeof a[s]), memcpy(rate[s], v, sizeof v);
+  for (int round = 0; !failed && !settled && round < UK_GAUSS_ROUNDS; ++round) {
+    double size = 0.0, left = 0.0;
+    uk_up_to(a, velocity), uk_up_to(rate, way);
+    for (int s = 0; s < UK_GAUSS_STAGES; ++s) {
+      for (int i = 0; i < UK_NV; ++i) velocity[s][i] = v[i] + h * velocity[s][i];
+      uk_chart_rate(h, velocity[s], way[s]);
+    }
+    memcpy(rate, way, sizeof rate);
+    uk_up_to(rate, way);
+    for (int s = 0; !failed && s < UK_GAUSS_STAGES; ++s) {
+      uk_reach(q, h, way[s], m->q), memcpy(m->v, velocity[s], sizeof v);
+      m->t = t + h * uk_gauss_nodes[s];
+      failed = uk_stage(m, c);
+      for (int i = 0; i < UK_NV; ++i) {
+        const double x = fabs(m->qdd[i]), y = fabs(m->qdd[i] - a[s][i]);
+        if (!(x <= size)) size = x;
+        if (!(y <= left)) left = y;
+        a[s][i] = m->qdd[i];
+      }
+    }
+    failed |= !(left < INFINITY) || left > UK_GAUSS_DIVERGED * before;
+    settled = left <= UK_GAUSS_SETTLED * size || (left >= before && left <= UK_GAUSS_STALLED * size);
+    before = left;
+  }
+  memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v), m->t = t;
+  if (failed || !settled) return 1;
+  memset(way, 0, sizeof way);
+  for (int s = 0; s < UK_GAUSS_STAGES; ++s)
+    for (int i = 0; i < UK_NV; ++i) {
+      way[0][i] += uk_gauss_weights[s] * rate[s][i];
+      way[1][i] += uk_gauss_weights[s] * a[s][i];
+    }
+  uk_reach(q, h, way[0], m->q);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + h * way[1][i];
+  m->t = t + h;
+  return 0;
+}
+
+/* The same in halves where it has to be. */
+static int uk_gauss_step(uk_memory *m, uk_motion *c, double h, int halvings) {
+  if (!uk_collocate(m, c, h)) return 0;
+  return !halvings || uk_gauss_step(m, c, 0.5 * h, halvings - 1) ||
+         uk_gauss_step(m, c, 0.5 * h, halvings - 1);
+}
+
 /* One step of size h from the state in the memory, without what ends it. */
 static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-  if (c->euler) {
+  if (c->method == UK_STEP_GAUSS) return uk_gauss_step(m, c, h, UK_GAUSS_HALVINGS);
+  if (c->method == UK_STEP_SEMI_IMPLICIT_EULER) {
     if (uk_stage(m, c)) return 1;
     for (int i = 0; i < UK_NV; ++i) m->v[i] += h * m->qdd[i];
     uk_reach(m->q, h, m->v, m->q);

@@ -6,7 +6,7 @@
 
 typedef struct {
   long long stops, flags;    /* instants, the first of which is the start; flags of the law */
-  long long euler, project;  /* 0: Runge-Kutta; 1: every step ends on the constraints */
+  long long method, project; /* UK_STEP_…; 1: every step ends on the constraints */
   long long continuous;      /* 1: the law acts at every evaluation, 0: efforts are held */
   long long sampled_rows;    /* 1: rows follow samples, which go in steps by nature */
   double step, stabilize;    /* longest step in s; as of single states, for project 0 */

@@ -95,18 +95,26 @@ static void uk_orthonormalize(uk_memory *m, int count) {
   }
 }
 
-/* Orthonormal combinations of scaled rows that vanish, as rows of the kernel. */
-static void uk_kernel(uk_memory *m, int rank) {
+/* Orthonormal rows in the kernel: combinations of scaled rows that vanish, or, where those are more
+ * than the independent rows, all that is orthogonal to them; how many. Each costs as many products as
+ * those before it, so that the fewer are taken. */
+static int uk_kernel(uk_memory *m, int rank, int vanishing) {
+  const int count = vanishing ? UK_M - rank : rank;
+  for (int i = 0; i < count * UK_M; ++i) m->kernel[i] = 0.0;
+  for (int k = 0; !vanishing && k < rank; ++k) m->kernel[k * UK_M + (int)m->order[k]] = 1.0;
   for (int d = rank; d < UK_M; ++d) {
-    double *x = m->kernel + (d - rank) * UK_M;
+    const int own = (int)m->order[d];
     const double *row = uk_row(m, d);
-    for (int r = 0; r < UK_M; ++r) x[r] = 0.0;
     for (int k = 0; k < rank; ++k) m->scratch[k] = row[k];
     uk_solve_upper(m, rank, m->scratch);
-    for (int k = 0; k < rank; ++k) x[(int)m->order[k]] = -m->scratch[k];
-    x[(int)m->order[d]] = 1.0;
+    double *x = m->kernel + (d - rank) * UK_M;
+    for (int k = 0; k < rank; ++k)
+      if (vanishing) x[(int)m->order[k]] = -m->scratch[k];
+      else m->kernel[k * UK_M + own] = m->scratch[k];
+    if (vanishing) x[own] = 1.0;
   }
-  uk_orthonormalize(m, UK_M - rank);
+  uk_orthonormalize(m, count);
+  return count;
 }
 
 /* Multipliers of least norm of the ideal force with coordinates z, and which of them are unique. */
@@ -118,20 +126,27 @@ static void uk_multipliers(uk_memory *m, int rank, double *z) {
     m->multipliers[r] = z[k] * m->inverse_scale[r];
   }
   if (rank == UK_M) return;
-  uk_kernel(m, rank);
+  const int vanishing = UK_M - rank <= rank, count = uk_kernel(m, rank, vanishing);
   for (int r = 0; r < UK_M; ++r) {
-    double sum = 0.0;
-    for (int d = 0; d < UK_M - rank; ++d) sum += m->kernel[d * UK_M + r] * m->kernel[d * UK_M + r];
-    m->determined[r] = sqrt(sum) <= UK_KERNEL_ROUNDING;
+    double share = 0.0;
+    for (int d = 0; d < count; ++d) share += m->kernel[d * UK_M + r] * m->kernel[d * UK_M + r];
+    if (!vanishing) share = 1.0 - share;
+    m->determined[r] = share <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING;
   }
   /* the same of the rows themselves */
-  for (int d = 0; d < UK_M - rank; ++d)
-    for (int r = 0; r < UK_M; ++r) m->kernel[d * UK_M + r] *= m->inverse_scale[r];
-  uk_orthonormalize(m, UK_M - rank);
-  for (int d = 0; d < UK_M - rank; ++d) {
+  for (int d = 0; d < count; ++d)
+    for (int r = 0; r < UK_M; ++r) {
+      const double scale = m->inverse_scale[r];
+      m->kernel[d * UK_M + r] *= vanishing ? scale : 1.0 / scale;
+    }
+  uk_orthonormalize(m, count);
+  for (int r = 0; !vanishing && r < UK_M; ++r) m->scratch[r] = 0.0;
+  for (int d = 0; d < count; ++d) {
     const double *x = m->kernel + d * UK_M;
+    double *rest = vanishing ? m->multipliers : m->scratch;
     double s = 0.0;
     for (int r = 0; r < UK_M; ++r) s += x[r] * m->multipliers[r];
-    for (int r = 0; r < UK_M; ++r) m->multipliers[r] -= s * x[r];
+    for (int r = 0; r < UK_M; ++r) rest[r] += vanishing ? -s * x[r] : s * x[r];
   }
+  for (int r = 0; !vanishing && r < UK_M; ++r) m->multipliers[r] = m->scratch[r];
 }

@@ -16,6 +16,7 @@
 #include "uk_tables.h"
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
+#define UK_FEWER (UK_ROWS < UK_NV ? UK_ROWS : UK_NV)
 
 #ifdef UK_ONE_STATE /* its memory is a program's: the same fields, all of them doubles */
 typedef uk_memory uk_lanes_memory;
@@ -33,7 +34,7 @@ typedef struct {
   uk_lanes A[UK_ROWS * UK_NV], H[UK_NV * UK_NV], inverse_pivot[UK_NV];
   uk_lanes W[UK_ROWS][UK_NV], scale[UK_ROWS], square[UK_ROWS], reference[UK_ROWS];
   uk_lanes row[UK_ROWS], beta[UK_ROWS], inverse_R[UK_ROWS], z[UK_ROWS], right[UK_ROWS];
-  uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_ROWS][UK_ROWS];
+  uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_FEWER][UK_ROWS];
   uk_mask independent[UK_ROWS], singular, dependent;
   int ordered;
 } uk_lanes_memory;
@@ -181,25 +182,16 @@ static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
 
 /* What a lane has of a row, from where the row stands in it; and back. */
 static inline void uk_lanes_to_places(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
-  if (m->ordered) {
-    UK_EACH(k, UK_M) y[k] = x[k];
-    return;
-  }
   UK_EACH(k, UK_M) {
-    y[k] = x[0];
-    for (int r = 1; r < UK_M; ++r) y[k] = uk_pick(m->row[k] == uk_all(r), x[r], y[k]);
+    y[k] = x[k];
+    UK_EACH(l, m->ordered ? 0 : UK_WIDTH) UK_PART(y[k], l) = UK_PART(x[(int)UK_PART(m->row[k], l)], l);
   }
 }
 
 static inline void uk_lanes_to_rows(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
-  if (m->ordered) {
-    UK_EACH(k, UK_M) y[k] = x[k];
-    return;
-  }
-  UK_EACH(r, UK_M) {
-    y[r] = x[0];
-    for (int k = 1; k < UK_M; ++k) y[r] = uk_pick(m->row[k] == uk_all(r), x[k], y[r]);
-  }
+  if (m->ordered) memcpy(y, x, sizeof(uk_lanes) * UK_M);
+  UK_EACH(k, m->ordered ? 0 : UK_M)
+    UK_EACH(l, UK_WIDTH) UK_PART(y[(int)UK_PART(m->row[k], l)], l) = UK_PART(x[k], l);
 }
 
 /* Coordinates z of the smallest x with B x = right on the independent rows. */
@@ -228,41 +220,78 @@ static inline void uk_lanes_solve_upper(const uk_lanes_memory *m, uk_lanes *z) {
   }
 }
 
-static inline uk_lanes uk_lanes_normalize(uk_lanes *x) {
+static inline void uk_lanes_normalize(uk_lanes *x) {
   uk_lanes size = uk_all(0.0);
   UK_EACH(r, UK_M) size += x[r] * x[r];
   size = uk_pick(size > 0.0, 1.0 / uk_lanes_sqrt(size), uk_all(0.0));
   UK_EACH(r, UK_M) x[r] *= size;
-  return size;
 }
 
-/* Orthonormal combinations of rows that vanish, by place; the first one. */
-static int uk_lanes_kernel(uk_lanes_memory *m, int scaled) {
-  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  int first = 0;
-  while (first < UK_M && !uk_any(uk_not(m->independent[first]))) ++first;
-  for (int d = first; d < UK_M; ++d) {
+/* Make the first rows of the kernel orthonormal: Gram-Schmidt, twice. */
+static void uk_lanes_orthonormalize(uk_lanes_memory *m, int count) {
+  UK_EACH(d, count) {
     uk_lanes *x = m->kernel[d];
-    const uk_mask left_out = uk_not(m->independent[d]);
-    UK_EACH(k, UK_M) x[k] = zero;
-    UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], m->W[d][k], zero);
-    if (UK_WIDTH > 1) UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out, x[k], zero);
-    uk_lanes_solve_upper(m, x);
-    UK_EACH(k, UK_COUNT) x[k] = -x[k];
-    x[d] = uk_pick(left_out, one, x[d]);
-    if (scaled) UK_EACH(k, UK_M) x[k] *= m->scale[k];
     uk_lanes_normalize(x);
-    UK_EACH(twice, d > first ? 2 : 0) {
-      for (int e = first; e < d; ++e) {
+    UK_EACH(twice, d > 0 ? 2 : 0) {
+      UK_EACH(e, d) {
         const uk_lanes *y = m->kernel[e];
-        uk_lanes s = zero;
+        uk_lanes s = uk_all(0.0);
         UK_EACH(r, UK_M) s += x[r] * y[r];
         UK_EACH(r, UK_M) x[r] -= s * y[r];
       }
       uk_lanes_normalize(x);
     }
   }
-  return first;
+}
+
+/* As uk_kernel, by place, for all lanes alike; how many rows, and which of both they are. */
+static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  uk_lanes *x = m->right;
+  int first = 0, most = 0;
+  while (first < UK_M && !uk_any(uk_not(m->independent[first]))) ++first;
+  while (most < UK_COUNT && uk_any(m->independent[most])) ++most;
+  *vanishing = UK_M - first <= most;
+  const int count = *vanishing ? UK_M - first : most;
+  UK_EACH(d, count) UK_EACH(k, UK_M) m->kernel[d][k] = zero;
+  for (int k = 0; !*vanishing && k < count; ++k)
+    m->kernel[k][k] = uk_pick(m->independent[k], one, zero);
+  for (int d = first; d < UK_M; ++d) {
+    const uk_mask left_out = uk_not(m->independent[d]);
+    UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
+    uk_lanes_solve_upper(m, x);
+    UK_EACH(k, most)
+      if (*vanishing) m->kernel[d - first][k] = -x[k];
+      else m->kernel[k][d] += x[k];
+    if (*vanishing) m->kernel[d - first][d] = uk_pick(left_out, one, zero);
+  }
+  uk_lanes_orthonormalize(m, count);
+  return count;
+}
+
+/* Multipliers by place of least norm, and which of them are unique. */
+static void uk_lanes_least(uk_lanes_memory *m, uk_lanes *z, uk_lanes *unique) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  int vanishing;
+  const int count = uk_lanes_kernel(m, &vanishing);
+  uk_lanes *rest = vanishing ? z : m->right;
+  UK_EACH(r, UK_M) {
+    uk_lanes share = zero;
+    UK_EACH(d, count) share += m->kernel[d][r] * m->kernel[d][r];
+    if (!vanishing) share = 1.0 - share;
+    unique[r] = uk_pick(share <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING, one, zero);
+    const uk_lanes scale = vanishing ? m->scale[r] : 1.0 / m->scale[r];
+    UK_EACH(d, count) m->kernel[d][r] *= scale;
+  }
+  uk_lanes_orthonormalize(m, count);
+  UK_EACH(r, vanishing ? 0 : UK_M) rest[r] = zero;
+  UK_EACH(d, count) {
+    const uk_lanes *x = m->kernel[d];
+    uk_lanes s = zero;
+    UK_EACH(r, UK_M) s += x[r] * z[r];
+    UK_EACH(r, UK_M) rest[r] += vanishing ? -s * x[r] : s * x[r];
+  }
+  UK_EACH(r, vanishing ? 0 : UK_M) z[r] = rest[r];
 }
 
 static void uk_lanes_multipliers(uk_lanes_memory *m) {
@@ -271,21 +300,7 @@ static void uk_lanes_multipliers(uk_lanes_memory *m) {
   uk_lanes_solve_upper(m, z);
   UK_EACH(k, UK_COUNT) z[k] *= m->scale[k];
   UK_EACH(k, UK_M) unique[k] = uk_all(1.0);
-  if (uk_any(m->dependent)) {
-    int first = uk_lanes_kernel(m, 0);
-    UK_EACH(r, UK_M) {
-      uk_lanes sum = uk_all(0.0);
-      for (int d = first; d < UK_M; ++d) sum += m->kernel[d][r] * m->kernel[d][r];
-      unique[r] = uk_pick(uk_lanes_sqrt(sum) <= UK_KERNEL_ROUNDING, uk_all(1.0), uk_all(0.0));
-    }
-    first = uk_lanes_kernel(m, 1);
-    for (int d = first; d < UK_M; ++d) {
-      const uk_lanes *x = m->kernel[d];
-      uk_lanes s = uk_all(0.0);
-      UK_EACH(r, UK_M) s += x[r] * z[r];
-      UK_EACH(r, UK_M) z[r] -= s * x[r];
-    }
-  }
+  if (uk_any(m->dependent)) uk_lanes_least(m, z, unique);
   uk_lanes_to_rows(m, z, m->multipliers);
   uk_lanes_to_rows(m, unique, m->determined);
 }

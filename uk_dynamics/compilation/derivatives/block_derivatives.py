@@ -61,7 +61,7 @@ class BlockRow(NamedTuple):
 
 
 class BlockDerivatives(NamedTuple):
-    """See :class:`~uk_dynamics.compilation.derivatives.equation_derivatives.TracedDerivatives`."""
+    """Derivatives as ``TracedDerivatives`` of ``equation_derivatives`` has them."""
 
     motion: list[BlockRow]  # of −G, nv rows
     rows: list[BlockRow]  # of −H, m rows
@@ -69,7 +69,7 @@ class BlockDerivatives(NamedTuple):
 
 
 def block_derivatives(mechanism: ResolvedMechanism, width: int = WIDTH) -> BlockDerivatives:
-    """Trace them, with so many columns side by side as a vector has numbers, or with one."""
+    """Trace derivatives of q and v, as many columns at a time as a vector has numbers, or one."""
     trace = Trace(mechanism)
     tree = _Columns(trace, width)
     rows = [tree.none] * len(mechanism.constraints)
@@ -84,7 +84,7 @@ def block_derivatives(mechanism: ResolvedMechanism, width: int = WIDTH) -> Block
 
 
 class _Columns:
-    """The columns of a tree."""
+    """Columns of the velocities of a tree, and motions that they make."""
 
     def __init__(self, trace: Trace, width: int) -> None:
         tree, nv = trace.tree, trace.model.nv
@@ -147,7 +147,7 @@ class _Columns:
 
 
 def _parts(loads: Sequence[Load]) -> list[Objects]:
-    """Their numbers, each with a last axis for all of them."""
+    """Numbers of the loads, each with a last axis for the bodies."""
     return [
         np.stack([np.asarray(getattr(load, x.name), dtype=object) for load in loads], -1)
         for x in fields(Load)
@@ -252,7 +252,7 @@ def _turning(wrench: Objects) -> Objects:
 
 
 def _variables(graph: Graph, motions: BodyMotions) -> BodyMotions:
-    """Symbols in the place of every number."""
+    """Replace every number by a symbol."""
     return BodyMotions(
         *(
             graph.variables(name, values.size).reshape(values.shape)

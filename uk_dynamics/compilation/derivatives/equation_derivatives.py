@@ -75,7 +75,7 @@ def _by_parameters(mechanism: ResolvedMechanism, count: int) -> TracedDerivative
 
 
 class EquationValues:
-    """Evaluates them in Python, operation by operation; some thousand times slower than C."""
+    """Evaluates derivatives of the equations in Python; some thousand times slower than C."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         """Trace the equations of a mechanism."""

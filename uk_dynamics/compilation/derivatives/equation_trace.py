@@ -79,7 +79,7 @@ class OtherRows(NamedTuple):
 
 
 class Trace:
-    """The parts of one mechanism."""
+    """Symbols of the parts of one mechanism."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self.mechanism, self.model = mechanism, mechanism.model
@@ -92,7 +92,7 @@ class Trace:
 
     @cached_property
     def derivatives(self) -> SymbolDerivatives:
-        """Along the velocity coordinates, v and t."""
+        """Derivatives along the velocity coordinates, v and t."""
         known = state_seeds(self.x.tree, self.x.q, self.x.v)
         for pairs in (self.tree.column_derivatives(), self.tree.place_derivatives()):
             known |= seeds(pairs)
@@ -100,7 +100,7 @@ class Trace:
         return SymbolDerivatives(known | {time: {2 * self.model.nv: 1.0}})
 
     def sets(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Declared rows of frame pairs alone, and the others."""
+        """Rows of frame pairs, as they are declared, and the other rows."""
         framed: list[int] = []
         others: list[int] = []
         constraints = self.mechanism.constraints
@@ -129,7 +129,7 @@ class Trace:
     def _evaluate(
         self, chosen: NDArray[np.intp], mask: Any, kinematics: Any, v: Any
     ) -> ConstraintTerms:
-        """Some rows of the mechanism over other coordinates."""
+        """Evaluate some rows of the mechanism over other coordinates."""
         whole = self.mechanism.constraints
         members = tuple(
             c for c in whole.constraints if whole.slices[c.name].start in set(chosen.tolist())
@@ -159,7 +159,7 @@ class Trace:
         return OtherRows(others, rows, rates, [derivatives(f) for f in force])
 
     def framed_rows(self, motions: BodyMotions) -> FramedRows:
-        """Their wrenches load the bodies, and A x is their product with the accelerations."""
+        """Rows of frame pairs; A x is the product of their wrenches with accelerations."""
         framed, _ = self.sets()
         count = len(self.model.bodies)
         if not len(framed):
@@ -215,7 +215,7 @@ def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
 
 
 def _floating(q: Any, k: int) -> dict[Symbol, Sparse]:
-    """Positions x y z qx qy qz qw; velocities are in the moving frame."""
+    """Derivatives of x y z qx qy qz qw along velocities in the moving frame."""
     x, y, z, w = q[3:]
     rotation = from_quaternion(q[3:])
     known = {

@@ -24,7 +24,7 @@ _TINY = 1e-150  # roots and angles have corners at zero, where most derivatives 
 
 
 class SymbolDerivatives:
-    """SymbolDerivatives of the symbols of one graph, each computed once."""
+    """Derivatives of the symbols of one graph, each computed once."""
 
     def __init__(self, seeds: Mapping[Symbol, Sparse]) -> None:
         """Begin with symbols whose derivatives are known; other inputs have none."""

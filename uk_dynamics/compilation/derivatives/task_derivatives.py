@@ -32,7 +32,7 @@ class TracedTaskDerivatives(NamedTuple):
 
 
 def task_derivatives(tasks: Tasks) -> TracedTaskDerivatives:
-    """Trace them by forward mode."""
+    """Trace derivatives of the task rows by forward mode."""
     count, nv = len(tasks.constraints), tasks.model.nv
     x = StateInputs(tasks.model, count)
     found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
@@ -55,7 +55,7 @@ def task_derivatives(tasks: Tasks) -> TracedTaskDerivatives:
 
 
 class TaskValues:
-    """Evaluates them in Python; dense."""
+    """Evaluates derivatives of the task rows in Python, as dense matrices."""
 
     def __init__(self, tasks: Tasks) -> None:
         """Trace the rows; milliseconds for each state then."""

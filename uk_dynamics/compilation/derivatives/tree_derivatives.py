@@ -47,7 +47,7 @@ class Load:
         return Load(*(getattr(self, x) + getattr(other, x) for x in self.__dataclass_fields__))
 
     def inertial(self, motion: Objects) -> Objects:
-        """Y on a motion, (6,)."""
+        """Product of the inertia Y with a motion, (6,)."""
         linear, angular = motion[:3], motion[3:]
         return _spatial(
             linear * self.mass - cross(self.moment, angular),
@@ -55,12 +55,12 @@ class Load:
         )
 
     def carried(self, motion: Objects) -> Objects:
-        """B on a motion, (6,)."""
+        """Product of B with a motion, (6,)."""
         angular = motion[3:]
         return _spatial(cross(angular, self.momentum) * 2.0, self.turning @ angular)
 
     def carried_transposed(self, motion: Objects) -> Objects:
-        """The angular part of Bᵀ on a motion, (3,)."""
+        """Angular part of the product of Bᵀ with a motion, (3,)."""
         couple = self.turning.T @ motion[3:]
         return cast(Objects, cross(self.momentum, motion[:3]) * 2.0 + couple)
 

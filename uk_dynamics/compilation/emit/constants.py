@@ -18,7 +18,12 @@ from uk_dynamics.compilation.emit.layout import (
     REFERENCE_KINDS,
 )
 from uk_dynamics.core.equation import projection
-from uk_dynamics.core.integration import ADAPTIVE_CONSTANTS, PART_OF_A_STEP
+from uk_dynamics.core.integration import (
+    ADAPTIVE_CONSTANTS,
+    GAUSS_CONSTANTS,
+    METHOD_CODES,
+    PART_OF_A_STEP,
+)
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
     CONTINUATION_CONSTANTS,
@@ -29,6 +34,7 @@ from uk_dynamics.core.servo import (
     MET,
     NOTICEABLE,
     PAST,
+    POWERS,
     SAME_EFFECT,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
@@ -52,10 +58,12 @@ def constants() -> Mapping[str, float]:
         projection.CONSTANTS,
         STEP_CONSTANTS,
         ADAPTIVE_CONSTANTS,
+        GAUSS_CONSTANTS,
+        METHOD_CODES,
         {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,
-        {"LIMITS": len(LIMITS), "PAST": PAST},
+        {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
         INTERNAL_CONSTANTS,
         EFFORT_DERIVATIVE_CONSTANTS,
         {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},

@@ -16,11 +16,13 @@ from uk_dynamics.compilation.emit.generate import (
     effort_limits,
     following,
 )
+from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import (
     bounds_functions,
     motor_limits,
     motors,
+    period_steps,
     task_rank,
 )
 from uk_dynamics.compilation.emit.pieces import function, places
@@ -59,12 +61,23 @@ def crowd_source(subject: Tasks | ResolvedMechanism) -> str:
                 f"#define UK_MOST_FOLLOWED {followed}",
                 f"#define UK_LAW_IN_LANES {int(tasks is not None)}",
                 *_drives(mechanism),
+                *(() if tasks is None else _gathered(ServoLayout(tasks))),
             ),
             "" if tasks is None else _law(tasks),
             header("uk_law.h", "" if tasks is None else part("crowd_law.c")),
             part("crowd.c"),
         ]
     )
+
+
+def _gathered(layout: ServoLayout) -> list[str]:
+    """Settings and memory of ``uk_control``: fields of a controller's memory, and their sizes."""
+    lists = {"UK_SETTINGS": layout.settings, "UK_REMEMBERED": layout.remembered}
+    return [
+        f"#define {name}(DO) "
+        + " ".join(f"DO({field}, {layout.fields[field].count})" for field in fields)
+        for name, fields in lists.items()
+    ]
 
 
 def _drives(mechanism: ResolvedMechanism) -> list[str]:
@@ -88,6 +101,7 @@ def _law(tasks: Tasks) -> str:
     errors = places(residual=rows.residual, rate=rows.rate)
     lanes = [
         *bounds_functions(LANES),
+        *period_steps(LANES),
         table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
         table("int", "uk_task_support", [i for row in support for i in row]),
         function(

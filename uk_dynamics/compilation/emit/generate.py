@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
+from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
@@ -67,6 +70,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         jumps(mechanism),
         effort_limits(mechanism),
         header("uk_dormand_prince.h", *_coefficients()),
+        header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
         *map(part, ("motion.c", "adaptive.c", "foresight.c")),
         *joint_space(mechanism),
     ]

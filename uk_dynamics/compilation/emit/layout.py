@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.servo import LIMITS, PAST, Split
+from uk_dynamics.core.servo import LIMITS, PAST, POWERS, Split
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -92,7 +92,7 @@ class Layout:
             ("H", nv * nv, "first M, then its factor, lower triangle"),
             ("inverse_pivot", nv, ""),
             ("W", m * nv, "rows being eliminated"),
-            ("kernel", m * m, ""),
+            ("kernel", m * min(m, nv), ""),
             ("scale", m, "of rows, in the order of elimination, as the following"),
             ("square", m, ""),
             ("reference", m, ""),
@@ -217,7 +217,7 @@ class ServoLayout(Layout):
                 ("task_part", rows * nv, "task rows in the admissible motions"),
                 ("motor_part", motors * nv, "motors, likewise"),
             )
-        self._add(  # settings of a control period
+        settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
             ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
@@ -225,6 +225,8 @@ class ServoLayout(Layout):
             ("task_stiffness", rows, "omega^2"),
             ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
+        )
+        self._add(
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
@@ -239,10 +241,18 @@ class ServoLayout(Layout):
             ("begun", 1, "whether there is a first error"),
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
-            ("approach", 6 * rows, "polynomials along which it does"),
+            ("approach", POWERS * rows, "polynomials along which it does"),
             ("known_commands", 1, "whether there are any"),
             ("commands", PAST * motors, "last efforts, their last change"),
         )
+        #: What lanes take over from the memories of all laws: settings, and what periods leave.
+        self.settings = ("weights", "preload", *self.names(settings))
+        self.remembered = self.names(self.past)
+
+    def names(self, part: slice) -> tuple[str, ...]:
+        """The fields in a part of the memory."""
+        fields = self.fields.items()
+        return tuple(name for name, one in fields if part.start <= one.start < part.stop)
 
 
 class EffortLayout(ServoLayout):

@@ -55,7 +55,7 @@ static uk_mask uk_lanes_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {{
 """
 
 # Products that multipliers of least norm take: rows, times the square of the redundant ones.
-_LONGEST_REDUNDANCY = 50_000
+_LONGEST_REDUNDANCY = 4_000
 _TERMS_WANTED = ("M", "F", "A", "bias", "residual", "rate")
 _ANSWERED = ("tau", "M", "F", "A", "bias", "residual", "rate")
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
@@ -259,7 +259,7 @@ def _coordinates(
 
 
 def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:
-    """Rows at the start; none where the multipliers of the others would compile for minutes."""
+    """Rows at the start; none where the multipliers of the others compile long and gain little."""
     independent = regular.independent_at_start(mechanism)
     rows = len(mechanism.constraints)
     short = rows * (rows - len(independent)) ** 2 <= _LONGEST_REDUNDANCY

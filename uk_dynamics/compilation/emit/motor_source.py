@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, number
@@ -13,8 +16,19 @@ from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import tie_handicap
-from uk_dynamics.core.servo import LIMITS, PAST, effort_bounds, remembered
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.core.servo import (
+    LIMITS,
+    PAST,
+    POWERS,
+    Measurement,
+    along_path,
+    effort_bounds,
+    foreseen,
+    measurement,
+    path_to_rest,
+    remembered,
+)
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 _RESIST = """
 static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
@@ -89,6 +103,31 @@ def bounds_functions(dialect: Dialect) -> list[str]:
     return [
         function(f"{name}_effort_bounds", tuple(numbers), ("bounds",), bounds, dialect, ()),
         function(f"{name}_remembered", state, ("left",), left, dialect, ()),
+    ]
+
+
+def period_steps(dialect: Dialect) -> list[str]:
+    """The rules of :mod:`period_steps` for one joint and for one task row, in a dialect."""
+    graph, name = Graph(), "uk_lanes" if dialect is LANES else "uk"
+
+    def of(**sizes: int) -> list[Any]:
+        return [graph.variables(*one) for one in sizes.items()]
+
+    def written(step: str, given: Sequence[str], **result: Array) -> str:
+        targets = places(**{x: value.ravel() for x, value in result.items()})
+        return function(f"{name}_{step}", given, tuple(result), targets, dialect, ())
+
+    instant = dict.fromkeys(("past_known", "past_t", "known", "t", "period"), 1)
+    told = Measurement(*graph.variables("told", 4)[:, None])
+    joint = dict.fromkeys(("v", "past_v", "qdd", "ahead"), 1)
+    row = dict.fromkeys(("error", "rate", "position", "duration"), 1)
+    times = dict.fromkeys(("position", "now", "ahead", "duration"), 1)
+    path = graph.variables("path", POWERS)[:, None]
+    return [
+        written("measurement", tuple(instant), told=np.stack(measurement(*of(**instant)))),
+        written("foreseen", ("told", *joint), seen=foreseen(told, *of(**joint))),
+        written("path_to_rest", tuple(row), path=path_to_rest(*of(**row))),
+        written("along_path", ("path", *times), along=along_path(path, *of(**times))),
     ]
 
 

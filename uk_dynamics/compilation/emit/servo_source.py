@@ -16,7 +16,7 @@ from uk_dynamics.compilation.emit.derivative_source import equation_definitions,
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
-from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
+from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.core.servo import LIMITS
@@ -156,11 +156,12 @@ def control_period(tasks: Tasks) -> list[str]:
 
 
 def task_kinds(tasks: Tasks, *more: str) -> str:
-    """Which task rows are of positions, and which of motion."""
+    """Which task rows are of positions, and which of motion; the steps of their period."""
     return header(
         "uk_task_kinds.h",
         table("double", "uk_task_position", tasks.constraints.position_rows),
         table("double", "uk_task_motion", tasks.constraints.motion_rows),
+        *period_steps(SCALAR),
         *more,
     )
 

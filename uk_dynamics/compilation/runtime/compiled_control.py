@@ -27,6 +27,7 @@ class ControlMemory:
         fields: Views of it by name.
         remembered: View of what one control period leaves for the next.
         limits: Views of it by the names of ``uk_limits``.
+        current: Whether the settings that evaluations in Python overwrite are those of its owner.
     """
 
     def __init__(self, tasks: Tasks) -> None:
@@ -34,6 +35,7 @@ class ControlMemory:
         self.numbers = layout.memory()
         self.fields = {name: self.numbers[layout[name]] for name in layout.fields}
         self.remembered = self.numbers[layout.past]
+        self.current = False
         fields = self.fields
         self.limits = {
             "limits": fields["limits"].reshape(-1, layout.motors),
@@ -56,10 +58,8 @@ class CompiledControl:
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
         self._call = structure("uk_controller")(memory=memory.ctypes.data)
         self._acting = memory[servo.layout["active"]]
-        self._mask: Array | float = 1.0
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
-        self._plain: object = self  # constraints on when files alone say what is followed
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
         self.law = Law(
             ctypes.cast(control, ctypes.c_void_p).value or 0,
@@ -89,20 +89,6 @@ class CompiledControl:
             ForeignReferenceError: Something follows an object of Python.
             UnknownNameError, StateError: As :meth:`ReferenceSet.sample`.
         """
-        replaced = bool(structure or references)
-        if replaced or active is not self._plain:
-            self._plain = self  # which no caller gives
-            self._replace(structure, active, references)
-            if not replaced:
-                self._plain = active
-        self._acting[:] = self._mask  # other evaluations may have changed it
-
-    def _replace(
-        self,
-        structure: Mapping[str, ReferenceSample],
-        active: ActiveConstraints | None,
-        references: Mapping[str, Followed] | None,
-    ) -> None:
         mechanism, tasks = self._tasks.mechanism, self._tasks
         if references:
             tasks.references.sample(0.0, references)  # which checks names and sizes
@@ -115,7 +101,7 @@ class CompiledControl:
             None if table is None else table.ctypes.data for table in tables
         )
         mask = mechanism.hierarchy.mask(active)
-        self._mask = 1.0 if mask is None else mask.astype(float)
+        self._acting[:] = 1.0 if mask is None else mask
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), times the declared length; None: none."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,14 @@ from uk_dynamics.compilation.runtime.compiled_samples import CompiledSamples
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    WrongLibraryError,
+    batch_answers,
+    motion_answers,
+    state_answers,
+    verify,
+)
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
@@ -64,15 +73,24 @@ class CompiledDynamics(Fallback):
     is singular or something has no value, are left to the interpreted evaluator.
     """
 
-    def __init__(self, mechanism: ResolvedMechanism, fallback: Dynamics | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: ResolvedMechanism,
+        fallback: Dynamics | None = None,
+        *,
+        strict: bool = True,
+    ) -> None:
         """Load the mechanism's library; compile it when it is not in the cache.
 
         Args:
             mechanism: What to evaluate.
             fallback: Its interpreted evaluator; None: one of its own.
+            strict: Whether a library that answers wrongly, and is loaded later, is an error; else
+                the interpreted evaluator answers in its place, and the log says so.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
+            WrongLibraryError: What was compiled answers otherwise than the interpreted evaluator.
         """
         if mechanism.local is not None:
             mechanism = mechanism.settled()  # values are in tables, the code has none
@@ -88,6 +106,24 @@ class CompiledDynamics(Fallback):
         self._followed, self._qdd = layout.followed, layout["qdd"]
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
         self._lock = threading.Lock()  # of what takes two calls on one memory
+        self._strict = strict
+        verify(
+            library,
+            mechanism.name,
+            lambda: state_answers(mechanism, self.fallback, self._for_verification),
+        )
+
+    def _for_verification(self, state: State, given: Inputs) -> dict[str, Array] | None:
+        """What C alone answers; None: it has no answer."""
+        if self._followed:
+            self._structure.follow(state.t, given)
+        accelerate = self._call.acceleration_any if self._followed else self._accelerate
+        answers = self._answers(state, given)
+        qdd = accelerate(state.t, state.q, state.v, given.tau)
+        if answers is None or qdd is None:
+            return None
+        found = CompiledSolution(answers[self._qdd], answers, self._structure)
+        return {"evaluate": found.qdd, "forces": found.constraint_force, "acceleration": qdd}
 
     def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
@@ -134,8 +170,19 @@ class CompiledDynamics(Fallback):
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
         if self._needs_fallback(inputs) or self._batch is None:
             return evaluate_each(self, given, inputs, forces=forces)
+        return self._by_batch(self._batch, given, inputs, forces=forces, threads=threads)
+
+    def _by_batch(
+        self,
+        batch: CompiledBatch,
+        given: States,
+        inputs: Inputs,
+        *,
+        forces: bool,
+        threads: int | None = 1,
+    ) -> BatchSolution:
         common = self._common(given.t, inputs)
-        answers = self._batch.evaluate(given, common, forces=forces, threads=threads)
+        answers = batch.evaluate(given, common, forces=forces, threads=threads)
         solution = to_solution(answers)
         for k in np.flatnonzero(answers.failed):  # where C has no answer
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
@@ -145,9 +192,14 @@ class CompiledDynamics(Fallback):
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
         if self._needs_fallback(inputs) or self._batch is None or not self._batch.rolls:
             return roll_each(self._mechanism, self, given, inputs)
+        return self._roll_by(self._batch, given, inputs, threads)
+
+    def _roll_by(
+        self, batch: CompiledBatch, given: Plan, inputs: Inputs, threads: int | None = 1
+    ) -> Rollout:
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
         common = self._common(halves, inputs)._replace(stabilize=not given.project)
-        return self._batch.roll(given, common, threads)
+        return batch.roll(given, common, threads)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
@@ -201,23 +253,60 @@ class CompiledDynamics(Fallback):
     def _moving(self) -> Path | None:
         """The library that moves one state; of clusters, it is compiled when it is first needed."""
         try:
-            return library_of(self._mechanism, Library.MOTION)
+            path = library_of(self._mechanism, Library.MOTION)
+            verify(path, self._mechanism.name, lambda: self._moved_by(path))
         except CompilationError as error:
-            announce(f"motions are not compiled: {error}")
+            self._not_compiled("motions", error)
             return None
+        return path
+
+    def _moved_by(self, path: Path) -> Iterator[Comparison]:
+        """Compare motions of a library with those of the interpreted evaluator."""
+        if integrates(self._mechanism):
+            motion = CompiledMotion(path, self._mechanism, self.layout, self._clusters)
+
+            def project(state: State) -> tuple[Array, Array] | None:
+                if self.layout.followed:
+                    motion.follow_sample(self._structure.rows.reference(state.t, _NOTHING), None)
+                return motion.project(state.t, state.q, state.v)
+
+            yield from motion_answers(self._mechanism, self.fallback, motion, project)
+
+    def _not_compiled(self, what: str, error: CompilationError) -> None:
+        """Say why the interpreted evaluator answers.
+
+        Raises:
+            WrongLibraryError: It is not to.
+        """
+        if self._strict and isinstance(error, WrongLibraryError):
+            raise error
+        announce(f"{what} are not compiled: {error}")
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:
         """Compiled when it is first needed; None where that fails."""
         many = rolls(self._mechanism)
         try:
-            if self._clusters is not None:
-                path = library_of(self._mechanism, Library.BATCH)
-                return ClusterBatch(path, self._clusters, self.rows, rolls=many)
-            return CompiledBatch(library_of(self._mechanism, Library.BATCH), self.rows, rolls=many)
+            path = library_of(self._mechanism, Library.BATCH)
+            batch = (
+                CompiledBatch(path, self.rows, rolls=many)
+                if self._clusters is None
+                else ClusterBatch(path, self._clusters, self.rows, rolls=many)
+            )
+            verify(path, self._mechanism.name, lambda: self._answered_by(batch))
         except CompilationError as error:
-            announce(f"batches and projections are not compiled: {error}")
+            self._not_compiled("batches and projections", error)
             return None
+        return batch
+
+    def _answered_by(self, batch: CompiledBatch) -> Iterator[Comparison]:
+        """Compare answers of a library with those of the interpreted evaluator."""
+
+        def evaluate(given: States, inputs: Inputs, forces: bool) -> BatchSolution:
+            return self._by_batch(batch, given, inputs, forces=forces)
+
+        roll = partial(self._roll_by, batch) if batch.rolls else None
+        return batch_answers(self._mechanism, self.fallback, batch.width, evaluate, roll)
 
     def _note_fallback(self) -> None:
         """Say once that C has no answer where the interpreted evaluator has one."""

@@ -186,6 +186,7 @@ class CompiledForesight:
         self._nothing = np.zeros(motors), np.zeros(velocities)
         self._inputs: Inputs | None = None
         self._rows: Array | None = None
+        self._times = 0.0, 0.0  # as in the structure
         self._call: Any = structure("uk_foresight")(
             memory=motion.memory_address,
             motion=motion.call_address,
@@ -214,9 +215,9 @@ class CompiledForesight:
         if inputs is not self._inputs:
             self._motion.act(inputs, *self._nothing)
             self._inputs = inputs
-        call, queue = self._call, self._queue
-        call.delay, call.longest = delay, longest
-        queue.leave_room()
-        if queue.rows is not self._rows:  # they have moved
-            self._rows = queue.rows
-            call.places, call.sent = len(queue.rows), queue.rows.ctypes.data
+        if (delay, longest) != self._times:
+            self._times = self._call.delay, self._call.longest = delay, longest
+        rows = self._queue.rows
+        if rows is not self._rows:  # they have moved
+            self._rows = rows
+            self._call.places, self._call.sent = len(rows), rows.ctypes.data

@@ -17,7 +17,7 @@ from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.core.integration import METHOD_CODES, Tolerances
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
@@ -150,10 +150,10 @@ class CompiledMotion:
         sample: Array,
         *,
         step: float,
-        euler: bool,
+        method: str,
     ) -> Stretch:
         """See :meth:`Motion.move`."""
-        self._call.step, self._call.euler = step, euler
+        self._call.step, self._call.method = step, METHOD_CODES[f"STEP_{method.upper()}"]
         kept = int(np.count_nonzero(sample))
         return self._go(state, (when, control, sample), kept, self._move, self._place, self._at)
 

@@ -14,12 +14,14 @@ from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
+from uk_dynamics.compilation.verification import servo_answers, verify
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
+    InterpretedDynamics,
     References,
     ServoEvaluator,
     ServoOutcome,
@@ -150,6 +152,7 @@ class CompiledServo:
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
+            WrongLibraryError: What was compiled answers otherwise than the interpreted law.
         """
         library = library_of(tasks)
         layout = ServoLayout(tasks)
@@ -173,6 +176,9 @@ class CompiledServo:
         self._decided: ServoSolution | None = None
         self._map_shape = (layout.task_rows, layout.motors)
         self._response_shape = (-1, layout.motors)
+        reference = InterpretedDynamics(tasks.mechanism)
+        name = f"the servo law of {tasks.mechanism.name}"
+        verify(library, name, lambda: servo_answers(tasks, reference, otherwise, self))
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure."""

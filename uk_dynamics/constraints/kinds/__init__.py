@@ -7,4 +7,10 @@ A file declares everything that is particular to its kind; see :class:`~.kind.Ki
 
 from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.constraints.kinds.kind import Kind, Setting
-from uk_dynamics.constraints.kinds.registry import definitions, kind_called, kind_named, words_of
+from uk_dynamics.constraints.kinds.registry import (
+    definitions,
+    kind_called,
+    kind_named,
+    kinds,
+    words_of,
+)

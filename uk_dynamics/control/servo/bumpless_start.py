@@ -6,11 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-import uk_dynamics.constraints.references.polynomials as polynomials
-from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.core.servo import POWERS, along_path, path_to_rest
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array
 
@@ -32,11 +29,11 @@ class BumplessStart:
 
     def __init__(self, constraints: ConstraintSet, memory: Mapping[str, Array]) -> None:
         """Keep what is remembered in arrays on which C works too: fields of the layout."""
-        self._velocity_rows = constraints.motion_rows & ~constraints.position_rows
-        self._motion_rows = constraints.motion_rows
+        self._position_rows = constraints.position_rows.astype(float)
+        self._motion_rows = constraints.motion_rows.astype(float)
         self._begun, self._begin = memory["begun"], memory["begin"]
         self._duration = memory["approach_time"]
-        self.path = memory["approach"].reshape(-1, 6).T
+        self.path = memory["approach"].reshape(-1, POWERS).T
 
     def reset(self) -> None:
         """Take the next error as the initial one."""
@@ -49,26 +46,15 @@ class BumplessStart:
         if not self._begun[0]:
             self._begun[0], self._begin[0], self._duration[0] = 1.0, now, duration
             if duration > 0.0:
-                self._paths(errors, duration)
+                self._paths(errors)
         if not now - float(self._begin[0]) < float(self._duration[0]):
             return errors, None
-        value, rate, _ = self._sample(now)
-        relative = TrackingErrors(errors.residual - value, errors.rate - rate)
-        return relative, self._sample(ahead).acceleration
+        begin = self._begin
+        value, rate, acceleration = along_path(
+            self.path, self._position_rows, now - begin, ahead - begin, self._duration
+        )
+        return TrackingErrors(errors.residual - value, errors.rate - rate), acceleration
 
-    def _paths(self, errors: TrackingErrors, duration: float) -> None:
-        zero = np.zeros(len(errors.residual))
-        rest = ReferenceSample(zero, zero, zero)
-        rate = errors.rate * self._motion_rows
-        error = np.where(self._velocity_rows, 0.0, errors.residual) * self._motion_rows
-        self.path[:] = polynomials.quintic(ReferenceSample(error, rate, zero), rest, duration)
-        of_rates = polynomials.cubic(ReferenceSample(rate, zero, zero), rest, duration)
-        self.path[:4, self._velocity_rows] = of_rates[:, self._velocity_rows]
-        self.path[4:, self._velocity_rows] = 0.0
-
-    def _sample(self, t: float) -> ReferenceSample:
-        elapsed = min(max(t - float(self._begin[0]), 0.0), float(self._duration[0]))
-        value, rate, acceleration = polynomials.sample(self.path, elapsed)
-        # the residual of a row of order velocity is its rate
-        pairs = ((value, value), (value, rate), (rate, acceleration))
-        return ReferenceSample(*(np.where(self._velocity_rows, v, p) for v, p in pairs))
+    def _paths(self, errors: TrackingErrors) -> None:
+        error, rate = errors.residual * self._position_rows, errors.rate * self._motion_rows
+        self.path[:] = path_to_rest(error, rate, self._position_rows, self._duration)

@@ -9,7 +9,6 @@ and works on the same memory.
 from __future__ import annotations
 
 import ctypes
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -25,7 +24,6 @@ from uk_dynamics.compilation.runtime import (
 )
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
-from uk_dynamics.control.internal_efforts import InternalEfforts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedMechanism, State
@@ -36,14 +34,9 @@ LAW = ctypes.PYFUNCTYPE(
 
 
 class Settings(NamedTuple):
-    """What a caller may set between two periods; attributes of :class:`ServoController`."""
+    """What evaluations in Python overwrite; attributes of :class:`ServoController`."""
 
-    weights: Array
     preload: Array | None
-    internal: InternalEfforts | None
-    control_period: float | None
-    blend_time: float
-    friction: str
     active: ActiveConstraints | None
     structure: Mapping[str, ReferenceSample]
 
@@ -52,22 +45,25 @@ class PeriodCall:
     """One period of a law in C.
 
     Attributes:
+        efforts: Of the last one, (motors,).
         flags: Of the last one: motors at their power limits, at their rate limits, ...
     """
 
     def __init__(self, law: Law, mechanism: ResolvedMechanism) -> None:
         model = mechanism.model
-        self._law, self._function = law, LAW(law.function)
+        self._law, self._function, self._controller = law, LAW(law.function), law.controller
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
-        self._efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
-        arrays = (self._q, self._v, self._efforts, self.flags)
-        self._places = [array.ctypes.data for array in arrays]
+        self.efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
+        arrays = (self._q, self._v, self.efforts, self.flags)
+        self._places = tuple(array.ctypes.data for array in arrays)
 
-    def __call__(self, state: State) -> Array | None:
+    def run(self, state: State) -> Array | None:
         """Efforts for a measured state, fresh, (motors,); None: C has none."""
-        self._q[:], self._v[:] = state.q, state.v
-        failed = self._function(self._law.controller, state.t, *self._places)
-        return None if failed else self._efforts.copy()
+        self._q[:] = state.q
+        self._v[:] = state.v
+        if self._function(self._controller, state.t, *self._places):
+            return None
+        return self.efforts.copy()
 
 
 class PeriodCommand(Command):
@@ -112,6 +108,7 @@ class CompiledPeriod:
         law: What C calls.
         tasks: Whose law it is.
         remembered: See :class:`ControlInC`.
+        memory: Of the controller.
         call: One period.
     """
 
@@ -124,47 +121,50 @@ class CompiledPeriod:
     ) -> None:
         self.servo, self.tasks = servo, tasks
         self.remembered: tuple[NDArray[Any], ...] = (memory.remembered,)
-        self._fields, self._settings = memory.fields, settings
+        self.memory, self._settings = memory, settings
+        self._preload = memory.fields["preload"]
         self._control = CompiledControl(servo, tasks)
         self._scale = tasks.constraints.reference_scale
-        self._weights, self._preload = memory.fields["weights"], memory.fields["preload"]
-        self._known: tuple[object, ...] = (self,)  # settings that C has; at first none
         self.law = self._control.law
         self.call = PeriodCall(self.law, tasks.mechanism)
+        memory.current = False
 
     def efforts(
-        self, state: State, settings: Settings, references: Mapping[str, Followed] | None
+        self,
+        state: State,
+        references: Mapping[str, Followed] | None = None,
+        preload: Array | None = None,
     ) -> Array | None:
         """Efforts of one period, fresh, (motors,); None: C has none.
+
+        Args:
+            state: Measured.
+            references: As of :meth:`ServoController.command`.
+            preload: In place of the setting, (motors,); None: the setting.
 
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
         """
         try:
-            self._set(settings, references)
+            self.set(references, preload)
         except ForeignReferenceError:
             return None
-        return self.call(state)
+        return self.call.run(state)
 
-    def set(self) -> None:
-        """See :meth:`ControlInC.set`."""
-        self._set(self._settings(), None)
-
-    def _set(self, settings: Settings, references: Mapping[str, Followed] | None) -> None:
-        fields, internal = self._fields, settings.internal
-        self._control.follow(settings.structure, settings.active, references)
-        self._weights[:] = settings.weights
-        self._preload[:] = 0.0 if settings.preload is None else settings.preload
-        if all(map(operator.is_, settings, self._known)):
+    def set(
+        self, references: Mapping[str, Followed] | None = None, preload: Array | None = None
+    ) -> None:
+        """See :meth:`ControlInC.set`; arguments are those of :meth:`efforts`."""
+        memory, once = self.memory, bool(references) or preload is not None
+        if memory.current and not once:
             return
-        self._known = settings
-        fields["period"][0] = settings.control_period or 0.0
-        fields["blend_time"][0] = settings.blend_time
-        fields["friction"][0] = settings.friction == "model"
-        fields["internal"][0] = internal is not None
-        if internal is not None:
-            fields["internal_row"][:], fields["internal_force"][:] = internal.named, internal.added
-            fields["internal_unit"][:] = internal.unit
+        memory.current = False
+        settings = self._settings()
+        self._control.follow(settings.structure, settings.active, references)
+        if preload is None:
+            preload = settings.preload
+        self._preload[:] = 0.0 if preload is None else preload
+        memory.current = not (once or settings.structure)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""

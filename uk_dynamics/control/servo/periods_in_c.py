@@ -24,7 +24,6 @@ class PeriodsInC:
         """Prepare; nothing is in C before the first period."""
         self._modes, self._prediction = modes, prediction
         self._law: ControlInC | None = None
-        self._efforts: Array | None = None
 
     def efforts(self, state: State) -> Array | None:
         """Efforts for a measured state, fresh, (motors,); None: Python has to decide.
@@ -33,37 +32,37 @@ class PeriodsInC:
             state: Measured; its structure and tasks follow what their files say.
         """
         modes = self._modes
-        if modes.mode != TASKS or modes.servo is None or modes.structure:
+        if modes.structure or modes.mode != TASKS:
             return None
-        if self._law is None and not self._prepare():
+        law, prediction = self._law or self._prepare(), self._prediction
+        if law is None:
             return None
-        assert self._law is not None
-        self._law.set()
-        self._foresight.set(_ALONE, self._prediction.predicted, self._prediction.longest)
-        self._efforts = self._call(state)
-        return self._efforts
+        if not self._memory.current:
+            law.set()
+        self._foresight.set(_ALONE, prediction.predicted, prediction.longest)
+        return self._call.run(state)
 
     def command(self) -> MotorCommand:
         """The last efforts, with what led to them."""
         assert self._modes.servo is not None
-        assert self._efforts is not None
-        return self._modes.servo.command_of(self._period, self._efforts.copy(), self._call.flags)
+        call = self._call
+        return self._modes.servo.command_of(self._period, call.efforts.copy(), call.flags)
 
-    def _prepare(self) -> bool:
+    def _prepare(self) -> ControlInC | None:
         """Find what is compiled; it may be later."""
         modes = self._modes
         if modes.servo is None or modes.mechanism.hierarchy.switchable:
-            return False
+            return None
         period, law = modes.servo.compiled(), modes.compiled()
         motion = self._prediction.dynamics.motion()
         if isinstance(law, str) or not isinstance(period, CompiledPeriod):
-            return False
+            return None
         if not isinstance(motion, CompiledMotion):
-            return False
-        self._period, self._law = period, law
+            return None
+        self._period, self._law, self._memory = period, law, period.memory
         self._foresight = CompiledForesight(motion, law.law, self._prediction.effects)
         self._call = PeriodCall(self._foresight.law, modes.mechanism)
-        return True
+        return law
 
 
 _ALONE = Inputs(stabilize=False)

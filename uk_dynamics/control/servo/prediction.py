@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from uk_dynamics.core.servo import TOO_LONG, TOO_SHORT
+import numpy as np
+
+from uk_dynamics.core.servo import foreseen, measurement
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import RobotModel
 
@@ -40,24 +42,16 @@ class Prediction:
 
     def ahead(self, state: State) -> State:
         """The state half a period later at constant acceleration."""
-        self._compare(state)
-        h = 0.5 * self.period
-        v = state.v + h * self._qdd if self._qdd_known[0] else state.v
+        t, period, h = np.array([state.t]), np.array([self.period]), 0.5 * self.period
+        told = measurement(self._known, self._t, self._qdd_known, t, period)
+        if told.fresh[0]:
+            self._known[0], self._t[0] = 1.0, state.t
+        self._qdd_known[:] = told.known
+        seen = foreseen(told, state.v, self._v, self._qdd, np.array([h]))
+        self._qdd[:], self._v[:], v = seen
         q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
         return State(state.t + h, q, v)
 
     def reset(self) -> None:
         """Forget previous states: the next prediction assumes constant velocity."""
         self._known[0] = self._qdd_known[0] = 0.0
-
-    def _compare(self, state: State) -> None:
-        """Update the acceleration; it is unknown after a pause, or if time went back."""
-        if self._known[0]:
-            elapsed = state.t - float(self._t[0])
-            periods = elapsed / self.period
-            if 0.0 <= periods < TOO_SHORT:  # would amplify the noise of velocities
-                return
-            self._qdd_known[0] = known = 0.0 <= periods <= TOO_LONG
-            if known:
-                self._qdd[:] = (state.v - self._v) / elapsed
-        self._known[0], self._t[0], self._v[:] = 1.0, state.t, state.v

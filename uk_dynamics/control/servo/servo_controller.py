@@ -15,7 +15,7 @@ from uk_dynamics.compilation import Selection
 from uk_dynamics.compilation.runtime import ControlMemory, ForeignReferenceError
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
-from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.compiled_period import (
@@ -56,21 +56,10 @@ class ServoController:
     Attributes:
         mechanism: What is controlled.
         tasks: What it tracks.
-        weights: Diagonal of W, (motors,).
-        active: Switchable constraints that are on; None: as in the mechanism file.
-        structure: What replaces the references of structural constraints, by name.
-        control_period: Time for which efforts are held, in s; None: they change continuously.
-        blend_time: Time in which the initial error after a reset decays, in s; see
-            :class:`BumplessStart`.
         gains: Of the tasks' feedback; they can be changed at any time.
         limits: Of the motors; they can be restricted at any time.
         prediction: Of the middle of the control period; None: control is continuous.
         start: How the first error after a reset decays.
-        friction: ``model`` or ``none``, as below.
-        preload: Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None:
-            zero.
-        internal: Additional efforts that cause internal forces; None: none. See
-            :meth:`set_internal_forces`.
     """
 
     def __init__(
@@ -124,20 +113,22 @@ class ServoController:
             raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
         self.mechanism = mechanism
         self.tasks = tasks
+        self._memory = memory = ControlMemory(tasks)
         self.blend_time = blend_time
         if active is not None and not isinstance(active, ActiveConstraints):
             active = ActiveConstraints(frozenset(active))
         if active is not None:
             mechanism.hierarchy.check(active.names)
         self.active = active
-        self.structure: Mapping[str, ReferenceSample] = {}
-        self.control_period = control_period
-        self.weights: Array = tasks.allocation.weights
+        self.structure = {}
+        self._control_period = control_period
+        memory.fields["period"][0] = control_period or 0.0
+        self.weights = tasks.allocation.weights
         self.preload = tasks.allocation.preload
         self.internal = checked_internal_efforts(mechanism, tasks.allocation.internal_forces)
-        self._memory = memory = ControlMemory(tasks)
         self.gains = TaskGains(tasks.constraints, memory.fields)
-        self.friction = friction
+        self._friction: Literal["model", "none"] = friction
+        memory.fields["friction"][0] = friction == "model"
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
         self._evaluator = servo_evaluator(
@@ -156,6 +147,77 @@ class ServoController:
         period = self.control_period
         when = "continuous" if period is None else f"every {period:g} s"
         return f"<ServoController {', '.join(self.tasks.names)} of {self.mechanism.name}, {when}>"
+
+    @property
+    def control_period(self) -> float | None:
+        """Time for which efforts are held, in s; None: control is continuous."""
+        return self._control_period
+
+    @property
+    def friction(self) -> Literal["model", "none"]:
+        """Whether friction and damping of the mechanism file are fed forward."""
+        return self._friction
+
+    @property
+    def weights(self) -> Array:
+        """Diagonal of W, (motors,)."""
+        return self._memory.fields["weights"]
+
+    @weights.setter
+    def weights(self, weights: Array) -> None:
+        self._memory.fields["weights"][:] = weights
+
+    @property
+    def blend_time(self) -> float:
+        """Time in which the first error decays, in s; see :class:`BumplessStart`."""
+        return float(self._memory.fields["blend_time"][0])
+
+    @blend_time.setter
+    def blend_time(self, seconds: float) -> None:
+        self._memory.fields["blend_time"][0] = seconds
+
+    @property
+    def internal(self) -> InternalEfforts | None:
+        """Additional efforts that cause internal forces; None: none.
+
+        See :meth:`set_internal_forces`.
+        """
+        return self._internal
+
+    @internal.setter
+    def internal(self, internal: InternalEfforts | None) -> None:
+        self._internal, fields = internal, self._memory.fields
+        fields["internal"][0] = internal is not None
+        if internal is not None:
+            fields["internal_row"][:], fields["internal_force"][:] = internal.named, internal.added
+            fields["internal_unit"][:] = internal.unit
+
+    @property
+    def preload(self) -> Array | None:
+        """Preferred efforts s where the tasks leave freedom, (motors,), in N or N·m; None: zero."""
+        return self._preload
+
+    @preload.setter
+    def preload(self, preload: Array | None) -> None:
+        self._preload, self._memory.current = preload, False
+
+    @property
+    def active(self) -> ActiveConstraints | None:
+        """Switchable constraints that are on; None: as in the mechanism file."""
+        return self._active
+
+    @active.setter
+    def active(self, active: ActiveConstraints | None) -> None:
+        self._active, self._memory.current = active, False
+
+    @property
+    def structure(self) -> Mapping[str, ReferenceSample]:
+        """What replaces the references of structural constraints, by name."""
+        return self._structure
+
+    @structure.setter
+    def structure(self, structure: Mapping[str, ReferenceSample]) -> None:
+        self._structure, self._memory.current = structure, False
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -223,17 +285,19 @@ class ServoController:
         model, actuators = self.mechanism.model, self.mechanism.actuators
         expect_size("q", state.q, model.nq)
         expect_size("v", state.v, model.nv)
-        preferred = self.preload if preload is None else actuators.efforts(preload)
+        given = None if preload is None else actuators.efforts(preload)
         with self._lock:
             period = self._period()
             if isinstance(period, CompiledPeriod):
-                efforts = period.efforts(state, self._settings(preferred), references)
+                efforts = period.efforts(state, references, given)
                 if efforts is not None:
                     return self.command_of(period, efforts, period.call.flags)
             require_finite(model, state)
             for name, sample in (references or {}).items():
                 if isinstance(sample, ReferenceSample):
                     require_finite_reference(name, sample)
+            self._memory.current = False  # evaluations in Python overwrite settings
+            preferred = self.preload if given is None else given
             return self._decide(state, references, preferred)
 
     def _decide(
@@ -351,23 +415,11 @@ class ServoController:
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
         if self._in_c is None:
-            self._in_c = CompiledPeriod(servo, self.tasks, self._memory, self._own_settings)
+            self._in_c = CompiledPeriod(servo, self.tasks, self._memory, self._settings)
         return self._in_c
 
-    def _own_settings(self) -> Settings:
-        return self._settings(self.preload)
-
-    def _settings(self, preload: Array | None) -> Settings:
-        return Settings(
-            self.weights,
-            preload,
-            self.internal,
-            self.control_period,
-            self.blend_time,
-            self.friction,
-            self.active,
-            self.structure,
-        )
+    def _settings(self) -> Settings:
+        return Settings(self._preload, self._active, self._structure)
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""

@@ -210,14 +210,21 @@ class ServoModes:
     def selected(self) -> ServoController | GravityCompensation | Hold:
         """The law of the mode, with the constraints that are on."""
         law = self._laws[self._mode]
-        law.active, law.structure = self.active, self.structure
+        self._share(law)
         return law
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""
         law = self.servo or self.hold
-        law.active, law.structure = self.active, self.structure
+        self._share(law)
         return law.loop_closure_error(state)
+
+    def _share(self, law: ServoController | GravityCompensation | Hold) -> None:
+        """Tell a law what is on and what it follows; what it knows already costs nothing."""
+        if law.active is not self.active:
+            law.active = self.active
+        if law.structure is not self.structure:
+            law.structure = self.structure
 
     def tracking_error(
         self, state: State, references: Mapping[str, Followed] | None = None

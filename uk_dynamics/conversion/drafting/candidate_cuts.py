@@ -52,24 +52,35 @@ class CandidateCut:
 
 
 def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
-    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so."""
-    closed = coincident_frames(model, q)
+    """Guess the loops of a tree from frames that coincide at a configuration, or nearly so.
+
+    A marker whose name says what it belongs to meets other frames by chance.
+    """
+    alike = list(_named_alike(model, q))
+    partner = {a: b for pair in alike for a, b in _both_ways(pair)}
+
+    def meant(pair: Coincidence) -> bool:
+        return all(partner.get(a, b) == b for a, b in _both_ways(pair))
+
+    closed = [pair for pair in coincident_frames(model, q) if meant(pair)]
     known = {frozenset((pair.parent, pair.child)) for pair in closed}
     near = [
         pair
         for pair in coincident_frames(model, q, within=NEAR)
-        if pair.marked and frozenset((pair.parent, pair.child)) not in known
+        if pair.marked and meant(pair) and frozenset((pair.parent, pair.child)) not in known
     ]
     known |= {frozenset((pair.parent, pair.child)) for pair in near}
-    alike = [
-        pair for pair in _named_alike(model, q) if frozenset((pair.parent, pair.child)) not in known
-    ]
+    alike = [pair for pair in alike if frozenset((pair.parent, pair.child)) not in known]
     cuts: list[CandidateCut] = []
     for pair in (*closed, *near, *alike):
         name = identifier(_name(model, pair), [cut.name for cut in cuts])
         named = pair in alike or _stem(pair.parent) == _stem(pair.child) != ""
         cuts.append(replace(_cut(model, q, name, pair, pair in closed), named=named))
     return tuple(cuts)
+
+
+def _both_ways(pair: Coincidence) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (pair.parent, pair.child), (pair.child, pair.parent)
 
 
 def _stem(marker: str) -> str:

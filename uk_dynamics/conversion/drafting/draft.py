@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
 
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 _SHOWN = 6  # joints, of a branch
+_STARTS, _AWAY = 8, 0.5  # of the search around given positions; rad or m from the others
 _TOLERANCES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
@@ -74,9 +76,12 @@ def draft(
         chosen.remove(doubtful[-1])
         report = drafter.examine(chosen)
     others = [cut for cut in cuts if cut not in chosen]
+    if not all(cut.closed for cut in chosen):
+        drafter.start_closed(chosen, given)
+        report = drafter.examine(chosen) or report
     closed, report = choose_types(chosen, report, len(drafter.motors), drafter.examine)
     if not all(cut.closed for cut in closed):
-        drafter.start_closed(closed)
+        drafter.start_closed(closed, given)
     branch = drafter.branch(closed, given) if closed else ""
     text = drafter.text(closed, others, doubtful, report, branch)
     return Draft(text, closed, tuple(others), tuple(drafter.motors), branch, report)
@@ -168,11 +173,35 @@ class _Drafter:
             " near it"
         )
 
-    def start_closed(self, cuts: Sequence[CandidateCut]) -> None:
-        """Have the file begin where the loops close: not all do at the given positions."""
+    def start_closed(self, cuts: Sequence[CandidateCut], given: Mapping[str, float]) -> None:
+        """Have the file begin where the loops close: not all do at the given positions.
+
+        As many of these are kept as the loops allow, the first ones first, and the others are as
+        near as several starts find: a machine drawn folded flat leaves that by chance only.
+        """
         mechanism = self._mechanism(cuts)
-        q = mechanism.model.positions_by_name(mechanism.assemble())
-        self.guess |= {name: round(value, 4) for name, value in q.items()}
+        model, chance = mechanism.model, np.random.default_rng(0)
+        starts = [mechanism.configuration()]
+        for _ in range(_STARTS if given else 0):
+            step = _AWAY * chance.standard_normal(model.nv)
+            starts.append(model.to_positions(given, default=model.integrate(starts[0], step)))
+        wanted = model.to_positions(given)
+        places = [model.position_index(name) for name in given]
+
+        def closed(held: Mapping[str, float]) -> list[Array]:
+            found = []
+            for start in starts:
+                with contextlib.suppress(AssemblyError):
+                    found.append(mechanism.assemble(start, hold=held))
+            return found
+
+        best, held = closed({}), dict[str, float]()
+        for name, value in given.items():
+            if found := closed(held | {name: value}):
+                best, held = found, held | {name: value}
+        q = min(best, key=lambda q: float(np.linalg.norm((q - wanted)[places])))
+        positions = model.positions_by_name(q)
+        self.guess |= {name: round(value, 4) for name, value in positions.items()}
 
     def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
         text = "\n".join(self._body(cuts, (), ()))

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds import Kind, kinds
 from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.constraints.kinds.joints import Joint, JointCoupling, RackAndPinion
 from uk_dynamics.constraints.kinds.pairs import (
@@ -39,6 +39,21 @@ _SAMPLES = 3  # closed states besides the assembled one
 _STEP = 0.1  # between them, in rad and m, in parts of the machine's size
 _SAME = 1e-7  # part of a row that others do not span; rounding of decompositions is below
 AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
+
+
+def carried(by: str) -> tuple[type[Kind], ...]:
+    """Kinds between frames that a format has a word for, by what the kinds themselves say.
+
+    Of several that can stand for another the first is taken: those without an axis come first, then
+    those that hold most.
+    """
+    found = [kind for kind in kinds().values() if by in kind.called and kind.frames]
+
+    def order(kind: type[Kind]) -> tuple[bool, int]:
+        rows = kind.removes if isinstance(kind.removes, int) else 0
+        return "axis" in kind.keys, -rows if "axis" in kind.keys else rows
+
+    return tuple(sorted(found, key=order))
 
 
 def closures(

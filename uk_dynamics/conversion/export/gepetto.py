@@ -9,15 +9,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind
-from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Weld
-from uk_dynamics.conversion.export.closures import closures
+from uk_dynamics.constraints.kinds.pairs import Hinge
+from uk_dynamics.conversion.export.closures import carried, closures
 from uk_dynamics.conversion.export.machine import Closure, Machine
 from uk_dynamics.conversion.export.urdf import couple, description, origin, remark_switches
 from uk_dynamics.conversion.robot.yaml_layout import flow
 from uk_dynamics.model.urdf import Pose, compose
 
-#: Kinds that loops say; of several that can stand for another the first is taken.
-KINDS: tuple[type[Kind], ...] = (Point, Weld, Hinge)
+KINDS: tuple[type[Kind], ...] = (*carried("Gepetto"), Hinge)  # a pin is two of its points
 
 
 def write_gepetto(machine: Machine) -> tuple[ET.Element, str]:

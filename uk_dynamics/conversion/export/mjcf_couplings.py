@@ -12,15 +12,16 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.frames import Distance
-from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Weld
+from uk_dynamics.constraints.kinds.pairs import Hinge, Point
+from uk_dynamics.conversion.export.closures import carried
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, positions
 from uk_dynamics.conversion.export.texts import number, numbers, wxyz
 from uk_dynamics.mechanism.files import ForceSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model.urdf import Pose, compose, from_quaternion
 
-#: Kinds that equality constraints say; of several that can stand for another the first is taken.
-KINDS: tuple[type[Kind], ...] = (Point, Weld, Hinge, Distance)
+# a pin is two of its points, a distance a tendon
+KINDS: tuple[type[Kind], ...] = (*carried("MJCF"), Hinge, Distance)
 Weights = Sequence[tuple[str, float]]
 
 

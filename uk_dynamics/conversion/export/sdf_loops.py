@@ -9,9 +9,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import Kind
-from uk_dynamics.constraints.kinds.pairs import Hinge, Point, Prismatic, Screw, Universal, Weld
-from uk_dynamics.conversion.export.closures import coupling_lost
+from uk_dynamics.constraints.kinds.pairs import Screw, Universal
+from uk_dynamics.conversion.export.closures import carried, coupling_lost
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
 from uk_dynamics.conversion.export.texts import number, numbers, xyzw
 from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
@@ -64,8 +63,7 @@ def _plain(name: str) -> str:
     return f"{name}_" if name.startswith("__") and name.endswith("__") else name
 
 
-#: Kinds that joints say; of several that can stand for another the first is taken.
-KINDS: tuple[type[Kind], ...] = (Point, Weld, Hinge, Prismatic, Screw, Universal)
+KINDS = carried("SDF")
 
 
 class SdfLoops:
@@ -120,8 +118,8 @@ class SdfLoops:
             )
             add_axis(node, "axis", child.T @ parent @ np.array(kind.parent_axis))
             add_axis(node, "axis2", kind.child_axis)
-        elif isinstance(kind, Hinge | Prismatic | Screw):
-            add_axis(node, "axis", kind.axis)
+        elif axis := getattr(kind, "axis", None):
+            add_axis(node, "axis", axis)
         if isinstance(kind, Screw):
             ET.SubElement(node, "screw_thread_pitch").text = number(kind.pitch)
 

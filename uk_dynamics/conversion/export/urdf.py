@@ -8,18 +8,11 @@ import math
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import (
-    Cylindrical,
-    Hinge,
-    Planar,
-    Point,
-    Prismatic,
     Screw,
     Universal,
-    Weld,
 )
-from uk_dynamics.conversion.export.closures import closures, coupling_lost
+from uk_dynamics.conversion.export.closures import carried, closures, coupling_lost
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
 from uk_dynamics.conversion.export.texts import number, numbers
 from uk_dynamics.conversion.robot.imported_robot import named
@@ -185,16 +178,9 @@ def _remark(machine: Machine) -> None:
         machine.lost("initial_guess", "where the loops close")
 
 
-#: Kinds that elements say; of several that can stand for another the first is taken.
-KINDS: tuple[type[Kind], ...] = (
-    *(Point, Weld, Hinge, Prismatic, Cylindrical, Planar),
-    *(Screw, Universal),
-)
-
-
 def write_urdf_constraint(machine: Machine) -> ET.Element:
     """The ``<robot>`` with its loops."""
-    found, couplings = closures(machine, KINDS)
+    found, couplings = closures(machine, carried("URDF"))
     robot = description(machine)
     for closure in found:
         if closure.active:

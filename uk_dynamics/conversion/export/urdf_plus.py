@@ -9,8 +9,8 @@ from itertools import permutations
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.constraints.kinds import Kind
-from uk_dynamics.constraints.kinds.pairs import Cylindrical, Hinge, Planar, Point, Prismatic, Weld
-from uk_dynamics.conversion.export.closures import closures
+from uk_dynamics.constraints.kinds.pairs import Hinge, Planar, Prismatic, Weld
+from uk_dynamics.conversion.export.closures import carried, closures
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
 from uk_dynamics.conversion.export.texts import number, numbers
 from uk_dynamics.conversion.export.urdf import couple, description, origin, remark_switches
@@ -18,8 +18,9 @@ from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.model.urdf import Joint
 
 _PUBLISHED: tuple[type[Kind], ...] = (Weld, Hinge, Prismatic, Planar)
-#: Kinds that loops say; of several that can stand for another the first is taken.
-KINDS: tuple[type[Kind], ...] = (*_PUBLISHED, Point, Cylindrical)
+# a loop has a type and an axis, nothing else
+_OTHERS = (kind for kind in carried("URDF") if kind.keys.keys() <= {"axis"})
+KINDS: tuple[type[Kind], ...] = tuple(dict.fromkeys((*_PUBLISHED, *_OTHERS)))
 _SAME = 1e-12  # of ratios, relative
 
 

@@ -11,10 +11,13 @@ from uk_dynamics.core.integration.adaptive import (
     Tolerances,
 )
 from uk_dynamics.core.integration.fixed_step import (
+    FIXED_METHODS,
+    GAUSS_CONSTANTS,
+    GAUSS_TABLES,
+    METHOD_CODES,
     PART_OF_A_STEP,
     ConfigurationSpace,
     gauss_step,
     rk4_step,
-    semi_implicit_euler_step,
 )
 from uk_dynamics.core.integration.jacobian import motion_jacobian

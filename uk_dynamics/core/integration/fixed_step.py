@@ -9,8 +9,8 @@ long free motion (Hairer, Lubich, Wanner: Geometric Numerical Integration, 2006,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -86,6 +86,21 @@ def _coefficients() -> tuple[Array, Array, Array]:
 
 _NODES, _WEIGHTS, _UP_TO = _coefficients()
 
+#: What C needs for the same steps, tables apart.
+GAUSS_CONSTANTS = {
+    "GAUSS_STAGES": STAGES,
+    "GAUSS_ROUNDS": _ROUNDS,
+    "GAUSS_HALVINGS": _HALVINGS,
+    "GAUSS_DIVERGED": _DIVERGED,
+    "GAUSS_SETTLED": _SETTLED,
+    "GAUSS_STALLED": _STALLED,
+}
+GAUSS_TABLES = {
+    "uk_gauss_nodes": _NODES,
+    "uk_gauss_weights": _WEIGHTS,
+    "uk_gauss_up_to": _UP_TO.ravel(),
+}
+
 
 def gauss_step(
     space: ConfigurationSpace, acceleration: Acceleration, t: float, q: Array, v: Array, h: float
@@ -147,3 +162,19 @@ def _solved(
             return space.integrate(q, h * (_WEIGHTS @ rates)), v + h * (_WEIGHTS @ a)
         before = left
     return None
+
+
+class FixedMethod(NamedTuple):
+    """A method of fixed steps."""
+
+    step: Callable[..., tuple[Array, Array]]
+    evaluations: int  # of the acceleration in a step; of gauss about
+
+
+#: By the names that users give; their order numbers them in C.
+FIXED_METHODS: Mapping[str, FixedMethod] = {
+    "rk4": FixedMethod(rk4_step, 4),
+    "semi_implicit_euler": FixedMethod(semi_implicit_euler_step, 1),
+    "gauss": FixedMethod(gauss_step, 25),
+}
+METHOD_CODES = {f"STEP_{name.upper()}": code for code, name in enumerate(FIXED_METHODS)}

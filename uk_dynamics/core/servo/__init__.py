@@ -26,4 +26,12 @@ from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.core.servo.period_steps import (
+    POWERS,
+    Measurement,
+    along_path,
+    foreseen,
+    measurement,
+    path_to_rest,
+)
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts

@@ -3,5 +3,4 @@
 """Articulated bodies and clusters: large mechanisms in linear time."""
 
 from uk_dynamics.core.tree.articulated_bodies import factor_inertia
-from uk_dynamics.core.tree.clusters import Clusters, Tree
-from uk_dynamics.core.tree.tree_inertia import TreeInertia
+from uk_dynamics.core.tree.clusters import Clusters, Tree, TreeInertia

@@ -33,8 +33,7 @@ from uk_dynamics.core.linalg.mass_factor import (
     mass_factor,
 )
 from uk_dynamics.core.linalg.rotations import skew
-from uk_dynamics.core.tree.clusters import ClusterGroup, Clusters
-from uk_dynamics.core.tree.tree_inertia import TreeInertia, motion_about
+from uk_dynamics.core.tree.clusters import ClusterGroup, Clusters, TreeInertia, motion_about
 
 _NOTHING: Array = np.zeros((0, 0))
 

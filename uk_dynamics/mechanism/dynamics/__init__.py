@@ -15,7 +15,6 @@ from uk_dynamics.mechanism.dynamics.batch import (
     put,
     sample_each,
 )
-from uk_dynamics.mechanism.dynamics.constraint_work import workless
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -39,6 +38,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Motion,
     Stretch,
 )
+from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.rollout import roll_each
 from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
@@ -49,7 +49,7 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.solver import Solver
-from uk_dynamics.mechanism.dynamics.step_projection import (
+from uk_dynamics.mechanism.dynamics.state_projection import (
     STEP_CONSTANTS,
     jump_constants,
     project_step,

@@ -5,21 +5,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.integration import rk4_step, semi_implicit_euler_step
+from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError, StateError, expect_size
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, State, States
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, RolloutMethod, State, States
 from uk_dynamics.model import RobotModel
 
-METHODS: dict[str, Callable[..., tuple[Array, Array]]] = {
-    "rk4": rk4_step,
-    "semi_implicit_euler": semi_implicit_euler_step,
-}
+METHODS = {name: FIXED_METHODS[name] for name in get_args(RolloutMethod)}
 
 
 def without_forces(inputs: Inputs) -> Inputs:

@@ -154,7 +154,7 @@ class Motion(Protocol):
         sample: Array,  # whether the state at each is kept, (n,), as numbers
         *,
         step: float,  # longest step, in s
-        euler: bool,  # whether steps are semi-implicit Euler's, not Runge and Kutta's
+        method: str,  # one of FIXED_METHODS
     ) -> Stretch:
         """Move from the first of some instants to the last."""
 

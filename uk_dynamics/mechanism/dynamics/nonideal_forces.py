@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Non-ideal constraint forces of a mechanism: friction of its loop joints, and a user's own."""
+"""Non-ideal constraint forces: friction of loop joints, a user's own, and whether any do work."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import functools
 
 import numpy as np
 
+from uk_dynamics.constraints.references import Constant
 from uk_dynamics.constraints.rows import FrameKinematics
 from uk_dynamics.core.equation import Factorization, LoadForces, Solution, solve_nonideal
 from uk_dynamics.exceptions import StateError
@@ -85,3 +86,25 @@ def _total(functions: list[NonidealFunction], state: State, solution: Solution) 
             raise StateError(problem, place=getattr(function, "__name__", "nonideal"))
         total = total + force
     return total
+
+
+def workless(mechanism: ResolvedMechanism) -> bool:
+    """Whether ideal forces Aᵀλ do no work: every velocity the constraints admit fulfils A v = 0.
+
+    That is so where rows neither drive nor yield: they do not depend on t, follow no moving
+    reference, have no compliance, and are met at rest. What is not certain counts as work: rows of
+    order acceleration and rows that are not linear in the rates.
+    """
+    constraints = mechanism.constraints
+    if constraints.time_dependent or not constraints.linear_in_rates:
+        return False
+    if not (constraints.motion_rows.all() and mechanism.hierarchy.rigid.all()):
+        return False
+    references = mechanism.references
+    if not all(isinstance(moved, Constant) for moved in references.references.values()):
+        return False
+    q, rest = mechanism.initial_guess, np.zeros(mechanism.model.nv)
+    workspace = mechanism.model.workspace()
+    workspace.update(q, rest)
+    rows = constraints.evaluate(workspace, 0.0, q, rest, references.sample(0.0))
+    return not rows.rate.any()

@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.arguments import METHODS
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.step_projection import project_step
+from uk_dynamics.mechanism.dynamics.state_projection import project_step
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout, State, Stopped
 
@@ -43,7 +43,7 @@ def _walk(
     mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs, k: int
 ) -> Iterator[State]:
     """The states of trajectory k after every step."""
-    one_step = METHODS[given.method]
+    one_step = METHODS[given.method].step
 
     def settled(step: int, q: Array, v: Array, start: State | None = None) -> State:
         t = given.t + step * given.dt

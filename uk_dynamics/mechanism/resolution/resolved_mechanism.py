@@ -26,7 +26,6 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_references,
     structural_constraints,
 )
-from uk_dynamics.mechanism.resolution.description_loops import with_loops
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
@@ -50,6 +49,7 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     attached_frames,
     build_model,
     joint_forces,
+    with_loops,
 )
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
 from uk_dynamics.mechanism.resolution.wrenches import Point, split_point, wrench_forces

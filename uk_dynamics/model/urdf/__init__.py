@@ -18,9 +18,9 @@ from uk_dynamics.model.urdf.description import (
     LoopJoint,
     Pose,
     RobotDescription,
+    inertia_problem,
     moves_no_mass,
 )
-from uk_dynamics.model.urdf.inertia import inertia_problem
 from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
 from uk_dynamics.model.urdf.rotation import (
     about_axis,

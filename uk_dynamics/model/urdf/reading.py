@@ -25,10 +25,11 @@ from uk_dynamics.model.urdf.description import (
     Pose,
     RobotDescription,
     check_mimics,
+    inertia_problem,
     moves_no_mass,
     order_joints,
+    outweighed,
 )
-from uk_dynamics.model.urdf.inertia import inertia_problem, outweighed
 from uk_dynamics.model.urdf.rotation import from_rpy
 from uk_dynamics.model.urdf.schema import Element, parse_element
 from uk_dynamics.model.urdf.source import Source, read_source, text_source

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf.description import Array, Pose
 
 _ROUNDING = 1e-14  # of entries of a rotation matrix
@@ -34,8 +35,18 @@ def from_rpy(rpy: Sequence[float]) -> Array:
 
 
 def from_quaternion(quaternion: Sequence[float]) -> Array:
-    """Rotation matrix of a quaternion (x, y, z, w) of any non-zero length, (3, 3)."""
-    x, y, z, w = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
+    """Rotation matrix of a quaternion (x, y, z, w) of any non-zero length, (3, 3).
+
+    Raises:
+        InputError: It is zero or not finite.
+    """
+    values = np.asarray(quaternion, dtype=float)
+    largest = np.abs(values).max()
+    if not 0.0 < largest < np.inf:
+        shown = " ".join(f"{value:g}" for value in values)
+        raise InputError(f"a quaternion has to be finite and not zero, found {shown}")
+    scaled = values / largest
+    x, y, z, w = scaled / np.linalg.norm(scaled)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],

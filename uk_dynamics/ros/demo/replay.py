@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import add_command, need_ros, positive
+from uk_dynamics.cli.options import RECORDING, add_command, need_ros, positive
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
@@ -30,7 +30,7 @@ examples:
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "replay", _HELP, run)
-    parser.add_argument("file", metavar="FILE", help="recording: .mcap, .npz, .csv or .parquet")
+    parser.add_argument("file", metavar="FILE", help=RECORDING)
     parser.add_argument(
         "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
     )

@@ -17,7 +17,7 @@ from rosgraph_msgs.msg import Clock
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.timing.clock import write_stamp
 from uk_dynamics.simulation import Trajectory
-from uk_dynamics.simulation.recording import McapReader, Message
+from uk_dynamics.simulation.recording import BagReader, Message, is_bag
 
 _COMMANDS = ("/commands", "/joint_commands", "/joint_trajectory")  # ends of motor command topics
 _CLOCK = "/clock"
@@ -61,14 +61,14 @@ def replay(
 
 
 def _messages(path: Path, *, commands: bool) -> list[Message]:
-    if path.suffix.lower() != ".mcap":
+    if not is_bag(path):
         with TemporaryDirectory() as directory:
             written = Path(directory) / "recording.mcap"
             Trajectory.load(path).save(written)
             return _messages(written, commands=commands)
     return [
         message
-        for message in McapReader(path).messages(decode=False)
+        for message in BagReader(path).messages(decode=False)
         if commands or not message.topic.endswith(_COMMANDS)
     ]
 

@@ -12,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 
+from uk_dynamics.compilation.verification import wrong_libraries
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Inputs, State
@@ -66,6 +67,8 @@ class DiagnosticsPublisher:
     def _publish(self) -> None:
         report = Report()
         self._fill(report)
+        for problem in wrong_libraries():
+            report.warn(problem)
         status = DiagnosticStatus(
             name=self._name,
             hardware_id=self.hardware,

@@ -34,12 +34,10 @@ from uk_dynamics.ros.process.mechanism_source import (
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.servo.decision_report import TaskTopics, report_decision
 from uk_dynamics.ros.servo.faults import Fault
-from uk_dynamics.ros.servo.gain_check import GainCheck
-from uk_dynamics.ros.servo.live_settings import LiveSettings
-from uk_dynamics.ros.servo.loop_delay import LoopDelay
+from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
 from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
-from uk_dynamics.ros.servo.servo_timing import ServoTiming
+from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,

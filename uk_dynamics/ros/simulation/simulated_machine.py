@@ -10,9 +10,9 @@ import numpy as np
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.dynamics import (
-    METHODS,
     Dynamics,
     InterpretedDynamics,
     Motion,
@@ -45,10 +45,10 @@ class SimulatedMachine:
         """
         self.mechanism = mechanism
         self.step_size = step_size
-        self._take_step = METHODS[integrator]
+        self._take_step = FIXED_METHODS[integrator].step
         self.dynamics = dynamics or InterpretedDynamics(mechanism)
         self._motion: Motion | None = None
-        self._euler = integrator == "semi_implicit_euler"
+        self._integrator = integrator
         self._references = references
         self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits
@@ -104,7 +104,7 @@ class SimulatedMachine:
             nothing,
             nothing,
             step=2.0 * self.step_size,  # one step, whatever rounding says
-            euler=self._euler,
+            method=self._integrator,
         )
         if found.phase != "done":
             return False

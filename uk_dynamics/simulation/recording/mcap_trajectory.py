@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording.bags import BagReader
 from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_topics import (
@@ -29,7 +30,7 @@ from uk_dynamics.simulation.recording.mcap_topics import (
     TASKS,
     description,
 )
-from uk_dynamics.simulation.recording.mcap_writer import McapReader, McapWriter
+from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
     Names,
@@ -264,11 +265,12 @@ def save(trajectory: TrajectoryData, path: Path) -> None:
 
 def load(path: Path) -> TrajectoryData:
     """Read a trajectory from a recorded simulation, or from the topics of running nodes."""
-    reader = McapReader(path)
+    reader = BagReader(path)
     samples = Samples()
     try:
         for message in reader.messages():
-            samples.add(message.topic, message.content)
+            if message.content is not None:
+                samples.add(message.topic, message.content)
         if not samples.times:
             raise InputError(f"there is no {STATES} in this recording", file=str(path))
         return samples.trajectory(reader.notes, cut=reader.cut)

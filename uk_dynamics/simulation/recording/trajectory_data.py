@@ -83,7 +83,8 @@ class _Late:
 class TrajectoryData:
     """K samples of a motion; arrays have one row per sample.
 
-    Energies, condition and references of a simulation are computed when they are first read.
+    Energies, condition, references and warnings of a simulation are computed when they are first
+    read.
 
     Attributes:
         name: Name of the mechanism.
@@ -106,7 +107,7 @@ class TrajectoryData:
         condition: Condition number of the independent rows, (K,).
         status: Name of each solution's status, (K,).
         warnings: One line each: joints outside their limits, motors at theirs, unreachable tasks,
-            inconsistent constraints.
+            inconsistent constraints, singular configurations that were passed between samples.
         statistics: Computational cost.
         switchings: Constraints switched on and off during the motion.
         machine: Units and limits of its coordinates, its motors and tasks.
@@ -172,5 +173,5 @@ def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Arra
     return column
 
 
-for _name in ("references", "kinetic", "potential", "condition"):
+for _name in ("references", "kinetic", "potential", "condition", "warnings"):
     setattr(TrajectoryData, _name, _Late(_name))  # not in the class: it would be a default

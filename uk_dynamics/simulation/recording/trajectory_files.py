@@ -12,6 +12,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording import columns, mcap_trajectory
+from uk_dynamics.simulation.recording.bags import is_bag
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import (
     Names,
@@ -51,7 +52,7 @@ def load(path: Path) -> TrajectoryData:
     """Read a trajectory; see :meth:`Trajectory.load`."""
     require_regular(path)
     suffix = path.suffix.lower()
-    if suffix == ".mcap":
+    if is_bag(path):
         return mcap_trajectory.load(path)
     if suffix in (".csv", ".parquet"):
         return columns.load(path)

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The links of a mechanism in a scene: their shapes, or thin lines where they have none."""
+"""Links of a mechanism in a scene, as shapes or thin lines, and the names of its joints."""
 
 from __future__ import annotations
 
@@ -133,3 +133,26 @@ def _load_mesh(mesh: MeshFile, colour: tuple[float, ...] | None) -> Any:
             loaded, face_colors=[round(255 * part) for part in colour]
         )
     return loaded
+
+
+class JointLabels:
+    """Writes its name at every joint that moves; nothing is made before it is wanted."""
+
+    def __init__(self, server: ViserServer, model: RobotModel) -> None:
+        self._scene = server.scene
+        moving = set(model.joint_names)
+        self._places = {j.name: j.child for j in model.description.joints if j.name in moving}
+        self._made: list[Any] = []
+
+    def show(self, visible: bool) -> None:
+        """Show them or not."""
+        if visible and not self._made:
+            # a label is a child of its link's frame and moves with it
+            self._made = [
+                self._scene.add_label(
+                    f"/links/{link}/name_{index}", name, font_screen_scale=0.8, anchor="bottom-left"
+                )
+                for index, (name, link) in enumerate(self._places.items())
+            ]
+        for label in self._made:
+            label.visible = visible

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.five_bar_arrays import FiveBar
 
-from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS, pseudoinverse
+from uk_dynamics.core.equation.published.pseudoinverse import (
+    ALGORITHMS,
+    Pseudoinverse,
+    pseudoinverse,
+)
 from uk_dynamics.exceptions import InputError
 
 EPS = float(np.finfo(float).eps)

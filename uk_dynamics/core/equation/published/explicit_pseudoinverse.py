@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
-from uk_dynamics.core.equation.published.orthogonal_factors import Pseudoinverse
-from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod, pseudoinverse
+from uk_dynamics.core.equation.published.pseudoinverse import (
+    Pseudoinverse,
+    PseudoinverseMethod,
+    pseudoinverse,
+)
 from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, RowBasis, projector_basis

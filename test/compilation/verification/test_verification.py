@@ -1,0 +1,194 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Libraries that answer wrongly, as a compiler may make them, are found and not used."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.mechanism_builder import shipped
+from support.repository import ROOT
+from support.wrong_compiler import wrong_compiler
+
+from uk_dynamics.cli.main import main
+from uk_dynamics.compilation.build import library
+from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+from uk_dynamics.compilation.select_backend import Selection, select_backend
+from uk_dynamics.compilation.verification import WrongLibraryError, batch_answers
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.tasks import Tasks
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+
+WAIT = Selection(unready="wait")
+
+
+@pytest.fixture
+def wrong_sine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler whose sine is off by a millionth, and an empty cache."""
+    monkeypatch.setenv("CC", str(wrong_compiler(tmp_path)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
+    library.announce.cache_clear()
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_what_a_compiler_has_made_wrongly_is_not_used(caplog: pytest.LogCaptureFixture) -> None:
+    machine = shipped("five_bar")
+    said = r"made of five_bar answers wrongly on this processor: evaluate is off by 0\.00"
+    with pytest.raises(WrongLibraryError, match=said) as caught:
+        CompiledDynamics(machine)
+    compiler = find_compiler()
+    assert compiler is not None
+    assert compiler.version.splitlines()[0] in str(caught.value)
+    with pytest.raises(WrongLibraryError, match=said):
+        select_backend(machine, "compiled")
+    with caplog.at_level(logging.WARNING):
+        assert isinstance(select_backend(machine, WAIT), InterpretedDynamics)
+    assert "five_bar is not compiled but interpreted" in caplog.text
+    assert "evaluate is off by" in caplog.text
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_what_is_loaded_later_is_tried_as_well(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine = shipped("five_bar")
+    wrong = library_of(machine, Library.MOTION)
+    monkeypatch.delenv("CC")
+    monkeypatch.setattr(
+        "uk_dynamics.compilation.runtime.compiled_dynamics.library_of",
+        lambda subject, kind=None: wrong if kind is Library.MOTION else library_of(subject, kind),
+    )
+    with pytest.raises(WrongLibraryError):
+        CompiledDynamics(machine).load()
+    forgiving = CompiledDynamics(machine, strict=False)
+    with caplog.at_level(logging.WARNING):
+        forgiving.load()
+    assert "motions are not compiled: what" in caplog.text
+    assert forgiving.motion() is None
+    open_loops = State(0.0, machine.initial_guess + 1e-3, np.zeros(4))
+    closed = InterpretedDynamics(machine).project(open_loops).q
+    np.testing.assert_array_equal(forgiving.project(open_loops).q, closed)
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_laws_are_tried() -> None:
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_track", machine)
+    with pytest.raises(WrongLibraryError, match="the servo law of five_bar"):
+        CompiledServo(tasks, InterpretedServo(tasks))
+
+
+def test_a_fault_in_one_lane_is_found() -> None:
+    machine = shipped("five_bar")
+    compiled, reference = CompiledDynamics(machine), InterpretedDynamics(machine)
+    batch = compiled._batch
+    assert batch is not None
+
+    def problems(lane: int | None) -> set[str]:
+        def evaluate(given, inputs, forces):
+            found = compiled._by_batch(batch, given, inputs, forces=forces)
+            if lane is not None:
+                found.qdd[lane :: batch.width] *= 1.0 + 1e-6
+            return found
+
+        def roll(given, inputs):
+            found = compiled._roll_by(batch, given, inputs)
+            if lane is not None:
+                found.q[lane, -1] += 1e-6
+            return found
+
+        comparisons = batch_answers(machine, reference, batch.width, evaluate, roll)
+        return {each.function for each in comparisons if each.problem}
+
+    assert problems(None) == set()
+    for lane in range(batch.width):
+        assert problems(lane) == {"batch", "batch with forces", "rollout"}
+
+
+def test_a_library_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = shipped("four_bar")
+    CompiledDynamics(machine)
+    (record,) = tmp_path.rglob("*.verified")
+
+    def tried() -> bool:
+        written = record.stat().st_mtime_ns
+        os.utime(record, ns=(1, 1))
+        CompiledDynamics(machine)
+        again = record.stat().st_mtime_ns != 1
+        if not again:
+            os.utime(record, ns=(written, written))
+        return again
+
+    assert not tried()
+    record.write_text("of another processor\n")
+    assert tried()
+    assert not tried()
+    record.unlink()
+    CompiledDynamics(machine)
+    assert record.is_file()
+
+
+@pytest.mark.parametrize("name", ["five_bar", "rolling_disc", "flexible_joint_arm", "bricard"])
+def test_right_libraries_are_far_within_what_is_allowed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def verify(_, name, comparisons):
+        seen.extend(comparisons())
+
+    monkeypatch.setattr("uk_dynamics.compilation.runtime.compiled_dynamics.verify", verify)
+    compiled = CompiledDynamics(shipped(name))
+    compiled.load()
+    assert {"evaluate", "forces", "acceleration"} <= {each.function for each in seen}
+    # an order is left for other processors
+    assert [each.problem for each in seen if each.difference > 0.1 * each.allowed] == []
+
+
+def test_an_answer_that_is_no_number_is_wrong() -> None:
+    machine = shipped("four_bar")
+    compiled, reference = CompiledDynamics(machine), InterpretedDynamics(machine)
+    batch = compiled._batch
+    assert batch is not None
+
+    def evaluate(given, inputs, forces):
+        found = compiled._by_batch(batch, given, inputs, forces=forces)
+        return replace(found, constraint_force=np.full(given.v.shape, np.nan)) if forces else found
+
+    comparisons = batch_answers(machine, reference, batch.width, evaluate, None)
+    assert {each.function for each in comparisons if each.problem} == {"forces"}
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_exported_c_verifies_itself(wrong: bool, tmp_path: Path) -> None:
+    assert main(["compile", "five_bar", "--export-c", str(tmp_path)]) == 0
+    compiler = str(wrong_compiler(tmp_path)) if wrong else "cc"
+    files = ["five_bar.c", "five_bar_batch.c", "five_bar_check.c", "-lm", "-o", "check"]
+    flags = ["-std=gnu11", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *flags, *files], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "check"], capture_output=True, text=True, check=False)
+    assert done.returncode == wrong
+    if wrong:
+        assert "five_bar: the acceleration is off by 0.0018 at state 0" in done.stdout
+    else:
+        assert done.stdout == "five_bar: right at 6 states\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "config").glob("*.yaml")))
+def test_no_right_library_is_refused(name: str) -> None:
+    CompiledDynamics(shipped(name)).load()

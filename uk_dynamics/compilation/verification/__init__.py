@@ -1,0 +1,40 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""No library is believed before it has answered as the interpreted evaluator does."""
+
+from uk_dynamics.compilation.verification.answers import (
+    batch_answers,
+    derivative_answers,
+    motion_answers,
+    servo_answers,
+    state_answers,
+    states_of,
+)
+from uk_dynamics.compilation.verification.check_program import check_program
+from uk_dynamics.compilation.verification.comparison import (
+    Answers,
+    AnswersOfMany,
+    Comparison,
+    compare,
+)
+from uk_dynamics.compilation.verification.record import WrongLibraryError, verify, wrong_libraries
+from uk_dynamics.compilation.verification.trials import Trial, trials
+
+__all__ = [
+    "Answers",
+    "AnswersOfMany",
+    "Comparison",
+    "Trial",
+    "WrongLibraryError",
+    "batch_answers",
+    "check_program",
+    "compare",
+    "derivative_answers",
+    "motion_answers",
+    "servo_answers",
+    "state_answers",
+    "states_of",
+    "trials",
+    "verify",
+    "wrong_libraries",
+]

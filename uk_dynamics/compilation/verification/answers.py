@@ -1,0 +1,253 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""What each library offers, and how the reference answers the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from uk_dynamics.compilation.verification.comparison import (
+    Answers,
+    AnswersOfMany,
+    Comparison,
+    compare,
+)
+from uk_dynamics.compilation.verification.trials import Trial, trials
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import (
+    Demand,
+    Dynamics,
+    InterpretedDynamics,
+    Motion,
+    ServoEvaluator,
+)
+from uk_dynamics.mechanism.resolution import (
+    Array,
+    BatchSolution,
+    Inputs,
+    Plan,
+    ResolvedMechanism,
+    Rollout,
+    State,
+    States,
+)
+
+Found = Mapping[str, Array] | None
+_STEP = 1e-3  # s
+_DIFFERENTIATED = 2  # states: in Python, one takes up to 70 ms
+_ROLLED = 2  # trajectories: each costs the reference as much as some ten evaluations
+
+
+def _each(answer: Callable[[Trial], Found]) -> Callable[[Sequence[Trial]], list[Found]]:
+    return lambda given: [answer(trial) for trial in given]
+
+
+def state_answers(
+    mechanism: ResolvedMechanism,
+    reference: Dynamics,
+    evaluate: Callable[[State, Inputs], Found],
+) -> Iterator[Comparison]:
+    """Compare acceleration and forces of single states.
+
+    Args:
+        mechanism: What is evaluated.
+        reference: The interpreted evaluator.
+        evaluate: Of C: arrays by ``evaluate``, ``forces``, ``acceleration``.
+    """
+
+    def expected(trial: Trial) -> Found:
+        state, tau = trial
+        solution = reference.evaluate(state, Inputs(tau=tau))
+        force = solution.constraint_force
+        return {"evaluate": solution.qdd, "forces": force, "acceleration": solution.qdd}
+
+    def compiled(trial: Trial) -> Found:
+        return evaluate(trial.state, Inputs(tau=trial.tau))
+
+    yield from compare(mechanism, expected, _each(compiled), trials(mechanism, reference))
+
+
+def motion_answers(
+    mechanism: ResolvedMechanism,
+    reference: Dynamics,
+    motion: Motion,
+    project: Callable[[State], tuple[Array, Array] | None],
+) -> Iterator[Comparison]:
+    """Compare the projection of a state, and steps of both methods.
+
+    Args:
+        mechanism: What moves.
+        reference: The interpreted evaluator.
+        motion: In C.
+        project: Of C: positions and velocities; None: it finds none.
+    """
+    given = trials(mechanism, reference)
+    motors = np.zeros(len(mechanism.actuators))
+
+    def expected(trial: Trial) -> Found:
+        projected = reference.project(trial.state)
+        return {"projection": projected.q, "projected velocity": projected.v}
+
+    def compiled(trial: Trial) -> Found:
+        found = project(trial.state)
+        if found is None:
+            return None
+        return {"projection": found[0], "projected velocity": found[1]}
+
+    yield from compare(mechanism, expected, _each(compiled), given)
+    for method in ("rk4", "semi_implicit_euler"):
+        name = f"a step of {method}"
+
+        def stepped(trial: Trial, method: str = method, name: str = name) -> Found:
+            return {name: _rolled(reference, trial, method)}
+
+        def moved(trial: Trial, method: str = method, name: str = name) -> Found:
+            start = reference.project(trial.state)
+            motion.act(Inputs(), motors, trial.tau)
+            t, no = start.t, np.zeros(2)
+            when = np.array([t, t + _STEP])
+            end = motion.move(start, when, no, no, step=_STEP, method=method)
+            if end.phase != "done":
+                return None
+            return {name: np.concatenate([end.state.q, end.state.v])}
+
+        yield from compare(mechanism, stepped, _each(moved), given[:2])
+
+
+def _rolled(reference: Dynamics, trial: Trial, method: str) -> Array:
+    """Positions and velocities after one step; NaN: there is none."""
+    state, tau = trial
+    wanted = {"steps": 1, "dt": _STEP, "method": method, "t": state.t}
+    end = reference.rollout(state.q[None], state.v[None], tau[None], **wanted)  # type: ignore[arg-type]
+    return np.concatenate([end.q[0, -1], end.v[0, -1]])
+
+
+def batch_answers(
+    mechanism: ResolvedMechanism,
+    reference: Dynamics,
+    width: int,
+    evaluate: Callable[[States, Inputs, bool], BatchSolution],
+    roll: Callable[[Plan, Inputs], Rollout] | None,
+) -> Iterator[Comparison]:
+    """Compare accelerations, forces and steps in every lane.
+
+    Args:
+        mechanism: What is evaluated.
+        reference: The interpreted evaluator.
+        width: States per vector.
+        evaluate: Of C: states, inputs, and whether forces are wanted.
+        roll: Of C; None: it moves nothing.
+    """
+
+    def expected(trial: Trial) -> Found:
+        solution = reference.evaluate(trial.state, Inputs(tau=trial.tau))
+        qdd = solution.qdd
+        return {"batch": qdd, "batch with forces": qdd, "forces": solution.constraint_force}
+
+    def compiled(given: Sequence[Trial]) -> list[Found]:
+        states = states_of(given)
+        alone, whole = evaluate(states, Inputs(), False), evaluate(states, Inputs(), True)
+        forces = whole.constraint_force
+        assert forces is not None
+        return [
+            {"batch": alone.qdd[k], "batch with forces": whole.qdd[k], "forces": forces[k]}
+            if np.isfinite(alone.qdd[k]).all()
+            else None
+            for k in range(len(given))
+        ]
+
+    given = trials(mechanism, reference)
+    yield from compare(mechanism, expected, compiled, given, _copies(width, len(given)))
+    if roll is None:
+        return
+
+    def stepped(trial: Trial) -> Found:
+        return {"rollout": _rolled(reference, trial, "rk4")}
+
+    def rolled(given: Sequence[Trial]) -> list[Found]:
+        found: list[Found] = [None] * len(given)
+        for first in range(_ROLLED):  # instants are common to all lanes
+            lanes = range(first, len(given), _ROLLED)
+            states = states_of([given[k] for k in lanes])
+            tau = np.array([[given[first].tau]])
+            start = given[first].state.t
+            end = roll(Plan(states.q, states.v, tau, 1, _STEP, 1, "rk4", True, start), Inputs())
+            for lane, k in enumerate(lanes):
+                if lane not in end.stopped:
+                    found[k] = {"rollout": np.concatenate([end.q[lane, -1], end.v[lane, -1]])}
+        return found
+
+    yield from compare(mechanism, stepped, rolled, given[:_ROLLED], width)
+
+
+def _copies(width: int, states: int) -> int:
+    """How often each of some states is given, so that every lane has two of them."""
+    return max(1, -(-2 * width // max(states, 1)))
+
+
+def states_of(given: Sequence[Trial]) -> States:
+    """States of some trials as arrays."""
+    state = [trial.state for trial in given]
+    times, q, v = ([getattr(one, name) for one in state] for name in ("t", "q", "v"))
+    tau = np.array([trial.tau for trial in given])
+    return States(np.array(times), np.array(q), np.array(v), tau)
+
+
+def servo_answers(
+    tasks: Tasks, reference: Dynamics, interpreted: ServoEvaluator, compiled: ServoEvaluator
+) -> Iterator[Comparison]:
+    """Compare errors of tasks, efforts of the law, and efforts within limits.
+
+    Args:
+        tasks: What the law serves.
+        reference: The interpreted evaluator of their mechanism.
+        interpreted: The law in Python.
+        compiled: The same in C.
+    """
+    weights = tasks.allocation.weights
+
+    def answer(law: ServoEvaluator) -> Callable[[Trial], Found]:
+        def answered(trial: Trial) -> Found:
+            state = trial.state
+            errors = law.errors(state)
+            demand = Demand(
+                -40.0 * errors.rate - 400.0 * errors.residual, None, weights, None, Inputs()
+            )
+            outcome = law.evaluate(state, demand)
+            efforts = outcome.servo.efforts
+            law.forget()
+            half = 0.5 * np.abs(efforts) + 1e-3
+            limited, _ = law.allocate(outcome.servo, demand, -half, half)
+            law.forget()
+            return {
+                "errors of tasks": np.concatenate([errors.residual, errors.rate]),
+                "efforts": efforts,
+                "acceleration without motors": outcome.qdd,
+                "shortfall of tasks": outcome.servo.residual,
+                "efforts within limits": limited,
+            }
+
+        return answered
+
+    given = trials(tasks.mechanism, reference)
+    yield from compare(tasks.mechanism, answer(interpreted), _each(answer(compiled)), given)
+
+
+def derivative_answers(
+    mechanism: ResolvedMechanism,
+    expected: Answers,
+    compiled: AnswersOfMany,
+    width: int = 1,
+) -> Iterator[Comparison]:
+    """Compare derivatives at assembled states, where they exist.
+
+    Args:
+        mechanism: What is differentiated.
+        expected: Derivatives in Python at one state.
+        compiled: The same in C at many states.
+        width: States per vector.
+    """
+    given = trials(mechanism, InterpretedDynamics(mechanism))[:_DIFFERENTIATED]
+    yield from compare(mechanism, expected, compiled, given, width)

@@ -1,0 +1,111 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""How far answers of C may be from those of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.compilation.verification.trials import Trial
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+
+# Both evaluators agree to about 1e-12 of the largest number; sine wrong by 1e-6 shows as 1e-6.
+_WITHIN = 1e-9
+# Where the reference itself changes by more when its inputs change as by rounding, so may C. Its
+# sums have another order: tens of roundings, not one.
+_AMPLIFIED = 10.0
+
+#: Arrays by the name of the function that gives them, or None: it has no answer at that state.
+Answers = Callable[[Trial], Mapping[str, Array] | None]
+#: The same at many states.
+AnswersOfMany = Callable[[Sequence[Trial]], Sequence[Mapping[str, Array] | None]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An answer of C and one of the reference.
+
+    Attributes:
+        function: What was asked for.
+        found: Of C.
+        wanted: Of the reference, of the same shape.
+        allowed: Largest difference that rounding explains.
+    """
+
+    function: str
+    found: Array
+    wanted: Array
+    allowed: float
+
+    @property
+    def difference(self) -> float:
+        """Largest difference; infinite where one of both is no number."""
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(np.asarray(self.found, dtype=float) - self.wanted)
+        return float(np.where(np.isfinite(apart), apart, np.inf).max(initial=0.0))
+
+    @property
+    def problem(self) -> str:
+        """What differs, in words; empty: nothing does."""
+        if self.difference <= self.allowed:
+            return ""
+        size = np.abs(self.wanted).max(initial=0.0)
+        return f"{self.function} is off by {self.difference:.2g}, of {size:.3g}"
+
+
+def compare(
+    mechanism: ResolvedMechanism,
+    reference: Answers,
+    compiled: AnswersOfMany,
+    given: Sequence[Trial],
+    copies: int = 1,
+) -> Iterator[Comparison]:
+    """Compare all answers that both have.
+
+    Args:
+        mechanism: What is evaluated.
+        reference: Answers at one state.
+        compiled: Answers of C at many.
+        given: States.
+        copies: How often C answers at each, in turn; so that every lane has its share.
+    """
+    wanted = [answered(reference, trial) for trial in given]
+    # the least favourable of all states, since rows of a lane share one call
+    found = compiled([trial for _ in range(copies) for trial in given])
+    for k, expected in enumerate(wanted):
+        if expected is None:
+            continue
+        near = answered(reference, given[k].nearby(mechanism))
+        if near is None:
+            continue
+        for copy in range(copies):
+            answers = found[copy * len(given) + k]
+            for function, value in (answers or {}).items():
+                wanted_here = expected[function]
+                yield Comparison(function, value, wanted_here, allowed(wanted_here, near[function]))
+
+
+def allowed(expected: Array, near: Array) -> float:
+    """Tell how far an answer of C may be from that of the reference.
+
+    Args:
+        expected: Of the reference.
+        near: The same, at inputs that differ by rounding.
+    """
+    change = float(np.abs(near - expected).max(initial=0.0))
+    return _WITHIN * (1.0 + float(np.abs(expected).max(initial=0.0))) + _AMPLIFIED * change
+
+
+def answered(reference: Answers, trial: Trial) -> Mapping[str, Array] | None:
+    """Answers that are numbers; None: the reference has none there."""
+    try:
+        found = reference(trial)
+    except UkDynamicsError:
+        return None
+    if found is None or not all(np.isfinite(value).all() for value in found.values()):
+        return None
+    return found

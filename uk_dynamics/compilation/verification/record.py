@@ -1,0 +1,74 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Whether a library may be used: what came of its trial, kept in the cache next to it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, processor
+from uk_dynamics.compilation.verification.comparison import Comparison
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.whole_file import whole_file
+
+_log = logging.getLogger(__name__)
+_SUFFIX = ".verified"
+_wrong: dict[Path, str] = {}  # found in this process
+
+
+class WrongLibraryError(CompilationError):
+    """What a compiler made of a mechanism answers otherwise than the interpreted evaluator."""
+
+
+def verify(library: Path, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
+    """Try a library on this processor, unless it has been tried.
+
+    Args:
+        library: The file, in the cache.
+        name: Of the mechanism, for messages.
+        comparisons: Compares its answers with those of the reference; called if need be.
+
+    Raises:
+        WrongLibraryError: It answers wrongly; says which function, by how much, and the compiler.
+    """
+    record, key = library.with_suffix(_SUFFIX), _key(library)
+    problem = _read(record, key)
+    if problem is None:
+        start = time.monotonic()
+        problem = next((each.problem for each in comparisons() if each.problem), "")
+        _log.debug("%s verified in %.3f s", library.name, time.monotonic() - start)
+        with contextlib.suppress(OSError, UkDynamicsError), whole_file(record) as path:
+            path.write_text(f"{key}\n{problem}", encoding="utf-8")
+    if problem:
+        compiler = find_compiler()
+        made_by = "the compiler" if compiler is None else compiler.version.splitlines()[0]
+        message = (
+            f"what {made_by} made of {name} answers wrongly on this processor: {problem}; name"
+            " another compiler in CC"
+        )
+        _wrong[library] = message
+        raise WrongLibraryError(message)
+
+
+def wrong_libraries() -> tuple[str, ...]:
+    """Give what was found wrong in this process, a line each; the interpreted evaluator answers."""
+    return tuple(_wrong.values())
+
+
+def _key(library: Path) -> str:
+    """Digest of a library and of the processor."""
+    return hashlib.sha256(library.read_bytes() + processor().encode()).hexdigest()
+
+
+def _read(record: Path, key: str) -> str | None:
+    """What was found; empty: nothing wrong; None: it has not been tried."""
+    try:
+        found, _, problem = record.read_text(encoding="utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return problem if found == key else None

@@ -1,0 +1,121 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Steps of a control period that are written once, for NumPy, C, lanes and exports.
+
+They are the acceleration from measured velocities, and the path along which the first error decays.
+The rules are written over arrays of floats or of symbols; the generated C is traced from them.
+Flags are 1 or 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import above, at_least, where
+from uk_dynamics.core.servo.control_constants import TOO_LONG, TOO_SHORT
+from uk_dynamics.core.servo.effort_bounds import smaller
+
+Array = NDArray[Any]  # of floats, or of symbols
+
+POWERS = 6  # of the path along which the first error decays
+
+
+class Measurement(NamedTuple):
+    """What the velocities of an instant tell, (1,) each."""
+
+    fresh: Array  # flag: they are remembered; sooner ones would amplify the noise of velocities
+    differs: Array  # flag: the last ones give an acceleration
+    known: Array  # flag: there is an acceleration, from now on
+    elapsed: Array  # since the last ones, in s, where they give one
+
+
+def measurement(
+    past_known: Array, past_t: Array, known: Array, t: Array, period: Array
+) -> Measurement:
+    """What velocities at time t tell; nothing after a pause, or if time went back.
+
+    Args:
+        past_known: Flag: there were velocities, (1,).
+        past_t: When they were measured, in s, (1,).
+        known: Flag: there is an acceleration, (1,); without earlier velocities there is none.
+        t: Time in s, (1,).
+        period: Of control, in s, (1,); 0: control is continuous, and predicts nothing.
+    """
+    no, apart = 0.0 * t, t - past_t
+    forward = where(above(no, apart), no, where(above(period, 0.0), past_known, no))
+    soon = where(above(TOO_SHORT * period, apart), forward, no)
+    near = where(above(apart, TOO_LONG * period), no, forward)
+    return Measurement(
+        1.0 - soon,
+        (1.0 - soon) * near,
+        where(above(soon, 0.5), known, near),
+        at_least(apart, TOO_SHORT * period),
+    )
+
+
+def foreseen(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Array) -> Array:
+    """Acceleration, velocity to remember, and velocity ahead of now, (3, velocities).
+
+    Args:
+        told: As :func:`measurement` has it.
+        v: Velocities, (velocities,).
+        past_v: Remembered ones.
+        qdd: Acceleration so far.
+        ahead: How far, in s, (1,).
+    """
+    qdd = where(above(told.differs, 0.5), (v - past_v) / told.elapsed, qdd)
+    past_v = where(above(told.fresh, 0.5), v, past_v)
+    return np.stack((qdd, past_v, where(above(told.known, 0.5), v + ahead * qdd, v)))
+
+
+def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) -> Array:
+    """Polynomials from a first error to rest at zero, lowest power first, (6, rows).
+
+    They are quintics without acceleration at first; rows of velocities have cubics of their rate.
+
+    Args:
+        error: Of rows of positions, (rows,).
+        rate: Its rate.
+        position: Flag: the row is of a position.
+        duration: In s, above zero, (1,).
+    """
+    h, no = duration, 0.0 * error
+    cube = h * h * h
+    change = rate * h
+    quintic = (
+        *(error, rate, no),
+        *((-10.0 * error - 6.0 * change) / cube, (15.0 * error + 8.0 * change) / (cube * h)),
+        (-6.0 * error - 3.0 * change) / (cube * h * h),
+    )
+    cubic = (rate, no, -3.0 * rate / (h * h), 2.0 * rate / cube, no, no)
+    flag = above(position, 0.5)
+    return np.stack([where(flag, x, y) for x, y in zip(quintic, cubic, strict=True)])
+
+
+def along_path(path: Array, position: Array, now: Array, ahead: Array, duration: Array) -> Array:
+    """Residual and rate of the path now, and its acceleration ahead of now, (3, rows).
+
+    Args:
+        path: As :func:`path_to_rest` gives it.
+        position: Flag: the row is of a position, (rows,); other residuals are rates.
+        now: Time since the begin, in s, (1,).
+        ahead: The same of the instant that efforts are for.
+        duration: In s, (1,).
+    """
+    value, rate, _ = _derivatives(path, smaller(at_least(now, 0.0), duration))
+    _, later_rate, acceleration = _derivatives(path, smaller(at_least(ahead, 0.0), duration))
+    flag = above(position, 0.5)
+    return np.stack((value, where(flag, rate, value), where(flag, acceleration, later_rate)))
+
+
+def _derivatives(path: Array, s: Array) -> tuple[Array, Array, Array]:
+    """Value and two derivatives of polynomials at a time."""
+    value = rate = half = 0.0 * path[0]
+    for coefficient in path[::-1]:
+        half = half * s + rate
+        rate = rate * s + value
+        value = value * s + coefficient
+    return value, rate, 2.0 * half
