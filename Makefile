@@ -1,12 +1,13 @@
 # Every command runs in the project's own environment, which tools/run makes on first use.
 # NAME chooses the mechanism of the demo, ARGS adds arguments: make test ARGS="-k four_bar"
 
-.PHONY: help demo test test-compilers lint docs format clean distclean
+.PHONY: help demo test test-all test-compilers lint docs format clean distclean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo [NAME=...]  a closed-loop mechanism moves under servo control'
-	@echo 'make test [ARGS=...]  all tests'
+	@echo 'make test [ARGS=...]  tests, in some minutes'
+	@echo 'make test-all         all tests, also slow ones and matrices: what CI runs'
 	@echo 'make test-compilers   compiled code of every GCC and Clang, for every processor; ARGS=--help'
 	@echo 'make lint             style, types and layers'
 	@echo 'make docs             the documentation as a site, in out/docs'
@@ -18,6 +19,9 @@ demo:
 	@tools/run uk_dynamics demo $(NAME) --out out/demo $(ARGS)
 
 test:
+	@tools/run pytest --numprocesses auto --dist loadgroup -m "not slow" $(ARGS)
+
+test-all:
 	@tools/run pytest --numprocesses auto --dist loadgroup $(ARGS)
 
 test-compilers:

@@ -43,13 +43,27 @@ OPTIONS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandb
 PATIENCE = 120_000.0  # ms; graphics in software on a busy computer
 
 
+def opened(play: Any, url: str, view: MechanismView, size: tuple[int, int]) -> Any:
+    """The page of a view in a browser, of a size in points."""
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
+    browser = play.chromium.launch(executable_path=named, args=list(OPTIONS))
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+    page.set_default_timeout(PATIENCE)
+    page.goto(url)
+    view.update(0.0)
+    page.get_by_text("total energy").wait_for()
+    for notice in page.locator(".mantine-Notification-closeButton").all():
+        notice.click()  # that graphics are in software
+    return page
+
+
 def pictures(page: Any, view: MechanismView) -> list[Image.Image]:
     """Let time go on in equal steps and take a picture after each."""
     taken = []
     for _ in range(PICTURES):
         view.update(PERIOD / PICTURES)
         view.update(0.0)
-        _painted(page)
+        painted(page)
         shot = Image.open(io.BytesIO(page.screenshot(timeout=PATIENCE, clip=CLIP)))
         taken.append(shot.convert("RGB").resize(SHOWN, Image.Resampling.LANCZOS))
     return taken
@@ -67,7 +81,7 @@ def _periodic() -> Path:
     return file
 
 
-def _painted(page: Any) -> None:
+def painted(page: Any) -> None:
     """Wait until what was sent has arrived and been drawn."""
     page.wait_for_timeout(150)
     page.evaluate("() => new Promise(done => requestAnimationFrame(done))")
@@ -89,20 +103,11 @@ def main() -> int:
         view = MechanismView(server, mechanism, source, tasks=tasks)
         view.update(SETTLED)
         with sync_playwright() as play:
-            named = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
-            browser = play.chromium.launch(executable_path=named, args=list(OPTIONS))
-            width, height = SIZE
-            page = browser.new_page(viewport={"width": width, "height": height})
-            page.set_default_timeout(PATIENCE)
-            page.goto(address(server))
-            view.update(0.0)
-            page.get_by_text("total energy").wait_for()
-            for notice in page.locator(".mantine-Notification-closeButton").all():
-                notice.click()  # that graphics are in software
+            page = opened(play, address(server), view, SIZE)
             for client in server.get_clients().values():
                 client.camera.position, client.camera.look_at = CAMERA, LOOKED_AT
             shown = pictures(page, view)
-            browser.close()
+            page.context.browser.close()
     finally:
         close_server(server)
     first, *others = shown

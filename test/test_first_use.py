@@ -70,6 +70,7 @@ def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):
     assert "slide 0.2 m, swing 1 rad" in text
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_moment_is_one_line(tmp_path):
     program = Path(interrupted_everywhere.__file__)
     report = tmp_path / "report"

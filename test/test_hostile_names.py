@@ -136,6 +136,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("hostile")
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(first=names, second=names)
 def test_programs_read_the_same_names(folder, first, second):

@@ -143,6 +143,7 @@ def test_simulate_that_has_not_begun_leaves_an_older_file(tmp_path: Path) -> Non
     assert (tmp_path / "run.npz").read_text() == "yesterday's"
 
 
+@pytest.mark.slow
 def test_reproduce(tmp_path: Path) -> None:
     command = Command(tmp_path, "reproduce", "de_falco", "--out", "studies")
     status, out, err = command.interrupt(at_work)
@@ -159,6 +160,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_plot(tmp_path: Path, recording: Path) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "report.html").write_text("yesterday's")
@@ -168,6 +170,7 @@ def test_plot(tmp_path: Path, recording: Path) -> None:
     assert (tmp_path / "report.html").read_text() == "yesterday's"
 
 
+@pytest.mark.slow
 def test_sweep(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     parquet = pytest.importorskip("pyarrow.parquet")

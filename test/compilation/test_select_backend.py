@@ -104,6 +104,7 @@ def test_above_60_velocities_one_long_loop_is_not_compiled_unasked(unready, capl
     assert not list(tmp_path.rglob("*.so"))
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_large_mechanisms_with_local_loops_share_a_library(tmp_path):
     for cells in (21, 30):  # 63 velocities and 90
@@ -175,7 +176,16 @@ def test_the_backend_must_exist():
 
 
 @needs_compiler
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, None])
+@pytest.mark.parametrize(
+    "end",
+    [
+        signal.SIGKILL,
+        *(
+            pytest.param(end, marks=pytest.mark.slow)
+            for end in (signal.SIGINT, signal.SIGTERM, None)
+        ),
+    ],
+)
 def test_the_compiling_process_ends_with_the_one_that_wants_it(end, tmp_path):
     program = (
         "import sys, uk_dynamics as ukd\n"

@@ -132,6 +132,7 @@ def measured_motion(
         yield t, positions, velocities, ReferenceSample(sample.value + 0.01, *sample[1:])
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
@@ -156,6 +157,7 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks

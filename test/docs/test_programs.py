@@ -27,7 +27,8 @@ from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.resources import shipped_files
 
-SLOW = {"sweeps", "mechanisms"}  # thirty simulations on a cluster of one's own; twenty machines
+# thirty simulations on a cluster of one's own; twenty machines; much that is compiled or fitted
+SLOW = {"sweeps", "mechanisms", "compiled", "derivatives", "identification"}
 SHELL = ("sh", "bash")
 DURATION = 0.1  # s of simulated time
 # What else a command takes so that it ends soon.

@@ -22,6 +22,7 @@ from docs.generators import command_page
 DOCS = ROOT / "docs"
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="needs Sphinx, MyST and Furo")
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no 
 BY_HAND = 1.6  # s, of the task
 
 
+@pytest.mark.slow
 def test_the_lift_is_faster_than_by_hand_and_within_the_limits_in_open_loop() -> None:
     lift = example("planning/excavator_lift")
     machine = shipped("excavator")

@@ -66,6 +66,7 @@ def _runs(name, tasks, limit, count):
     return runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_side_by_side_as_one_at_a_time(name):
     tasks, limit = CASES[name]
@@ -166,6 +167,7 @@ tasks: {raised: {type: joint, joint: left, reference: {type: live, value: VALUE}
 """
 
 
+@pytest.mark.slow
 def test_live_samples_switched_constraints_and_internal_forces():
     """Each motion has others: of its task, of what the law takes for switched on, of a force."""
     machine = mechanism(CARTS, PULLEY)

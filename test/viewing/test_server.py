@@ -76,6 +76,7 @@ def test_meshes_are_shown(server):
     assert not MechanismView(server, mechanism, source).problems
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_ended():
     process = subprocess.Popen(
         [sys.executable, "-m", "uk_dynamics", "view", "four_bar", "--port", "0", "--play"],

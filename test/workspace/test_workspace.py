@@ -70,6 +70,7 @@ def test_a_piston_moves_by_two_cranks() -> None:
         assert not mechanism.model.limit_violations(q)
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_picture_and_a_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

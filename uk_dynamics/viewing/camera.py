@@ -25,9 +25,9 @@ FIT = "Fit"
 PRESETS = (*_FROM, FIT)
 START = (0.3, -1.1, 0.4)
 _MARGIN = 1.3  # of the distance: links have a thickness
-_UPRIGHT = (
-    0.8  # width over height: below, the panel covers the lower part of the page, as on phones
-)
+# Width over height: below, the panel covers the lower part of the page, as on phones.
+_UPRIGHT = 0.7
+_STILL = 1e-3  # of the distance: what a page reports is rounded
 _UNCOVERED = 0.4  # of the height
 
 
@@ -42,10 +42,30 @@ def look(camera: Any, preset: str, points: Array) -> None:
     camera.position, camera.look_at = position, centre
 
 
-def begin(camera: Any, points: Array) -> None:
-    """Move a new camera to where all points, (n, 3), in m, are in a picture of its shape."""
-    position, centre = placed(np.array(START), points, float(camera.fov), float(camera.aspect))
-    camera.position, camera.look_at = position, centre
+class Fitted:
+    """A new camera that shows all of the machine until the user moves it."""
+
+    def __init__(self, camera: Any) -> None:
+        self._camera = camera
+        self._aspect = math.nan  # of the picture, when the camera was placed last
+        self._position: Array | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether the picture has another shape, and the camera is where it was placed."""
+        if self._position is None:
+            return True
+        moved = np.linalg.norm(self._camera.position - self._position)
+        still = bool(moved <= _STILL * np.linalg.norm(self._position))
+        return still and float(self._camera.aspect) != self._aspect
+
+    def fit(self, points: Array) -> None:
+        """Place the camera where it sees all points, (n, 3), in m."""
+        camera = self._camera
+        self._aspect = float(camera.aspect)
+        position, centre = placed(np.array(START), points, float(camera.fov), self._aspect)
+        camera.position, camera.look_at = position, centre
+        self._position = position
 
 
 def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[Array, Array]:

@@ -119,7 +119,7 @@ class MachineNumbers:
         digits = 0 if per > 1.0 else 3
         place = ", ".join(f"{per * x + 0.0:.{digits}f}" for x in instant.centre)
         rows = [
-            ("mass", engineering(1e3 * self._mechanism.model.total_mass, "g")),
+            ("mass", engineering(self._mechanism.model.total_mass, "kg")),
             ("centre of mass", f"{place} {unit}"),
             ("kinetic energy", engineering(instant.energy.kinetic, "J")),
             ("total energy", engineering(instant.energy.total, "J")),

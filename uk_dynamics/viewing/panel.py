@@ -282,9 +282,20 @@ class Panel:
                 camera.look(event.client.camera, event.target.value, self._points())
 
     async def _on_client(self, client: Any) -> None:
-        """All of the machine is in the picture, whatever the shape of the window."""
-        with client.atomic():
-            camera.begin(client.camera, self._points())
+        """All of the machine is in the picture, whatever the shape of the window.
+
+        A page opens before its panel takes part of the window: until the user moves the camera,
+        the view is fitted again to each new shape.
+        """
+        fitted = camera.Fitted(client.camera)
+
+        def fit(_: Any) -> None:
+            if fitted.due:
+                with client.atomic():
+                    fitted.fit(self._points())
+
+        fit(client.camera)
+        client.camera.on_update(fit)
 
     async def _on_time(self, event: Any) -> None:
         if event.client_id is not None:

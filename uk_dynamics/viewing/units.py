@@ -62,11 +62,18 @@ def lengths(model: RobotModel) -> dict[str, bool]:
 
 
 def engineering(value: float, unit: str, negligible: float = 0.0) -> str:
-    """Four digits with a prefix, such as ``205.9 kN``; what is negligible is 0."""
+    """Four digits and a prefix, such as ``205.9 kN``, or ``13,120 kg``: tonnes have no prefix.
+
+    What is negligible, or less than a millionth, is 0.
+    """
     size = abs(value)
     if not math.isfinite(value):
         return f"{value} {unit}"
-    if size <= negligible or size < 1e-9:
+    if size <= negligible or size < _PREFIXES[-1][0]:
         return f"0 {unit}"
+    if unit == "kg":
+        if size >= 1.0:
+            return f"{float(f'{value:.4g}'):,.12g} kg"
+        value, unit, size = 1e3 * value, "g", 1e3 * size
     scale, prefix = next((p for p in _PREFIXES if size >= 0.99995 * p[0]), _PREFIXES[-1])
     return f"{value / scale:.4g} {prefix}{unit}"

@@ -47,7 +47,16 @@ def same(found: np.ndarray, expected: np.ndarray, relative: float = RELATIVE) ->
 
 @needs_cpp
 # redundant rows; rotations, references; floating, rolling; switched rows
-@pytest.mark.parametrize("name", ["five_bar", "coordinated_robots", "rolling_disc", "landing_leg"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "landing_leg",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("five_bar", "coordinated_robots", "rolling_disc")
+        ),
+    ],
+)
 def test_batches_are_those_of_the_interpreted_evaluator(name):
     machine = shipped(name)
     q, v, tau = states(machine, 4)

@@ -43,6 +43,7 @@ def test_trajectories_are_those_of_the_interpreted_evaluator(method, project):
     assert done.q.shape == (5, 4, 4)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_rows_on_velocities_and_on_time_are_projected_too():
     disc = shipped("rolling_disc")

@@ -61,6 +61,7 @@ def measured(completion: StateCompletion, q: np.ndarray) -> np.ndarray:
     return q[[model.position_index(name) for name in completion.encoders.names]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORKSPACES)
 def test_pose_of_a_platform_from_the_encoders_of_its_motors(name: str) -> None:
     mechanism = shipped(name)

@@ -113,7 +113,9 @@ def test_the_advised_tolerance_gives_back_the_mobility(name, seed):
     assert not [f for f in check(machine) if f.severity == "error"]
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "backend", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_measured_machine_moves_as_the_ideal_one(name, backend):
     make, _ = MACHINES[name]

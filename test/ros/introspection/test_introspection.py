@@ -68,6 +68,7 @@ def test_echo_takes_what_the_publisher_offers_also_what_was_kept(ros, start_proc
     assert shown["position"] == [0.25, float("inf")]
 
 
+@pytest.mark.slow
 def test_rate_and_ctrl_c_and_a_name_that_is_not_there(ros: Ros, start_process: StartProcess):
     node = ros.node("sender")
     publisher = node.create_publisher(JointState, "states", 10)

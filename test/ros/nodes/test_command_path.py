@@ -186,6 +186,7 @@ def drive(machine: Machine, start_process: StartProcess, start_node: StartProces
     return controller, watchdog
 
 
+@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_that_stops_leaves_no_effort(
@@ -210,6 +211,7 @@ def test_a_controller_that_stops_leaves_no_effort(
         assert watchdog.stop() == 0, "the controller has told it that it has ended"
 
 
+@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_stops_when_nobody_watches_it(
@@ -233,6 +235,7 @@ def test_a_controller_stops_when_nobody_watches_it(
     machine.drives_on()
 
 
+@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("machine", [ZEROING_CONTROLLER], indirect=True)
 def test_a_controller_deactivated_by_somebody_else_leaves_no_effort(

@@ -32,6 +32,7 @@ SWING = "1.2 + 0.5*sin(3*t) + 0.25*sin(7*t)"
 COMMANDS = 900  # at 200 Hz: 4.5 s
 
 
+@pytest.mark.slow
 @pytest.mark.retry(reason="commands in real time come late where the computer is busy")
 def test_a_machine_is_calibrated_and_identified_from_its_nodes(
     ros: Ros, start_node, tmp_path: Path, capsys: pytest.CaptureFixture[str]

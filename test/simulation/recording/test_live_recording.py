@@ -52,6 +52,7 @@ def times_of_others(path: Path) -> list[float]:
         return [1e-9 * time for _, time, _ in reader.messages(connections=chosen)]
 
 
+@pytest.mark.slow
 def test_killed(tmp_path: Path) -> None:
     path, _, _ = end_long_run(tmp_path, signal.SIGKILL)
     loaded = ukd.Trajectory.load(path)
@@ -62,6 +63,7 @@ def test_killed(tmp_path: Path) -> None:
     np.testing.assert_allclose(times_of_others(path), loaded.t, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     path, status, err = end_long_run(tmp_path, signal.SIGINT)
     assert (status, err) == (

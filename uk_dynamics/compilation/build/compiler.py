@@ -14,11 +14,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -73,40 +75,39 @@ class Compiler:
         units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if apart else 1
         if straight:
             units = max(units, 2)
-        common = [*self.command, *FLAGS, *_LIBRARY]
-        if units == 1:
-            what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
-            self._run([*common, self.optimization, *self.options], what)
-        else:
-            self._build_units(common, units, source, library, straight=straight)
+        with compiling_threads(units) as start:
+            if units == 1:
+                what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
+                start(partial(self._run, (self.optimization,), what))()
+            else:
+                self._build_units(start, units, source, library, straight=straight)
         if not library.is_file():
             raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
 
     def _build_units(
-        self, common: list[str], units: int, source: Path, library: Path, *, straight: bool
+        self, start: Starting[Any], units: int, source: Path, library: Path, *, straight: bool
     ) -> None:
         """The first unit has all but pieces, and half as many of those as others, or none."""
         objects = [str(library.with_suffix(f".{k}.o")) for k in range(units)]
+        first = 0 if straight else _PATTERN // (2 * units - 1)
 
         def build(unit: int) -> None:
-            first = 0 if straight else _PATTERN // (2 * units - 1)
             shares = [k for k in range(_PATTERN) if _unit_of(k, units, first) == unit]
             mine = "||".join(f"(k)%{_PATTERN}=={k}" for k in shares) or "0"
             what = [_WITHIN] if unit else [_EXPORT, *_python()]
             what += [f"-DUK_IN_UNIT(k)=({mine})", "-c", str(source), "-o", objects[unit]]
             how = _STRAIGHT if unit and straight else (self.optimization,)
-            self._run([*common, *how, *self.options], what)
+            self._run(how, what)
 
-        with ThreadPoolExecutor(units) as pool, ending_compilers(pool) as answers:
-            answers += [pool.submit(build, unit) for unit in range(units)]
-            for answer in answers:
-                answer.result()
+        for answer in [start(partial(build, unit)) for unit in range(units)]:
+            answer()
         what = ["-shared", *objects, "-lm", "-o", str(library)]
-        self._run([*common, *self.options], what)
+        start(partial(self._run, (self.optimization,), what))()
 
-    def _run(self, how: list[str], what: list[str]) -> None:
+    def _run(self, how: tuple[str, ...], what: list[str]) -> None:
         output = Path(what[-1])
-        status, said_all = _run([*how, *what], output.parent)
+        command = [*self.command, *FLAGS, *_LIBRARY, *how, *self.options, *what]
+        status, said_all = _run(command, output.parent)
         if status != 0:
             lines = (said_all.strip() or "nothing").splitlines()
             said = next((line for line in lines if "error" in line), lines[0])
@@ -119,7 +120,50 @@ def _unit_of(share: int, units: int, first: int) -> int:
     return 0 if share < first else 1 + (share - first) % (units - 1)
 
 
-_running: set[subprocess.Popen[str]] = set()
+T = TypeVar("T")
+
+Starting = Callable[[Callable[[], T]], Callable[[], T]]
+
+
+class _Ends(threading.local):
+    """The events after which no compiler is wanted any more in the present thread."""
+
+    events: tuple[threading.Event, ...] = ()
+
+
+_ends = _Ends()
+_LOOK = 0.05  # s from one look to the next, at them and at signals
+
+
+@contextlib.contextmanager
+def compiling_threads(number: int) -> Iterator[Starting[Any]]:
+    """Start what waits for compilers in threads; where the block fails, those compilers end.
+
+    What starts a function returns another one, which waits for its answer.
+
+    Ctrl-C interrupts the main thread, at any moment: no compiler is started there. Each thread ends
+    its own, so that none is overlooked that is about to begin.
+    """
+    events = (*_ends.events, threading.Event())
+
+    def within(work: Callable[[], T]) -> T:
+        _ends.events = events
+        return work()
+
+    with ThreadPoolExecutor(number) as pool:
+        try:
+            yield lambda work: partial(_answer, pool.submit(within, work))
+        except BaseException:
+            events[-1].set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _answer(future: Future[T]) -> T:
+    """Wait for an answer; Ctrl-C just before a wait without limit would be heard after it."""
+    while not future.done():
+        wait((future,), timeout=_LOOK)
+    return future.result()
 
 
 def _run(command: list[str], temporary: Path) -> tuple[int, str]:
@@ -137,35 +181,21 @@ def _run(command: list[str], temporary: Path) -> tuple[int, str]:
         start_new_session=True,
         env={**os.environ, "TMPDIR": str(temporary)},
     )
-    _running.add(process)
     # this process may be in a control loop with real-time priority, and compilers inherit it
     with contextlib.suppress(ProcessLookupError):
         os.sched_setscheduler(process.pid, os.SCHED_OTHER, os.sched_param(0))
-    try:
-        _, complaints = process.communicate()
-    except BaseException:
-        _end(process)
-        process.wait()
-        raise
-    finally:
-        _running.discard(process)
+    while (complaints := _complaints(process)) is None:
+        if any(event.is_set() for event in _ends.events):
+            _end(process)
     return process.returncode, complaints
 
 
-@contextlib.contextmanager
-def ending_compilers(pool: ThreadPoolExecutor) -> Iterator[list[Future[Any]]]:
-    """Collect what threads of a pool compile; where it fails, end the compilers they wait for."""
-    answers: list[Future[Any]] = []
+def _complaints(process: subprocess.Popen[str]) -> str | None:
+    """What a compiler that has ended complains about; None: it has not, after a moment."""
     try:
-        yield answers
-    except BaseException:
-        # also those that a thread has yet to start
-        pool.shutdown(wait=False, cancel_futures=True)
-        while not all(answer.done() for answer in answers):  # of which some were cancelled
-            wait(answers, timeout=0.05)
-            for process in tuple(_running):
-                _end(process)
-        raise
+        return process.communicate(timeout=_LOOK)[1]
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -13,7 +13,6 @@ import functools
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from enum import Enum
 from importlib import import_module
@@ -25,7 +24,7 @@ from uk_dynamics.compilation.build.compilable import check, obstacles
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
     Compiler,
-    ending_compilers,
+    compiling_threads,
     find_compiler,
     no_compiler,
 )
@@ -175,10 +174,9 @@ def _library(
 def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
     """Results of functions that wait for compilers; an interrupt ends the compilers."""
     # they are separate processes
-    with ThreadPoolExecutor(2) as pool, ending_compilers(pool) as answers:
-        answers += [pool.submit(function) for function in work]
-        for answer in answers:
-            yield answer.result()
+    with compiling_threads(2) as start:
+        for answer in [start(function) for function in work]:
+            yield answer()
 
 
 def _fault(library: Path) -> str:

@@ -23,6 +23,7 @@ static int uk_admit(uk_memory *m, int answers, uk_admitted_rows *x) {
     uk_admissible_terms(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                         m->A_t, m->qdd, x->task, x->motor, x->size, sure);
     x->n = UK_ADMISSIBLE;
+    m->rank = UK_NV - UK_ADMISSIBLE; /* else told below */
     if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0) return 0;
   }
 #endif

@@ -238,6 +238,8 @@ class ServoLayout(Layout):
             ("past_v", nv, ""),
             ("acceleration_known", 1, ""),
             ("measured_qdd", nv, "from the last two velocities"),
+            ("regular_rank", 1, "of the structure, in the last period without a hold"),
+            ("periods_held", 1, "since, through a singular configuration"),
             ("begun", 1, "whether there is a first error"),
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
@@ -312,6 +314,6 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "known_commands", "internal", "tree", "allowed", "failed", "singular"),
-    *("dependent", "ordered", "forces"),
+    *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
+    *("allowed", "failed", "singular", "dependent", "ordered", "forces"),
 )

@@ -63,11 +63,17 @@ class Corners:
     """Origins of the links, and corners of the boxes around their shapes; of meshes the origin."""
 
     def __init__(self, model: RobotModel, visuals: Iterable[Visual], size: float) -> None:
-        """Shapes that are larger than the scene, such as ground, count up to its ``size`` in m."""
+        """Of what stands still, such as ground, count up to the ``size`` of the scene, in m."""
         self._count = len(model.link_names)
+        above = {joint.child: joint for joint in model.description.joints}
+
+        def moves(link: str) -> bool:
+            joint = above.get(link)
+            return joint is not None and (joint.type != "fixed" or moves(joint.parent))
+
         links, corners = [], []
         for visual in visuals:
-            half = np.minimum(_half(visual), 0.5 * size)
+            half = np.minimum(_half(visual), np.inf if moves(visual.link) else 0.5 * size)
             pose = visual.pose
             corners.append(pose.translation + (_SIGNS * half) @ pose.rotation.T)
             links.append(model.link_names.index(visual.link))
