@@ -244,7 +244,8 @@ static void uk_lanes_orthonormalize(uk_lanes_memory *m, int count) {
   }
 }
 
-/* As uk_kernel, by place, for all lanes alike; how many rows, and which of both they are. */
+/* Orthonormal rows, by place, for all lanes alike, of the combinations of rows that vanish, or of those
+ * that do not, whichever are fewer; how many, and which of both they are. */
 static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   uk_lanes *x = m->right;
@@ -258,7 +259,7 @@ static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
     m->kernel[k][k] = uk_pick(m->independent[k], one, zero);
   for (int d = first; d < UK_M; ++d) {
     const uk_mask left_out = uk_not(m->independent[d]);
-    UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
+    UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_pick(left_out, m->W[d][k], zero), zero);
     uk_lanes_solve_upper(m, x);
     UK_EACH(k, most)
       if (*vanishing) m->kernel[d - first][k] = -x[k];
