@@ -55,6 +55,8 @@ class Command(MotorCommand):
         tracking_error: Of each task row, value − reference, (mt,), in m or rad.
         tracking_rate: Its rate, (mt,), in m/s or rad/s.
         servo: Ranks, reachability and unreachable residuals, without limits.
+        held: Whether ``efforts`` are those of the last period: the rank of the structure differs,
+            in a singular configuration, for 0.1 s at most.
     """
 
     missing: Mapping[str, float]
@@ -62,6 +64,7 @@ class Command(MotorCommand):
     tracking_error: Array
     tracking_rate: Array
     servo: ServoSolution
+    held: bool = False
 
     @property
     def actuation(self) -> str:

@@ -12,7 +12,7 @@
 
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
-  m->warm = m->past_known = m->acceleration_known = m->begun = 0.0;
+  m->warm = m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
   uk_restart(m->commands, &m->known_commands, efforts);
 }
 
@@ -69,6 +69,14 @@ static void uk_desire(uk_memory *m, double t) {
 #include "uk_resistance.h"
 #endif
 
+/* Whether this period holds the last efforts, in a singular configuration. */
+static int uk_hold(uk_memory *m) {
+  double left[3];
+  uk_passage(&m->rank, &m->regular_rank, &m->periods_held, &m->known_commands, &m->period, left);
+  m->regular_rank = left[1], m->periods_held = left[2];
+  return left[0] != 0.0;
+}
+
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
  * as uk_evaluate says, 3: a reference has no value, 4: the search within limits failed, 5: motors
  * cannot cause the internal forces. The tracking errors are in the memory. Where there are no
@@ -118,7 +126,10 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
     for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
   }
-  if (within && (reached || UK_LEVELS == 1)) {
+  if (uk_hold(m)) {
+    for (int j = 0; j < UK_NU; ++j)
+      efforts[j] = fmin(fmax(m->commands[j], m->lower[j]), m->upper[j]);
+  } else if (within && (reached || UK_LEVELS == 1)) {
     memcpy(efforts, m->efforts, sizeof m->efforts);
   } else {
     if (uk_allocate(m)) return 4;

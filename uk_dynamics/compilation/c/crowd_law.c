@@ -290,7 +290,10 @@ static int uk_crowd_alone(uk_group *g, uk_crowd *c, long long first, int l, doub
     UK_EACH(j, UK_NU) g->efforts[j][l] = efforts[j];
     return 1;
   }
-  return uk_crowd_ask(g, c, first, l, t, q, v, flags);
+  if (!uk_crowd_ask(g, c, first, l, t, q, v, flags)) return 0;
+  UK_PART(g->regular_rank[0], l) = own->regular_rank;
+  UK_PART(g->periods_held[0], l) = own->periods_held;
+  return 1;
 }
 
 /* What laws want at measured states, and the memory at the states that they are for. */
@@ -322,10 +325,13 @@ static void uk_lanes_want(const uk_lanes_memory *measured, uk_lanes_memory *m, u
 
 /* Efforts of laws, of which the closed form is sure in some lanes. */
 static void uk_lanes_decide(const uk_lanes_memory *measured, const uk_lanes_memory *m, uk_group *g,
-                            uk_crowd *c, long long first, double t, uk_mask sure, uk_mask *failed) {
+                            uk_crowd *c, long long first, double t, double rank, uk_mask sure,
+                            uk_mask *failed) {
   const uk_lanes zero = uk_all(0.0), *q = measured->q, *v = measured->v;
   uk_lanes later[UK_NV];
   UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
+  g->regular_rank[0] = uk_pick(sure, uk_all(rank), g->regular_rank[0]);
+  g->periods_held[0] = uk_pick(sure, zero, g->periods_held[0]);
   sure &= g->internal[0] == zero;
   const uk_mask served = sure & uk_lanes_within(g, v, later) & ~*failed;
   if (uk_any(~served)) UK_EACH(l, g->lanes) {
@@ -359,10 +365,12 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
   UK_EACH(k, groups) {
 #if UK_CLOSED
     const uk_mask sure = uk_lanes_law(m + k, g + k, admitted + k);
+    const double rank = UK_NV - admitted[k].n;
 #else
     const uk_mask sure = (uk_mask)uk_all(0.0);
+    const double rank = 0.0;
 #endif
-    uk_lanes_decide(measured + k, m + k, g + k, c, first[k], t, sure, failed + k);
+    uk_lanes_decide(measured + k, m + k, g + k, c, first[k], t, rank, sure, failed + k);
   }
 }
 

@@ -203,11 +203,10 @@ class ServoLayout(Layout):
         #: Inputs and answers of the law, one behind the other.
         self.law = slice(settings.start, self.allocation.stop)
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
-        if self.clusters:
-            self._add(
-                ("task_part", rows * nv, "task rows in the admissible motions"),
-                ("motor_part", motors * nv, "motors, likewise"),
-            )
+        self._add(
+            ("task_part", rows * nv, "task rows in the admissible motions"),
+            ("motor_part", motors * nv, "motors, likewise"),
+        )
         settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
@@ -229,6 +228,8 @@ class ServoLayout(Layout):
             ("past_v", nv, ""),
             ("acceleration_known", 1, ""),
             ("measured_qdd", nv, "from the last two velocities"),
+            ("regular_rank", 1, "of the structure, in the last period without a hold"),
+            ("periods_held", 1, "since, through a singular configuration"),
             ("begun", 1, "whether there is a first error"),
             ("begin", 1, "when it was"),
             ("approach_time", 1, "in which it decays"),
@@ -303,5 +304,6 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
 _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
-    *("approach_time", "known_commands", "internal", "tree", "allowed"),
+    *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
+    "allowed",
 )

@@ -25,6 +25,7 @@ from uk_dynamics.core.servo import (
     effort_bounds,
     foreseen,
     measurement,
+    passage,
     path_to_rest,
     remembered,
 )
@@ -118,6 +119,7 @@ def period_steps(dialect: Dialect) -> list[str]:
         return function(f"{name}_{step}", given, tuple(result), targets, dialect, ())
 
     instant = dict.fromkeys(("past_known", "past_t", "known", "t", "period"), 1)
+    place = dict.fromkeys(("rank", "regular", "held", "known", "period"), 1)
     told = Measurement(*graph.variables("told", 4)[:, None])
     joint = dict.fromkeys(("v", "past_v", "qdd", "ahead"), 1)
     row = dict.fromkeys(("error", "rate", "position", "duration"), 1)
@@ -126,6 +128,7 @@ def period_steps(dialect: Dialect) -> list[str]:
     return [
         written("measurement", tuple(instant), told=np.stack(measurement(*of(**instant)))),
         written("foreseen", ("told", *joint), seen=foreseen(told, *of(**joint))),
+        written("passage", tuple(place), left=passage(*of(**place))),
         written("path_to_rest", tuple(row), path=path_to_rest(*of(**row))),
         written("along_path", ("path", *times), along=along_path(path, *of(**times))),
     ]

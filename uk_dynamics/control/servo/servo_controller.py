@@ -26,7 +26,7 @@ from uk_dynamics.control.servo.compiled_period import (
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.core.servo import ServoSolution, passage
 from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -209,6 +209,7 @@ class ServoController:
     @active.setter
     def active(self, active: ActiveConstraints | None) -> None:
         self._active, self._memory.current = active, False
+        self._memory.fields["regular_rank"][0] = 0.0  # of other rows
 
     @property
     def structure(self) -> Mapping[str, ReferenceSample]:
@@ -237,6 +238,7 @@ class ServoController:
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
         self.start.reset()
+        self._memory.fields["regular_rank"][0] = 0.0
         if self.prediction is not None:
             self.prediction.reset()
 
@@ -314,14 +316,26 @@ class ServoController:
         outcome = self._evaluator.evaluate(ahead, demand, references)
         servo = outcome.servo
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
-        efforts, settled = self._within(servo, demand, bounds)
+        if held := self._holds(outcome.free.rank):
+            last = self._memory.limits["past"][0]
+            efforts, settled = np.clip(last, bounds.lower, bounds.upper), True
+        else:
+            efforts, settled = self._within(servo, demand, bounds)
         self.limits.remember(efforts)
         names = self.mechanism.actuators.names
         limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
         return Command(
             **self._told(servo, errors, efforts, limited, settled=settled),
             **_caused(outcome, efforts),
+            held=held,
         )
+
+    def _holds(self, rank: int) -> bool:
+        """Whether this period holds the last efforts, in a singular configuration."""
+        fields = self._memory.fields
+        past = [fields[x] for x in ("regular_rank", "periods_held", "known_commands", "period")]
+        hold, past[0][:], past[1][:] = passage(np.array([float(rank)]), *past)
+        return bool(hold[0])
 
     def _told(
         self,
@@ -364,12 +378,14 @@ class ServoController:
             efforts: That are sent, (motors,).
             flags: Of its law: motors at their power limits, then at their rate limits, ...
         """
-        law, flags = period.servo, flags.copy()
+        law, flags, held = period.servo, flags.copy(), bool(self._memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
         names = self.mechanism.actuators.names
 
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
             servo = law.solution_of(past)
+            if held:
+                return servo, efforts, {}, True
             bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
             if self._serves(servo, bounds):
                 return servo, servo.efforts, {}, True
@@ -385,7 +401,7 @@ class ServoController:
                 return _caused(law.outcome_of(past), found)
             errors = (law.told(past, f"tracking_{what}") for what in ("error", "rate"))
             told = self._told(servo, TrackingErrors(*errors), found, limited, settled=settled)
-            return told | {"efforts": efforts}
+            return told | {"efforts": efforts, "held": held}
 
         return PeriodCommand.of(efforts, find)
 

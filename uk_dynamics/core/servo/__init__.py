@@ -32,6 +32,7 @@ from uk_dynamics.core.servo.period_steps import (
     along_path,
     foreseen,
     measurement,
+    passage,
     path_to_rest,
 )
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts

@@ -2,7 +2,8 @@
 
 """Steps of a control period that are written once, for NumPy, C, lanes and exports.
 
-They are the acceleration from measured velocities, and the path along which the first error decays.
+They are the acceleration from measured velocities, the path along which the first error decays, and
+what a period does in a singular configuration.
 The rules are written over arrays of floats or of symbols; the generated C is traced from them.
 Flags are 1 or 0.
 """
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import above, at_least, where
-from uk_dynamics.core.servo.control_constants import TOO_LONG, TOO_SHORT
+from uk_dynamics.core.servo.control_constants import LONGEST_HOLD, TOO_LONG, TOO_SHORT
 from uk_dynamics.core.servo.effort_bounds import smaller
 
 Array = NDArray[Any]  # of floats, or of symbols
@@ -69,6 +70,29 @@ def foreseen(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Arra
     qdd = where(above(told.differs, 0.5), (v - past_v) / told.elapsed, qdd)
     past_v = where(above(told.fresh, 0.5), v, past_v)
     return np.stack((qdd, past_v, where(above(told.known, 0.5), v + ahead * qdd, v)))
+
+
+def passage(rank: Array, regular: Array, held: Array, known: Array, period: Array) -> Array:
+    """Whether a period holds the last efforts, and what it leaves for the next one, (3, 1).
+
+    Where the rank of the structure changes, the law sees a machine with other degrees of freedom,
+    whose efforts have nothing to do with those before and after: with one more in a singular
+    configuration, and with one less close to it, where redundant rows seem independent. The last
+    efforts are held there, but no longer than ``LONGEST_HOLD``: a machine that stays there is not
+    left uncontrolled.
+
+    Args:
+        rank: Of the structure, (1,).
+        regular: Its last one without a hold; 0: unknown, (1,).
+        held: Periods of the hold so far, (1,).
+        known: Flag: there are last efforts, (1,).
+        period: Of control, in s, (1,); 0: control is continuous, and nothing is held.
+    """
+    no = 0.0 * rank
+    brief = where(above((held + 0.5) * period, LONGEST_HOLD), no, known)
+    hold = where(above(regular * (rank - regular) ** 2 * period, 0.0), brief, no)
+    flag = above(hold, 0.5)
+    return np.stack((hold, where(flag, regular, rank), where(flag, held + 1.0, no)))
 
 
 def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) -> Array:
