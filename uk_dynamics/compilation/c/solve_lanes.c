@@ -205,7 +205,7 @@ static void uk_lanes_coordinates(uk_lanes_memory *m, const uk_lanes *right) {
 }
 
 /* The d of least d^T M d with A d = right on the independent rows. */
-static void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
+static UK_OPTIONAL void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
   uk_lanes_coordinates(m, right);
   UK_EACH(i, UK_NV) d[i] = i < UK_COUNT ? m->z[i] : uk_all(0.0);
   for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, d);
