@@ -36,7 +36,7 @@ static int uk_derivative(uk_memory *m, uk_motion *c, double *a) {
     if (!failed) uk_apply(m, c);
   }
   if (!failed && uk_follow_structure(m, c)) failed = 2;
-  if (!failed) failed = uk_answer(m, 0);
+  if (!failed) failed = uk_answer_along(m, c);
   if (failed == 1) return 1;
   for (int i = 0; i < UK_NV; ++i) a[i] = failed ? NAN : m->qdd[i];
   return 0;
