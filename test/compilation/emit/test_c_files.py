@@ -14,17 +14,25 @@ from support.mechanism_builder import clustered, shipped
 
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import RECIPES, Library, Recipe
-from uk_dynamics.compilation.emit.c_text import assemble, headers
+from uk_dynamics.compilation.emit.c_text import assemble, header, headers
+from uk_dynamics.compilation.emit.completion_source import (
+    completion_declarations,
+    completion_definitions,
+)
+from uk_dynamics.compilation.emit.constants import config
+from uk_dynamics.compilation.trace.terms import trace
+from uk_dynamics.control.estimation.state_completion import StateCompletion
+from uk_dynamics.conversion.controller_package.parts import loop_tables
 from uk_dynamics.mechanism.tasks import Tasks
 
 compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C compiler on this machine")
 
 FOLDER = Path(import_module("uk_dynamics.compilation").__file__ or "").parent / "c"
-# Derivatives come with the headers of their own generator, and Python with its own.
+# Derivatives come with the headers of their own generator.
 ELSEWHERE = (
     r"derivatives|force_derivatives|effort_derivatives|projection_derivatives|parameter_existence"
-    r"|row_inverse|ode|python"
+    r"|row_inverse|ode"
 )
 OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
 
@@ -59,15 +67,28 @@ def test_every_file_of_a_library_compiles_alone(
     case: tuple[Library, Recipe, str], tmp_path: Path
 ) -> None:
     text = written(*case)
-    for name, content in headers(text).items():
-        (tmp_path / name).write_text(content)
-    included = re.findall(rf"{re.escape(str(FOLDER))}/(\S+)", preprocessed(text, tmp_path, "-MM"))
-    alone = [x for x in included if not re.match(ELSEWHERE, x) and x != "cluster_python.c"]
+    alone = files_that_compile_alone(text, tmp_path)
     assert alone or case[0] is Library.DERIVATIVE_BATCH
-    faults = {
-        name: preprocessed(f'#include "{name}"\n', tmp_path, "-fsyntax-only") for name in alone
-    }
+
+
+def test_the_files_of_the_estimation_compile_alone(tmp_path: Path) -> None:
+    machine = shipped("five_bar")
+    tables = loop_tables(StateCompletion(machine, singular_tolerance=1e-3))
+    sizes = header("uk_mechanism.h", f"#define UK_NV {machine.model.nv}")
+    definitions = completion_definitions(trace(machine), tables)
+    text = "\n".join([sizes, config(), completion_declarations(tables), definitions])
+    assert "completion.c" in files_that_compile_alone(text, tmp_path)
+
+
+def files_that_compile_alone(text: str, folder: Path) -> list[str]:
+    """Files of a library, next to its headers; one that does not compile is a failure."""
+    for name, content in headers(text).items():
+        (folder / name).write_text(content)
+    included = re.findall(rf"{re.escape(str(FOLDER))}/(\S+)", preprocessed(text, folder, "-MM"))
+    alone = [x for x in included if not re.match(ELSEWHERE, x)]
+    faults = {name: preprocessed(f'#include "{name}"\n', folder, "-fsyntax-only") for name in alone}
     assert not any(faults.values()), "\n".join(faults.values())
+    return alone
 
 
 def test_a_file_stands_once_in_what_is_put_together() -> None:

@@ -14,30 +14,39 @@
 #define UK_POWERS 7      /* of the interpolant */
 
 typedef struct {
-  double t, q[UK_NQ], v[UK_NV];                   /* end of the last step */
-  double bound, next;                             /* end of the way; step to try next, in s */
-  double start_t, start_q[UK_NQ], start_v[UK_NV]; /* of the last step */
-  double dq[UK_NV], w[UK_NV];                     /* its increment and end before projection */
+  double t, q[UK_NQ], v[UK_NV];
+} uk_moment;
+
+typedef struct {
+  uk_moment end, start;        /* of the last step */
+  uk_moment point;             /* within it, where it was integrated to */
+  double bound, next;         /* end of the way; step to try next, in s */
+  double dq[UK_NV], w[UK_NV]; /* increment and end of the step before projection */
   double V[UK_ALL_STAGES][UK_NV], K[UK_ALL_STAGES][UK_NV]; /* rates and accelerations */
   double F[UK_POWERS][2][UK_NV];                  /* interpolant of the last step */
-  double point_t, point_q[UK_NQ], point_v[UK_NV]; /* within it, where it was integrated to */
-  double dense, steps;                            /* whether there is an interpolant; steps so far */
+  double dense, steps;                        /* whether there is an interpolant; steps so far */
 } uk_way;
 
 UK_EXPORT long long uk_way_size(void) { return (long long)sizeof(uk_way); }
 
+static void uk_stand_at(uk_memory *m, const uk_moment *x) {
+  m->t = x->t;
+  memcpy(m->q, x->q, sizeof m->q);
+  memcpy(m->v, x->v, sizeof m->v);
+}
+
+static uk_moment uk_moment_of(const uk_memory *m) {
+  uk_moment x = {.t = m->t};
+  memcpy(x.q, m->q, sizeof x.q);
+  memcpy(x.v, m->v, sizeof x.v);
+  return x;
+}
+
 /* Acceleration of the state in the memory; no number where it has none, so that a trial is taken
  * again, shorter. 1: the mass matrix is singular. */
 static int uk_derivative(uk_memory *m, uk_motion *c, double *a) {
-  int failed = 0;
-  ++c->evaluations;
-  if (c->continuous && c->law) {
-    failed = uk_drive(m, c, 0) ? 2 : 0;
-    if (!failed) uk_apply(m, c);
-  }
-  if (!failed && uk_follow_structure(m, c)) failed = 2;
-  if (!failed) failed = uk_answer_along(m, c);
-  if (failed == 1) return 1;
+  const int failed = uk_stage(m, c);
+  if (failed == UK_SINGULAR_MASS) return 1;
   for (int i = 0; i < UK_NV; ++i) a[i] = failed ? NAN : m->qdd[i];
   return 0;
 }
@@ -57,9 +66,9 @@ static int uk_next_stage(uk_memory *m, uk_motion *c, uk_way *w, int stage, doubl
     const double x = h * weights[s];
     for (int i = 0; i < UK_NV; ++i) dq[i] += x * w->V[s][i], dv[i] += x * w->K[s][i];
   }
-  m->t = w->start_t + part * h;
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + dv[i];
-  uk_reach(w->start_q, 1.0, dq, m->q);
+  m->t = w->start.t + part * h;
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start.v[i] + dv[i];
+  uk_reach(w->start.q, 1.0, dq, m->q);
   uk_chart_rate(1.0, m->v, dq);
   memcpy(w->V[stage], dq, sizeof dq);
   return uk_derivative(m, c, w->K[stage]);
@@ -77,22 +86,22 @@ static double uk_norm(const double *positions, const double *velocities, const d
 
 /* A first step from the start, whose acceleration is known (Hairer and others, II.4). */
 static int uk_first_step(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a) {
-  const double zero[UK_NV] = {0.0}, left = w->bound - w->start_t;
+  const double zero[UK_NV] = {0.0}, left = w->bound - w->start.t;
   double scale[2 * UK_NV], bend[2][UK_NV];
   for (int i = 0; i < UK_NV; ++i) {
     scale[i] = a->atol;
-    scale[UK_NV + i] = a->atol + fabs(w->start_v[i]) * a->rtol;
+    scale[UK_NV + i] = a->atol + fabs(w->start.v[i]) * a->rtol;
   }
-  const double d0 = uk_norm(zero, w->start_v, scale);
-  const double d1 = uk_norm(w->start_v, w->K[0], scale);
+  const double d0 = uk_norm(zero, w->start.v, scale);
+  const double d1 = uk_norm(w->start.v, w->K[0], scale);
   double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   if (h > left) h = left;
-  m->t = w->start_t + h;
-  uk_reach(w->start_q, h, w->start_v, m->q);
-  memcpy(bend[0], w->start_v, sizeof w->v);
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + h * w->K[0][i];
+  m->t = w->start.t + h;
+  uk_reach(w->start.q, h, w->start.v, m->q);
+  memcpy(bend[0], w->start.v, sizeof bend[0]);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start.v[i] + h * w->K[0][i];
   uk_chart_rate(h, m->v, bend[0]);
-  for (int i = 0; i < UK_NV; ++i) bend[0][i] -= w->start_v[i];
+  for (int i = 0; i < UK_NV; ++i) bend[0][i] -= w->start.v[i];
   if (uk_derivative(m, c, bend[1])) return 1;
   for (int i = 0; i < UK_NV; ++i) bend[1][i] -= w->K[0][i];
   const double d2 = uk_norm(bend[0], bend[1], scale) / h, most = d1 > d2 ? d1 : d2;
@@ -120,8 +129,8 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
       five[0] += uk_dop_e5[s] * w->V[s][i], five[1] += uk_dop_e5[s] * w->K[s][i];
       three[0] += uk_dop_e3[s] * w->V[s][i], three[1] += uk_dop_e3[s] * w->K[s][i];
     }
-    w->dq[i] = h * dq, w->w[i] = w->start_v[i] + h * dv;
-    const double faster = fabs(w->w[i]) > fabs(w->start_v[i]) ? w->w[i] : w->start_v[i];
+    w->dq[i] = h * dq, w->w[i] = w->start.v[i] + h * dv;
+    const double faster = fabs(w->w[i]) > fabs(w->start.v[i]) ? w->w[i] : w->start.v[i];
     const double scale[] = {atol + rtol * fabs(w->dq[i]), atol + rtol * fabs(faster)};
     for (int k = 0; k < 2; ++k) {
       const double x = five[k] / scale[k], y = three[k] / scale[k];
@@ -137,38 +146,40 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
  * uk_end_step. */
 static int uk_settle_end(uk_memory *m, const uk_motion *c, const uk_way *w, double *position,
                          double *velocity) {
-  double q[UK_NQ], v[UK_NV];
-  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
-  if (uk_end_step(m, c, w->start_q, w->start_v, m->t - w->start_t)) return 1;
-  *position = uk_farthest(q, m->q), *velocity = uk_largest(m->v, v);
+  const uk_moment before = uk_moment_of(m);
+  if (uk_end_step(m, c, w->start.q, w->start.v, m->t - w->start.t)) return 1;
+  *position = uk_farthest(before.q, m->q), *velocity = uk_largest(m->v, before.v);
   return 0;
 }
 
-static void uk_start_way(uk_way *w, double t, const double *q, const double *v, double bound) {
-  w->t = t, w->bound = bound, w->dense = w->steps = 0.0;
-  memcpy(w->q, q, sizeof w->q);
-  memcpy(w->v, v, sizeof w->v);
+static void uk_start_way(uk_way *w, uk_moment start, double bound) {
+  w->end = start, w->bound = bound, w->dense = w->steps = 0.0;
+}
+
+/* The end of the last step before projection. */
+static void uk_stand_at_end(uk_memory *m, const uk_way *w, double t) {
+  m->t = t;
+  uk_reach(w->start.q, 1.0, w->dq, m->q);
+  memcpy(m->v, w->w, sizeof m->v);
 }
 
 /* One accepted step; 1 where there is none. */
 static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, double loose) {
   const double rtol = loose * a->rtol, atol = loose * a->atol;
-  w->start_t = w->point_t = m->t = w->t, w->dense = 0.0;
-  memcpy(w->start_q, w->q, sizeof w->q), memcpy(w->point_q, w->q, sizeof w->q);
-  memcpy(w->start_v, w->v, sizeof w->v), memcpy(w->point_v, w->v, sizeof w->v);
-  memcpy(m->q, w->q, sizeof m->q), memcpy(m->v, w->v, sizeof m->v);
-  memcpy(w->V[0], w->v, sizeof w->v);
+  w->start = w->point = w->end, w->dense = 0.0;
+  uk_stand_at(m, &w->start);
+  memcpy(w->V[0], m->v, sizeof m->v);
   if (uk_derivative(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
   if (w->next == 0.0 && uk_first_step(m, c, w, a)) return 1;
-  const double shortest = 10.0 * (nextafter(w->t, INFINITY) - w->t);
+  const double shortest = 10.0 * (nextafter(w->end.t, INFINITY) - w->end.t);
   double h = w->next, error, end;
   if (h > a->max_step) h = a->max_step;
   if (h < shortest) h = shortest;
   for (int again = 0;; again = 1) {
     if (!(h >= shortest)) return 1;
-    end = w->start_t + h;
+    end = w->start.t + h;
     if (end > w->bound) end = w->bound;
-    h = end - w->start_t;
+    h = end - w->start.t;
     if (uk_trial(m, c, w, h, rtol, atol, &error)) return 1;
     if (error < 1.0) {
       double factor = error == 0.0 ? 10.0 : 0.9 * pow(error, -1.0 / 8.0);
@@ -182,23 +193,17 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
     ++a->rejected;
   }
   double position, velocity;
-  m->t = end;
-  uk_reach(w->start_q, 1.0, w->dq, m->q);
-  memcpy(m->v, w->w, sizeof m->v);
+  uk_stand_at_end(m, w, end);
   if (uk_settle_end(m, c, w, &position, &velocity)) return 1;
   a->largest = fmax(a->largest, fmax(position, velocity));
-  w->t = end, w->steps += 1.0;
-  memcpy(w->q, m->q, sizeof w->q);
-  memcpy(w->v, m->v, sizeof w->v);
+  w->end = uk_moment_of(m), w->steps += 1.0;
   return 0;
 }
 
 /* The interpolant of the last step, before projection; 1: the mass matrix is singular. */
 static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
-  const double h = w->t - w->start_t;
-  m->t = w->t;
-  uk_reach(w->start_q, 1.0, w->dq, m->q);
-  memcpy(m->v, w->w, sizeof m->v);
+  const double h = w->end.t - w->start.t;
+  uk_stand_at_end(m, w, w->end.t);
   memcpy(w->V[UK_STAGES], w->dq, sizeof w->dq);
   uk_chart_rate(1.0, w->w, w->V[UK_STAGES]);
   if (uk_derivative(m, c, w->K[UK_STAGES])) return 1;
@@ -208,7 +213,7 @@ static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
   for (int k = 0; k < 2; ++k) {
     double(*rates)[UK_NV] = k ? w->K : w->V;
     for (int i = 0; i < UK_NV; ++i) {
-      const double delta = k ? w->w[i] - w->start_v[i] : w->dq[i];
+      const double delta = k ? w->w[i] - w->start.v[i] : w->dq[i];
       const double first = h * rates[0][i], last = h * rates[UK_STAGES][i];
       w->F[0][k][i] = delta;
       w->F[1][k][i] = first - delta;
@@ -228,19 +233,15 @@ static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
 /* The state at a time within the last step by a way of its own, with ten times the tolerances:
  * those that a sound interpolant keeps. */
 static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a, double t) {
-  if (t < w->point_t) {
-    w->point_t = w->start_t;
-    memcpy(w->point_q, w->start_q, sizeof w->q), memcpy(w->point_v, w->start_v, sizeof w->v);
-  }
+  if (t < w->point.t) w->point = w->start;
   uk_way detour;
-  uk_start_way(&detour, w->point_t, w->point_q, w->point_v, t);
-  detour.next = t - w->point_t;
+  uk_start_way(&detour, w->point, t);
+  detour.next = t - w->point.t;
   uk_adaptive apart = *a; /* what it counts is not said of the steps */
-  while (detour.t < t)
+  while (detour.end.t < t)
     if (uk_stride(m, c, &detour, &apart, 10.0)) return 1;
-  w->point_t = t;
-  memcpy(w->point_q, detour.q, sizeof w->q), memcpy(w->point_v, detour.v, sizeof w->v);
-  memcpy(m->q, detour.q, sizeof m->q), memcpy(m->v, detour.v, sizeof m->v);
+  w->point = detour.end;
+  uk_stand_at(m, &w->point);
   return 0;
 }
 
@@ -248,13 +249,13 @@ static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a
  * control watches the interpolant, and one of its points may be where the rank drops: a large
  * correction shows it, and then the way is integrated. */
 static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a, double t) {
-  m->t = t;
-  if (t >= w->t || w->steps == 0.0) {
-    memcpy(m->q, w->q, sizeof m->q), memcpy(m->v, w->v, sizeof m->v);
+  if (t >= w->end.t || w->steps == 0.0) {
+    uk_stand_at(m, &w->end);
+    m->t = t;
     return 0;
   }
   if (w->dense == 0.0 && uk_interpolate(m, c, w)) return 1;
-  const double x = (t - w->start_t) / (w->t - w->start_t);
+  const double x = (t - w->start.t) / (w->end.t - w->start.t);
   double way[2][UK_NV], position, velocity;
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < UK_NV; ++i) {
@@ -262,8 +263,8 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
       for (int p = UK_POWERS - 1; p >= 0; --p) y = (y + w->F[p][k][i]) * (p % 2 ? 1.0 - x : x);
       way[k][i] = y;
     }
-  uk_reach(w->start_q, 1.0, way[0], m->q);
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start_v[i] + way[1][i];
+  uk_reach(w->start.q, 1.0, way[0], m->q);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start.v[i] + way[1][i];
   m->t = t;
   const int failed = uk_settle_end(m, c, w, &position, &velocity);
   const double allowed = UK_SOUND * (a->atol + a->rtol * uk_largest(m->v, NULL));
@@ -281,24 +282,14 @@ UK_EXPORT int uk_move_adaptively(uk_memory *m, uk_motion *c, uk_adaptive *a) {
   uk_apply(m, c);
   for (;; ++c->at) {
     if (!a->under_way) {
-      const int samples = c->sample[c->at] != 0.0;
-      const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
-      m->t = c->when[c->at];
-      if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
-      uk_take_effect(c, m->t);
-      if (samples) {
-        memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
-        memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
-        memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
-        ++c->sampled;
-      }
+      if (uk_at_instant(m, c)) return UK_NO_EFFORTS;
       if (c->at + 1 >= c->stops) return 0;
       if (c->at == 0 || a->breaks[c->at] != 0.0) {
         long long end = c->at + 1;
         while (end + 1 < c->stops && a->breaks[end] == 0.0) ++end;
         uk_apply(m, c);
-        uk_start_way(w, m->t, m->q, m->v, c->when[end]);
-        const double left = w->bound - w->t;
+        uk_start_way(w, uk_moment_of(m), c->when[end]);
+        const double left = w->bound - w->end.t;
         w->next = a->next < left ? a->next : left;
       }
     }
@@ -306,7 +297,7 @@ UK_EXPORT int uk_move_adaptively(uk_memory *m, uk_motion *c, uk_adaptive *a) {
     do {
       a->under_way = c->sampled >= a->room || c->evaluations >= a->patience;
       if (a->under_way) return UK_PAUSED;
-      if (w->t >= stop - UK_SAME_TIME) break;
+      if (w->end.t >= stop - UK_SAME_TIME) break;
       if (uk_stride(m, c, w, a, 1.0)) return UK_NO_MOTION;
       a->next = w->next;
       ++c->steps;

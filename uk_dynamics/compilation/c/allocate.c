@@ -19,6 +19,7 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_search search;
   double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * UK_NU], d[UK_BASIS_ROWS];
   search.count = 0;
+  search.basis = uk_basis_in(search.rooms), search.range = uk_basis_in(search.rooms + 1);
   for (int i = 0; i < UK_NU; ++i) {
     root[i] = sqrt(a->weights[i]);
     search.lower[i] = root[i] * a->lower[i];

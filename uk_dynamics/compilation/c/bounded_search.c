@@ -10,6 +10,7 @@ typedef struct {
   int count;                    /* of motions */
   double motions[UK_NU][UK_NU]; /* of each unknown along each of them */
   int held[UK_NU];
+  uk_basis_room rooms[2];
   uk_basis basis, range;
 } uk_search;
 
@@ -18,7 +19,8 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
                            const double *residual, double *step) {
   const int f = s->count;
   double turned[UK_BASIS_ROWS * UK_NU], z[UK_NU];
-  uk_basis held;
+  uk_basis_room room;
+  uk_basis held = uk_basis_in(&room);
   held.n = f, held.count = 0, held.rank = 0;
   for (int i = 0; i < UK_NU; ++i)
     if (s->held[i]) {

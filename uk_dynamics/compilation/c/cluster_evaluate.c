@@ -171,8 +171,10 @@ static int uk_project_tree(uk_tree *t) {
   if (uk_linearize(t, tolerance)) return UK_SINGULAR_MASS;
   for (int r = 0; r < t->rows; ++r) t->b[r] = t->rate[r];
   uk_correct_tree(t, t->b);
-  for (int j = 0; j < t->joints; ++j) t->v[t->link[j].velocity] -= t->joint_qdd[j];
-  return 0;
+  double sum = 0.0;
+  for (int j = 0; j < t->joints; ++j) sum += t->v[t->link[j].velocity] -= t->joint_qdd[j];
+  for (int i = 0; i < t->positions; ++i) sum += t->q[i];
+  return isfinite(sum) ? 0 : UK_NOT_NUMBERS;
 }
 
 static void uk_put(double *to, const double *from, long long count, long long state) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cluster_motion.c"
-#include "row_elimination.c"
+#include "pivoted_rows.c"
 #include "uk_row_kinds.h"
 
 /* Place of a frame fixed in a body. */
@@ -52,59 +52,89 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
   }
 }
 
-/* The rows of a cluster as row_elimination.c sees them. */
-static uk_row_block uk_rows_of(const uk_tree *t, int k) {
+/* The rows of a cluster, to be factored or where they are. */
+static uk_basis uk_rows_of(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
-  const int first = c->first_row;
-  uk_row_block m = {.n = c->joints, .rows = c->rows, .rank_tolerance = t->rank_tolerance};
-  m.W = t->W + c->entry;
-  m.order = t->order + first, m.square = t->square + first, m.reference = t->reference + first;
-  m.beta = t->beta + first, m.R = t->R + first, m.inverse_scale = t->inverse_scale + first;
-  m.kernel = t->kernel, m.scratch = t->scratch;
-  m.multipliers = t->row_multipliers + first, m.determined = t->row_determined + first;
-  return m;
+  uk_basis b = uk_basis_at(c->joints, c->rows, (int)t->ground[k].rank, t->W + c->entry,
+                           t->row_room + 6 * c->first_row);
+  b.handicap = t->handicap + c->first_row;
+  return b;
 }
 
 /* Which rows are independent, and Z, the motions that they leave, column by column. */
 static void uk_eliminate_rows(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   const int n = c->joints;
-  uk_row_block m = uk_rows_of(t, k);
+  uk_basis b = uk_rows_of(t, k);
   const double *A = t->A + c->entry, *scale = t->scale + c->first;
-  for (int r = 0; r < c->rows; ++r) {
-    double *x = m.W + r * n;
-    for (int i = 0; i < n; ++i) x[i] = A[r * n + i] * scale[i];
-    const double norm = sqrt(uk_square(&m, x, 0));
-    const double least = UK_LEAST_PART * t->natural_scale[c->first_row + r] + UK_TINY;
-    const double inverse = t->handicap[c->first_row + r] / (norm > least ? norm : least);
-    m.inverse_scale[r] = inverse;
-    for (int i = 0; i < n; ++i) x[i] *= inverse;
-    m.square[r] = m.reference[r] = norm * inverse * norm * inverse;
-  }
-  const int rank = uk_eliminate(&m, m.rank_tolerance);
-  t->ground[k].rank = rank;
+  for (int r = 0; r < c->rows; ++r)
+    for (int i = 0; i < n; ++i) b.rows[r * n + i] = A[r * n + i] * scale[i];
+  uk_factor_rows(&b, t->natural_scale + c->first_row, t->rank_tolerance);
+  t->ground[k].rank = b.rank;
   double *Z = t->Z + c->square;
-  for (int f = rank; f < n; ++f, Z += n) {
+  for (int f = b.rank; f < n; ++f, Z += n) {
     for (int i = 0; i < n; ++i) Z[i] = i == f;
-    for (int i = rank - 1; i >= 0; --i) uk_reflect(&m, i, Z);
+    uk_rotate_back(&b, Z);
     for (int i = 0; i < n; ++i) Z[i] *= scale[i];
   }
 }
 
 /* The accelerations of least scaled norm that independent rows prescribe. */
-static void uk_particular(const uk_tree *t, int k, const double *b) {
+static void uk_particular(const uk_tree *t, int k, const double *wanted) {
   const uk_cluster *c = t->cluster + k;
-  const uk_row_block m = uk_rows_of(t, k);
-  const int n = c->joints, rank = (int)t->ground[k].rank;
-  double *x = t->particular + c->first;
-  for (int i = rank; i < n; ++i) x[i] = 0.0;
-  for (int i = 0; i < rank; ++i) {
-    const double *row = uk_row(&m, i);
-    const int r = (int)m.order[i];
-    double y = b[c->first_row + r] * m.inverse_scale[r];
-    for (int j = 0; j < i; ++j) y -= row[j] * x[j];
-    x[i] = y / m.R[i];
+  const uk_basis b = uk_rows_of(t, k);
+  uk_solve_rows(&b, wanted + c->first_row, t->particular + c->first);
+  for (int j = c->first; j < c->first + c->joints; ++j) t->particular[j] *= t->scale[j];
+}
+
+/* Orthonormal rows, as the reflections that make them: combinations of scaled rows that vanish, or,
+ * where those are more than the independent rows, all that is orthogonal to them. Each costs as many
+ * products as those before it, so that the fewer are taken. `scaled`: of the rows themselves. */
+static uk_basis uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing, int scaled) {
+  const int m = b->count, dependent = m - b->rank, count = vanishing ? dependent : b->rank;
+  double *x = t->kernel, *z = t->scratch;
+  uk_basis span = uk_basis_at(m, count, 0, x, t->span);
+  memset(x, 0, sizeof(double) * count * m);
+  for (int d = 0; d < dependent; ++d) {
+    const int own = (int)b->order[b->rank + d];
+    memcpy(z, uk_row_at(b, b->rank + d), sizeof(double) * b->rank);
+    uk_solve_triangle(b, z);
+    for (int k = 0; k < b->rank; ++k)
+      if (vanishing) x[d * m + (int)b->order[k]] = -z[k];
+      else x[k * m + own] = z[k];
+    if (vanishing) x[d * m + own] = 1.0;
   }
-  for (int i = rank - 1; i >= 0; --i) uk_reflect(&m, i, x);
-  for (int i = 0; i < n; ++i) x[i] *= t->scale[c->first + i];
+  for (int k = 0; k < count; ++k, x += m) {
+    if (!vanishing) x[(int)b->order[k]] = 1.0;
+    for (int r = 0; scaled && r < m; ++r) x[r] *= vanishing ? b->scale[r] : 1.0 / b->scale[r];
+    const double size = 1.0 / sqrt(uk_squares(x, 0, m));
+    for (int r = 0; r < m; ++r) x[r] *= size;
+  }
+  uk_factor_rows(&span, NULL, 0.0);
+  return span;
+}
+
+/* Multipliers of least norm of the ideal force with coordinates z, which is lost, and which of them are
+ * unique. */
+static void uk_multipliers(const uk_tree *t, int k, double *z) {
+  const uk_basis b = uk_rows_of(t, k);
+  const int m = b.count, vanishing = m - b.rank <= b.rank;
+  double *found = t->row_multipliers + t->cluster[k].first_row, *x = t->scratch;
+  double *unique = t->row_determined + t->cluster[k].first_row;
+  for (int r = 0; r < m; ++r) found[r] = 0.0, unique[r] = 1.0;
+  uk_nearest_combination(&b, z, found);
+  if (b.rank == m) return;
+  uk_basis span = uk_kernel(t, &b, vanishing, 0);
+  for (int r = 0; r < m; ++r) unique[r] = vanishing ? 0.0 : -1.0;
+  for (int d = 0; d < span.rank; ++d) {
+    for (int r = 0; r < m; ++r) x[r] = r == d;
+    uk_rotate_back(&span, x);
+    for (int r = 0; r < m; ++r) unique[r] += x[r] * x[r];
+  }
+  for (int r = 0; r < m; ++r)
+    unique[r] = fabs(unique[r]) <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING;
+  span = uk_kernel(t, &b, vanishing, 1);
+  uk_rotate(&span, found);
+  for (int r = vanishing ? 0 : span.rank; r < (vanishing ? span.rank : m); ++r) found[r] = 0.0;
+  uk_rotate_back(&span, found);
 }

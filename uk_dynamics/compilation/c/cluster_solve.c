@@ -213,7 +213,7 @@ static void uk_outward(const uk_tree *t, int k) {
 /* Ideal force in the joints of a cluster, its multipliers, and what its rows leave. */
 static void uk_react(const uk_tree *t, int k, double *ideal) {
   const uk_cluster *c = t->cluster + k;
-  const int n = c->joints, rank = (int)t->ground[k].rank;
+  const int n = c->joints;
   const uk_body *own = t->body + c->first;
   const double *H = t->H + c->square, *A = t->A + c->entry, *qdd = t->joint_qdd + c->first;
   for (int j = 0; j < n; ++j) {
@@ -225,11 +225,8 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
     ideal[c->first + j] = sum;
   }
   if (!c->rows) return;
-  uk_row_block m = uk_rows_of(t, k);
-  double *z = t->coordinates;
-  for (int i = 0; i < n; ++i) z[i] = t->scale[c->first + i] * ideal[c->first + i];
-  for (int i = 0; i < rank; ++i) uk_reflect(&m, i, z);
-  uk_multipliers(&m, rank, z);
+  for (int i = 0; i < n; ++i) t->coordinates[i] = t->scale[c->first + i] * ideal[c->first + i];
+  uk_multipliers(t, k, t->coordinates);
   for (int r = 0; r < c->rows; ++r) {
     double rest = -t->b[c->first_row + r];
     for (int i = 0; i < n; ++i) rest += A[r * n + i] * qdd[i];
@@ -266,15 +263,15 @@ static double uk_check_rows(const uk_tree *t, const double *force) {
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
     if (!c->rows) continue;
-    const uk_row_block m = uk_rows_of(t, k);
-    for (int d = (int)t->ground[k].rank; d < c->rows; ++d) {
+    const uk_basis m = uk_rows_of(t, k);
+    for (int d = m.rank; d < c->rows; ++d) {
       const int own = (int)m.order[d], r = c->first_row + own;
       double scale = fabs(t->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
       for (int i = 0; i < c->joints; ++i)
         scale += fabs(t->A[c->entry + own * c->joints + i]) * size[c->first + i];
       if (fabs(t->row_violation[r]) <= t->consistency_tolerance * scale) continue;
-      const double *left = m.W + own * c->joints;
-      const int rounding = sqrt(uk_square(&m, left, (int)t->ground[k].rank)) <= UK_EXACTLY_DEPENDENT;
+      const double *left = m.rows + own * c->joints;
+      const int rounding = sqrt(uk_squares(left, m.rank, m.n)) <= UK_EXACTLY_DEPENDENT;
       t->offends[t->row[r]] = rounding ? 2.0 : 1.0;
       if (rounding) ++exact;
       else ++failed;

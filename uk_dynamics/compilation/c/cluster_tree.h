@@ -70,6 +70,33 @@ typedef struct { /* what a cluster stands on, seen from its point */
   double rank;             /* independent rows */
 } uk_ground;
 
+/* The memory of an evaluation, field by field with how many there are: first inputs and answers, in the
+ * order that the memory of other mechanisms has. */
+#define UK_ANSWERED_FIELDS(F)                                                                       \
+  F(double, t, 1) F(double, stabilize, 1) F(double, q, nq) F(double, v, n) F(double, tau, n)        \
+  F(double, active, m) F(double, status, 1) F(double, rank, 1) F(double, qdd, n)                    \
+  F(double, violation, m) F(double, offends, m) F(double, ideal_force, n) F(double, multipliers, m) \
+  F(double, determined, m)
+/* extremes: smallest and largest diagonal entry of M; ready: what is known at `placed`, UK_PLACED or
+ * UK_FACTORED, and with which rank tolerance; H, Z, L: squares of clusters; A, W: entries of rows; kernel,
+ * span, scratch, coordinates: of the largest cluster. */
+#define UK_OTHER_FIELDS(F)                                                                          \
+  F(uk_placed, motion, n + 1) F(uk_body, body, n + 1) F(uk_ground, ground, t->clusters)             \
+  F(double, extremes, 2) F(double, ready, 2)                                                        \
+  F(double, placed, nq) F(double, best, nq) F(double, start_q, nq)                                  \
+  F(double, scale, n) F(double, joint_force, n) F(double, joint_qdd, n) F(double, joint_ideal, n)   \
+  F(double, particular, n) F(double, whitened, n) F(double, unbalanced, n) F(double, size, n)       \
+  F(double, start_v, n) F(double, sum_q, n) F(double, sum_v, n) F(double, rate_q, n)                \
+  F(double, moved, n) F(double, Y, 6 * n)                                                           \
+  F(double, H, squares) F(double, Z, squares) F(double, L, squares)                                 \
+  F(double, A, entries) F(double, W, entries)                                                       \
+  F(double, residual, m) F(double, rate, m) F(double, b, m) F(double, row_violation, m)             \
+  F(double, row_multipliers, m) F(double, row_determined, m) F(double, row_room, 6 * m)              \
+  F(double, kernel, most * (most < largest ? most : largest)) F(double, span, 6 * most)              \
+  F(double, scratch, most + largest) F(double, coordinates, most + largest)
+
+#define UK_POINTER(type, name, count) type *name;
+
 typedef struct {
   long long joints, positions, clusters, rows, answered; /* answered: doubles of inputs and answers */
   double rank_tolerance, consistency_tolerance, length, gravity[3];
@@ -84,41 +111,16 @@ typedef struct {
   const int *row, *type;           /* declared number of each row, and which function it has */
   const double *own;               /* UK_OWN numbers of each row, for that function */
   const double *damping, *stiffness, *natural_scale, *handicap;
-  /* inputs and answers, which come first, as in the memory of other mechanisms */
-  double *t, *stabilize, *q, *v, *tau, *active, *status, *rank, *qdd, *violation, *offends;
-  double *ideal_force, *multipliers, *determined;
-  uk_placed *motion;
-  uk_body *body;
-  uk_ground *ground;
-  double *extremes;                /* smallest and largest diagonal entry of M */
-  double *ready;                   /* what is known at `placed`: UK_PLACED or UK_FACTORED; with which
-                                      rank tolerance */
-  double *scale, *joint_force, *joint_qdd, *joint_ideal, *particular, *whitened, *unbalanced, *size;
-  double *best, *start_q, *start_v, *sum_q, *sum_v, *rate_q, *moved, *placed;
-  double *Y;                       /* (6) of each joint */
-  double *H, *Z, *L;               /* squares of clusters */
-  double *A, *W;                   /* entries of rows */
-  double *residual, *rate, *b, *row_violation, *row_multipliers, *row_determined;
-  double *order, *square, *reference, *beta, *R, *inverse_scale;
-  double *kernel, *scratch, *coordinates; /* of the largest cluster */
+  UK_ANSWERED_FIELDS(UK_POINTER) UK_OTHER_FIELDS(UK_POINTER)
 } uk_tree;
 
-/* The rows of one cluster, for row_elimination.c. */
-typedef struct {
-  int n, rows;
-  double rank_tolerance;
-  double *W, *order, *square, *reference, *beta, *R, *inverse_scale;
-  double *kernel, *scratch, *multipliers, *determined;
-} uk_row_block;
-
-#define uk_memory uk_row_block
-#define UK_NV (m->n)
-#define UK_M (m->rows)
-#define UK_RANK_TOLERANCE (m->rank_tolerance)
+#define UK_LAY(type, name, count)             \
+  if (memory) t->name = (type *)(memory + at); \
+  at += (count) * (long long)(sizeof(type) / sizeof(double));
 
 /* How many doubles of memory an evaluation needs; where there is some, pointers into it. */
 UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
-  const long long n = t->joints, nq = t->positions, m = t->rows, wide = m > 0 ? m : 1;
+  const long long n = t->joints, nq = t->positions, m = t->rows > 0 ? t->rows : 1;
   long long squares = 0, entries = 0, largest = 1, most = 1, at = 0;
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
@@ -126,51 +128,15 @@ UK_EXPORT long long uk_cluster_memory(uk_tree *t, double *memory) {
     if (c->joints > largest) largest = c->joints;
     if (c->rows > most) most = c->rows;
   }
-  double **const one[] = {&t->t, &t->stabilize, NULL};
-  double **const placed[] = {&t->placed, &t->best, &t->start_q, NULL}, **const q[] = {&t->q, NULL};
-  double **const inputs[] = {&t->v, &t->tau, NULL};
-  double **const answers[] = {&t->violation, &t->offends, NULL};
-  double **const forces[] = {&t->multipliers, &t->determined, NULL};
-  double **const of_joints[] = {
-      &t->scale, &t->joint_force, &t->joint_qdd, &t->joint_ideal, &t->particular, &t->whitened,
-      &t->unbalanced, &t->size, &t->start_v, &t->sum_q, &t->sum_v, &t->rate_q, &t->moved, NULL};
-  double **const of_rows[] = {
-      &t->residual, &t->rate, &t->b, &t->row_violation, &t->row_multipliers, &t->row_determined,
-      &t->order, &t->square, &t->reference, &t->beta, &t->R, &t->inverse_scale, NULL};
-  double **const squared[] = {&t->H, &t->Z, &t->L, NULL}, **const entered[] = {&t->A, &t->W, NULL};
-  double **const active[] = {&t->active, NULL}, **const found[] = {&t->status, &t->rank, NULL};
-  double **const qdd[] = {&t->qdd, NULL}, **const ideal[] = {&t->ideal_force, NULL};
-  double **const two[] = {&t->extremes, &t->ready, NULL}, **const Y[] = {&t->Y, NULL};
-  double **const kernel[] = {&t->kernel, NULL};
-  double **const little[] = {&t->scratch, &t->coordinates, NULL};
-  double *motion = NULL, *body = NULL, *ground = NULL;
-  double **const motions[] = {&motion, NULL}, **const bodies[] = {&body, NULL};
-  double **const grounds[] = {&ground, NULL};
-  const struct {
-    double **const *places;
-    long long count;
-  } parts[] = {{one, 1}, {q, nq}, {inputs, n}, {active, wide}, {found, 1}, {qdd, n}, {answers, wide},
-               {ideal, n}, {forces, wide},
-               {motions, (n + 1) * (long long)(sizeof(uk_placed) / sizeof(double))},
-               {bodies, (n + 1) * (long long)(sizeof(uk_body) / sizeof(double))},
-               {grounds, t->clusters * (long long)(sizeof(uk_ground) / sizeof(double))},
-               {two, 2}, {placed, nq}, {of_joints, n}, {Y, 6 * n}, {squared, squares}, {entered, entries},
-               {of_rows, wide}, {kernel, most * (most < largest ? most : largest)}, {little, largest > most ? largest : most}};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-    for (double **const *place = parts[i].places; *place; ++place) {
-      if (memory) **place = memory + at;
-      at += parts[i].count;
-    }
-  }
+  UK_ANSWERED_FIELDS(UK_LAY)
+  t->answered = at;
+  UK_OTHER_FIELDS(UK_LAY)
   if (memory) {
-    t->motion = (uk_placed *)motion;
-    t->body = (uk_body *)body, t->ground = (uk_ground *)ground;
     uk_placed *world = t->motion + n;
     world->R[0] = world->R[4] = world->R[8] = 1.0;
     for (int i = 0; i < 3; ++i) world->G[i] = -t->gravity[i];
-    t->answered = motion - memory;
     *t->stabilize = 1.0;
-    for (int r = 0; r < wide; ++r) t->active[r] = 1.0;
+    for (int r = 0; r < m; ++r) t->active[r] = 1.0;
   }
   return at;
 }

@@ -9,6 +9,7 @@
 
 #include "attributes.h"
 #include "completion.h"
+#include "pivoted_rows.c"
 #include "uk_config.h"
 #include "uk_loops.h"
 
@@ -22,153 +23,87 @@ static double uk_largest_of(const double *x, int count) {
   return largest;
 }
 
-/* Reflects columns from `row` down, with 1 before the rest of v. */
-static void uk_reflect_column(const double *v, double beta, int row, double *x) {
-  double s = x[row];
-  for (int i = row + 1; i < UK_HELD; ++i) s += v[i] * x[i];
-  s *= beta;
-  x[row] -= s;
-  for (int i = row + 1; i < UK_HELD; ++i) x[i] -= s * v[i];
+/* Columns of the joints that are not measured, as rows. */
+static uk_basis uk_others(const uk_loop_factors *f) {
+  return uk_basis_at(UK_HELD, UK_OTHERS, f->rank, (double *)f->columns, (double *)f->of_columns);
 }
 
-/* Q^T x in place. */
-static void uk_reflect_rows(const uk_loop_factors *f, double *x) {
-  for (int k = 0; k < UK_OTHERS; ++k) uk_reflect_column(f->columns[k], f->beta[k], k, x);
+#if UK_REDUNDANT
+
+/* Independent conditions on measured joints, in units of deviations. */
+static uk_basis uk_weighed(const uk_loop_factors *f) {
+  return uk_basis_at(UK_MEASURED, f->count, f->count, (double *)f->weighed, (double *)f->of_weighed);
 }
 
-/* Which rows of the conditions on measured joints are independent, and those weighed, as R^T Q^T. */
+/* Conditions on measured joints, and which are independent: judged before they are weighed. */
 static void uk_factor_conditions(uk_loop_factors *f, double tolerance) {
-#if UK_REDUNDANT
-  double rest[UK_CONDITIONS][UK_MEASURED], first = 0.0;
-  memcpy(rest, f->conditions, sizeof rest);
-  for (f->count = 0; f->count < UK_REDUNDANT; ++f->count) {
-    int best = 0;
-    double most = -1.0;
-    for (int r = 0; r < UK_CONDITIONS; ++r) {
-      double square = 0.0;
-      for (int i = 0; i < UK_MEASURED; ++i) square += rest[r][i] * rest[r][i];
-      if (square > most) most = square, best = r;
-    }
-    const double norm = sqrt(most);
-    if (f->count == 0) first = norm;
-    if (!(norm > tolerance * first)) break;
-    f->chosen[f->count] = best;
-    double unit[UK_MEASURED];
-    for (int i = 0; i < UK_MEASURED; ++i) unit[i] = rest[best][i] / norm;
-    for (int r = 0; r < UK_CONDITIONS; ++r) {
-      double s = 0.0;
-      for (int i = 0; i < UK_MEASURED; ++i) s += unit[i] * rest[r][i];
-      for (int i = 0; i < UK_MEASURED; ++i) rest[r][i] -= s * unit[i];
-    }
-    for (int i = 0; i < UK_MEASURED; ++i) rest[best][i] = 0.0;
-  }
-  for (int k = 0; k < f->count; ++k) { /* Gram-Schmidt, twice for orthogonality to rounding */
-    double *unit = f->weighed[k];
-    for (int i = 0; i < UK_MEASURED; ++i)
-      unit[i] = f->conditions[f->chosen[k]][i] * uk_deviation[i];
-    for (int j = 0; j < k; ++j) f->lower[k][j] = 0.0;
-    for (int again = 0; again < 2; ++again)
-      for (int j = 0; j < k; ++j) {
-        double s = 0.0;
-        for (int i = 0; i < UK_MEASURED; ++i) s += f->weighed[j][i] * unit[i];
-        f->lower[k][j] += s;
-        for (int i = 0; i < UK_MEASURED; ++i) unit[i] -= s * f->weighed[j][i];
-      }
-    double square = 0.0;
-    for (int i = 0; i < UK_MEASURED; ++i) square += unit[i] * unit[i];
-    const double norm = f->lower[k][k] = sqrt(square);
-    for (int i = 0; i < UK_MEASURED; ++i) unit[i] /= norm;
-  }
-#else
-  (void)f, (void)tolerance;
-#endif
-}
-
-/* Factors of the rows at a configuration: columns of joints that are not measured are reduced by
- * reflections, the largest first. */
-static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
-  for (int k = 0; k < UK_OTHERS; ++k) {
-    f->order[k] = k;
-    for (int r = 0; r < UK_HELD; ++r)
-      f->columns[k][r] = f->A[r * UK_NV + uk_other[k]] * uk_other_scale[k];
-  }
-  double first = 1.0, last = 1.0;
-  for (int k = 0; k < UK_OTHERS; ++k) {
-    int best = k;
-    double most = -1.0;
-    for (int j = k; j < UK_OTHERS; ++j) {
-      double square = 0.0;
-      for (int r = k; r < UK_HELD; ++r) square += f->columns[j][r] * f->columns[j][r];
-      if (square > most) most = square, best = j;
-    }
-    if (best != k) {
-      double column[UK_HELD];
-      memcpy(column, f->columns[k], sizeof column);
-      memcpy(f->columns[k], f->columns[best], sizeof column);
-      memcpy(f->columns[best], column, sizeof column);
-      const int place = f->order[k];
-      f->order[k] = f->order[best], f->order[best] = place;
-    }
-    double *v = f->columns[k];
-    const double norm = sqrt(most);
-    if (k == 0) first = norm;
-    last = norm;
-    if (!(norm > 0.0)) {
-      f->beta[k] = 0.0;
-      continue;
-    }
-    const double diagonal = v[k] > 0.0 ? -norm : norm, head = v[k] - diagonal;
-    f->beta[k] = -head / diagonal;
-    for (int r = k + 1; r < UK_HELD; ++r) v[r] /= head;
-    v[k] = diagonal;
-    for (int j = k + 1; j < UK_OTHERS; ++j) uk_reflect_column(v, f->beta[k], k, f->columns[j]);
-  }
-  f->regularity = first > 0.0 ? last / first : 0.0;
-  f->singular = !(f->regularity >= tolerance);
-#if UK_REDUNDANT
+  const uk_basis others = uk_others(f);
+  double rows[UK_CONDITIONS * UK_MEASURED], room[6 * UK_CONDITIONS], column[UK_HELD], most = 0.0;
   for (int i = 0; i < UK_MEASURED; ++i) {
-    double column[UK_HELD];
     for (int r = 0; r < UK_HELD; ++r) column[r] = f->A[r * UK_NV + uk_measured[i]];
-    uk_reflect_rows(f, column);
+    uk_rotate(&others, column);
     for (int r = 0; r < UK_CONDITIONS; ++r) f->conditions[r][i] = column[UK_OTHERS + r];
   }
+  memcpy(rows, f->conditions, sizeof rows);
+  for (int r = 0; r < UK_CONDITIONS; ++r)
+    most = fmax(most, sqrt(uk_squares(f->conditions[r], 0, UK_MEASURED)));
+  uk_basis found = uk_basis_at(UK_MEASURED, UK_CONDITIONS, 0, rows, room);
+  uk_reduce_rows(&found, tolerance * most);
+  f->count = found.rank < UK_REDUNDANT ? found.rank : UK_REDUNDANT;
+  for (int k = 0; k < f->count; ++k) {
+    f->chosen[k] = (int)found.order[k];
+    for (int i = 0; i < UK_MEASURED; ++i)
+      f->weighed[k * UK_MEASURED + i] = f->conditions[f->chosen[k]][i] * uk_deviation[i];
+  }
+  uk_basis weighed = uk_weighed(f);
+  uk_factor_rows(&weighed, NULL, 0.0);
+}
+
 #endif
+
+/* Factors of the rows at a configuration. */
+static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
+  for (int k = 0; k < UK_OTHERS; ++k)
+    for (int r = 0; r < UK_HELD; ++r)
+      f->columns[k * UK_HELD + r] = f->A[r * UK_NV + uk_other[k]] * uk_other_scale[k];
+  uk_basis others = uk_others(f);
+  uk_reduce_rows(&others, 0.0);
+  for (int k = 0; k < UK_OTHERS; ++k) others.scale[k] = 1.0;
+  f->rank = others.rank;
+  f->regularity = 1.0;
+  if (f->rank < UK_OTHERS) f->regularity = 0.0;
+  else if (UK_OTHERS) f->regularity = fabs(others.R[UK_OTHERS - 1] / others.R[0]);
+  f->singular = !(f->regularity >= tolerance);
+#if UK_REDUNDANT
   uk_factor_conditions(f, tolerance);
+#endif
 }
 
 /* The d with A d = target whose measured part is nearest to the one wanted. */
 static void uk_loop_move(const uk_loop_factors *f, const double *target, const double *wanted,
                          double *d) {
-  double rest[UK_HELD], part[UK_MEASURED];
+  const uk_basis others = uk_others(f);
+  double rest[UK_HELD], part[UK_MEASURED], moved[UK_SIZE(UK_OTHERS)] = {0.0};
   memcpy(part, wanted, sizeof part);
 #if UK_REDUNDANT
-  double missing[UK_REDUNDANT];
+  const uk_basis weighed = uk_weighed(f);
+  double missing[UK_REDUNDANT], more[UK_MEASURED];
   memcpy(rest, target, sizeof rest);
-  uk_reflect_rows(f, rest);
+  uk_rotate(&others, rest);
   for (int k = 0; k < f->count; ++k) {
-    const int r = f->chosen[k];
-    double y = rest[UK_OTHERS + r];
-    for (int i = 0; i < UK_MEASURED; ++i) y -= f->conditions[r][i] * wanted[i];
-    for (int j = 0; j < k; ++j) y -= f->lower[k][j] * missing[j];
-    missing[k] = y / f->lower[k][k];
-    for (int i = 0; i < UK_MEASURED; ++i)
-      part[i] += uk_deviation[i] * f->weighed[k][i] * missing[k];
+    missing[k] = rest[UK_OTHERS + f->chosen[k]];
+    for (int i = 0; i < UK_MEASURED; ++i) missing[k] -= f->conditions[f->chosen[k]][i] * wanted[i];
   }
+  uk_solve_rows(&weighed, missing, more);
+  for (int i = 0; i < UK_MEASURED; ++i) part[i] += uk_deviation[i] * more[i];
 #endif
   for (int r = 0; r < UK_HELD; ++r) {
     rest[r] = target[r];
     for (int i = 0; i < UK_MEASURED; ++i) rest[r] -= f->A[r * UK_NV + uk_measured[i]] * part[i];
   }
   for (int i = 0; i < UK_MEASURED; ++i) d[uk_measured[i]] = part[i];
-#if UK_OTHERS
-  uk_reflect_rows(f, rest);
-  for (int k = UK_OTHERS - 1; k >= 0; --k) {
-    double y = rest[k];
-    for (int j = k + 1; j < UK_OTHERS; ++j) y -= f->columns[j][k] * rest[j];
-    rest[k] = f->columns[k][k] != 0.0 ? y / f->columns[k][k] : 0.0;
-    d[uk_other[f->order[k]]] = uk_other_scale[f->order[k]] * rest[k];
-  }
-#endif
+  uk_nearest_combination(&others, rest, moved);
+  for (int k = 0; k < UK_OTHERS; ++k) d[uk_other[k]] = uk_other_scale[k] * moved[k];
 }
 
 static void uk_misfits(const double *q, const double *wanted, double *misfit) {

@@ -18,13 +18,12 @@ enum {
 
 typedef struct {
   double A[UK_HELD * UK_NV], psi[UK_HELD];
-  double columns[UK_SIZE(UK_OTHERS)][UK_HELD], beta[UK_SIZE(UK_OTHERS)];
+  double columns[UK_SIZE(UK_OTHERS) * UK_HELD], of_columns[6 * UK_SIZE(UK_OTHERS)];
   double conditions[UK_SIZE(UK_CONDITIONS)][UK_MEASURED];
-  double weighed[UK_SIZE(UK_REDUNDANT)][UK_MEASURED];
-  double lower[UK_SIZE(UK_REDUNDANT)][UK_SIZE(UK_REDUNDANT)];
+  double weighed[UK_SIZE(UK_REDUNDANT) * UK_MEASURED], of_weighed[6 * UK_SIZE(UK_REDUNDANT)];
   double regularity; /* about one over the condition of loops for joints that are not measured */
-  int order[UK_SIZE(UK_OTHERS)], chosen[UK_SIZE(UK_REDUNDANT)];
-  int count, singular;
+  int chosen[UK_SIZE(UK_REDUNDANT)];
+  int rank, count, singular; /* independent columns and conditions */
 } uk_loop_factors;
 
 typedef struct {

@@ -20,6 +20,7 @@ typedef struct {
   double adjoint_rows[UK_MOST(UK_M, 1) * UK_STRIDE];                 /* of A p */
   double asked[UK_TASK_DERIVATIVES];                                   /* of the tasks */
   double left[UK_TASK_DERIVATIVES], size[UK_TASK_DERIVATIVES]; /* of dependent tasks, and what it is made of */
+  uk_basis_room room;
   uk_basis tasks; /* rows of G W^-1/2, without motors at a limit */
 } uk_effort_system;
 
@@ -183,7 +184,7 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
     memcpy(m->effort_derivatives + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
   }
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
-    const int r = x->tasks.order[d];
+    const int r = (int)x->tasks.order[d];
     for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
       const int at = r * columns + k;
       x->left[at] = -g[at], x->size[at] = fabs(x->asked[at]) + fabs(g[at] + x->asked[at]);
@@ -209,7 +210,7 @@ static int uk_vanishes(const double *left, const double *size, const double *cha
 static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
   int follow = 1;
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
-    const int row = x->tasks.order[d] * UK_EFFORT_STRIDE;
+    const int row = (int)x->tasks.order[d] * UK_EFFORT_STRIDE;
     for (int k = 2 * UK_NV; k < UK_EFFORT_COLUMNS; ++k)
       follow &= fabs(x->left[row + k]) <= UK_FOLLOWS_WITHIN * (1.0 + x->size[row + k]);
     for (int f = 0; f < (int)m->allowed; ++f)
@@ -291,6 +292,7 @@ UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   memcpy(x.A, m->A, sizeof x.A);
   for (int i = 0; i < UK_NV; ++i)
     for (int j = 0; j < UK_NU; ++j) m->qdd[i] += m->response[i * UK_NU + j] * m->limited[j];
+  x.tasks = uk_basis_in(&x.room);
   x.tasks.n = UK_NU, x.tasks.count = UK_MT;
   for (int j = 0; j < UK_NU; ++j) {
     root[j] = sqrt(m->weights[j]);

@@ -8,7 +8,8 @@
  * these forces; `unit`: natural efforts, (UK_NU). 0, or 5: motors do not determine them. */
 static UK_APART int uk_internal(const uk_memory *m, const double *named, const double *added,
                        const double *unit, double *efforts) {
-  uk_basis others, motors, range;
+  uk_basis_room rooms[3];
+  uk_basis others = uk_basis_in(rooms), motors = uk_basis_in(rooms + 1), range = uk_basis_in(rooms + 2);
   double desired[UK_NV], demand[UK_NV], driven[UK_NV][UK_NU], size = 0.0, left = 0.0;
   for (int j = 0; j < UK_NU; ++j) efforts[j] = 0.0;
   for (int i = 0; i < UK_NV; ++i) desired[i] = 0.0;

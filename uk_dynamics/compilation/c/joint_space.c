@@ -90,7 +90,8 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
     natural[i] = sqrt(strength);
     for (int j = 0; j < UK_NU; ++j) map[i][j] = motor[j][rank + i];
   }
-  uk_basis basis, range;
+  uk_basis_room first, second;
+  uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
   uk_least_solution(&basis, &range, &map[0][0], rows, UK_NU, natural, UK_TASK_RANK_TOLERANCE,
                     wanted, u);
   for (int j = 0; j < UK_NU; ++j) preferred[j] *= root[j];

@@ -97,14 +97,14 @@ static int uk_answer_along(uk_memory *m, uk_motion *c) {
   return 0;
 }
 
-/* Acceleration of the state in the memory. */
+/* Acceleration of the state in the memory; as uk_answer. */
 static int uk_stage(uk_memory *m, uk_motion *c) {
   ++c->evaluations;
   if (c->continuous && c->law) {
-    if (uk_drive(m, c, 0)) return 1;
+    if (uk_drive(m, c, 0)) return UK_NOT_NUMBERS;
     uk_apply(m, c);
   }
-  if (uk_follow_structure(m, c)) return 1;
+  if (uk_follow_structure(m, c)) return UK_NOT_NUMBERS;
   return uk_answer_along(m, c);
 }
 
@@ -249,20 +249,25 @@ static void uk_keep(const uk_memory *m, uk_motion *c) {
   memcpy(c->v, m->v, sizeof m->v);
 }
 
+/* What happens at the instant reached: the law acts, and the state is kept. */
+static int uk_at_instant(uk_memory *m, uk_motion *c) {
+  const int samples = c->sample[c->at] != 0.0;
+  const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
+  m->t = c->when[c->at];
+  if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
+  uk_take_effect(c, m->t);
+  if (!samples) return 0;
+  memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
+  memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
+  memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
+  ++c->sampled;
+  return 0;
+}
+
 static int uk_move_on(uk_memory *m, uk_motion *c) {
   uk_load(m, c);
   for (;; ++c->at) {
-    const int samples = c->sample[c->at] != 0.0;
-    const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
-    m->t = c->when[c->at];
-    if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
-    uk_take_effect(c, m->t);
-    if (samples) {
-      memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
-      memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
-      memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
-      ++c->sampled;
-    }
+    if (uk_at_instant(m, c)) return UK_NO_EFFORTS;
     if (c->at + 1 >= c->stops) return 0;
     if (uk_go(m, c, c->when[c->at + 1])) return UK_NO_MOTION;
     uk_keep(m, c);

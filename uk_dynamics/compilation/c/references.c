@@ -53,29 +53,7 @@ static void uk_expressions(double *data, double t, int rows, double *value, doub
   for (int k = 0; k < count; ++k, code += 4, ++out) {
     const double a = x[(int)code[1]], b = x[(int)code[2]], c = x[(int)code[3]];
     switch ((int)code[0]) {
-      case UK_PLUS: *out = a + b; break;
-      case UK_MINUS: *out = a - b; break;
-      case UK_TIMES: *out = a * b; break;
-      case UK_OVER: *out = a / b; break;
-      case UK_NEGATE: *out = -a; break;
-      case UK_LESS: *out = a < b; break;
-      case UK_LESS_OR_EQUAL: *out = a <= b; break;
-      case UK_CHOOSE: *out = a != 0.0 ? b : c; break;
-      case UK_POW: *out = pow(a, b); break;
-      case UK_ATAN2: *out = atan2(a, b); break;
-      case UK_FABS: *out = fabs(a); break;
-      case UK_SQRT: *out = sqrt(a); break;
-      case UK_SIN: *out = sin(a); break;
-      case UK_COS: *out = cos(a); break;
-      case UK_TAN: *out = tan(a); break;
-      case UK_SINH: *out = sinh(a); break;
-      case UK_COSH: *out = cosh(a); break;
-      case UK_TANH: *out = tanh(a); break;
-      case UK_EXP: *out = exp(a); break;
-      case UK_LOG: *out = log(a); break;
-      case UK_ASIN: *out = asin(a); break;
-      case UK_ACOS: *out = acos(a); break;
-      default: *out = atan(a); break; /* UK_ATAN */
+      UK_OPERATIONS(*out, a, b, c)
     }
   }
   for (int r = 0; r < rows; ++r) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "allocate.c"
-#include "uk_admit.h"
+#include "admit.c"
 #include "uk_distribution.h"
 #include "uk_task_rows.h"
 
@@ -85,7 +85,8 @@ static int uk_law(uk_memory *m, int answers) {
     strength += uk_squares(x.motor + j * n, 0, n);
   }
   strength = sqrt(strength);
-  uk_basis basis, range;
+  uk_basis_room first, second;
+  uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
   for (int r = 0; r < UK_MT; ++r) {
     attainable[r] = norm[r] * strength;
     m->wanted[r] = m->desired[r] - m->bias_t[r];
@@ -132,7 +133,8 @@ static int uk_law(uk_memory *m, int answers) {
 
   m->task_rank = m->motor_rank;
   if (m->motor_rank < UK_MT) { /* else tasks have full rank as well */
-    uk_basis tasks;
+    uk_basis_room third;
+    uk_basis tasks = uk_basis_in(&third);
     tasks.n = n, tasks.count = UK_MT;
     memcpy(tasks.rows, x.task, sizeof(double) * UK_MT * n);
     uk_factor_rows(&tasks, x.size, UK_TASK_RANK_TOLERANCE);

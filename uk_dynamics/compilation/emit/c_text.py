@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -115,15 +115,24 @@ def structure(name: str) -> type[ctypes.Structure]:
         KeyError: No file declares it.
     """
     for path in sorted(_C.iterdir(), key=lambda path: path.suffix != ".h"):
-        text = _ASIDE.sub("", path.read_text(encoding="utf-8"))
-        if found := re.search(rf"typedef struct \{{([^{{}}]*)\}} {name};", text):
-            members = [m for line in found[1].split(";") if line.strip() for m in _members(line)]
+        whole = path.read_text(encoding="utf-8")
+        if found := re.search(rf"typedef struct \{{([^{{}}]*)\}} {name};", _ASIDE.sub("", whole)):
+            body = _LISTED.sub(partial(_pointers, whole), found[1])
+            members = [m for line in body.split(";") if line.strip() for m in _members(line)]
             return type(name, (ctypes.Structure,), {"_fields_": members})
     raise KeyError(name)
 
 
 _PLAIN = {"double": ctypes.c_double, "long long": ctypes.c_longlong, "int": ctypes.c_int}
+_LISTED = re.compile(r"(\w+)\(UK_POINTER\)")
 _MEMBER = re.compile(r"\s*(\**)(?:\s*const\b)?\s*(\**)(\w+)(?:\[(\d+)\])?\s*")
+
+
+def _pointers(text: str, use: re.Match[str]) -> str:
+    """Declarations of the pointers that a list of fields in the same file is expanded to."""
+    fields = re.search(rf"#define {use[1]}\(F\)(.*?)(?<!\\)\n", text, re.DOTALL)
+    assert fields is not None
+    return "".join(f"{x} *{y};" for x, y in re.findall(r"\bF\((\w+), (\w+),", fields[1]))
 
 
 def _members(declaration: str) -> list[tuple[str, Any]]:

@@ -84,7 +84,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
                 *levels_of(tasks),
             ),
             *allocation(mechanism, len(tasks.constraints)),
-            header("uk_admit.h", part("cluster_admit.c")),
+            header("uk_admissible.h", part("cluster_admit.c"), "#define UK_ADMISSIBLE 0"),
             distribution(tasks),
             part("servo.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
@@ -108,7 +108,6 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
     return [
         config(),
         header("uk_projection.h", *defines({"REACHED": projection.REACHED})),
-        header("uk_row_block.h", part("cluster_tree.h")),
         header(
             "uk_row_kinds.h",
             part("attributes.h"),

@@ -14,6 +14,7 @@ from uk_dynamics.compilation.emit.c_text import defines, header
 from uk_dynamics.compilation.emit.layout import (
     BEYOND_TIMES,
     EXPRESSION_OPERATIONS,
+    OPERATION_NAMES,
     REFERENCE_HEAD,
     REFERENCE_KINDS,
 )
@@ -84,4 +85,18 @@ def constants() -> Mapping[str, float]:
 @cache
 def config() -> str:
     """The text of the header."""
-    return header("uk_config.h", "/* Constants of all mechanisms. */", *defines(constants()))
+    lines = [*defines(constants()), _operations()]
+    return header("uk_config.h", "/* Constants of all mechanisms. */", *lines)
+
+
+def _operations() -> str:
+    """Cases of a switch: what each operation of an expression makes of its operands."""
+    forms = {"negate": "-(a)", "choose": "(a) != 0.0 ? (b) : (c)"}
+    forms |= {name: f"{name}(a, b)" for name in ("pow", "atan2")}
+    cases = [
+        f"case UK_{code}: out = "
+        + (forms.get(name, f"{name}(a)") if name.isalnum() else f"(a) {name} (b)")
+        + "; break;"
+        for name, code in OPERATION_NAMES.items()
+    ]
+    return "#define UK_OPERATIONS(out, a, b, c) " + " ".join(cases)

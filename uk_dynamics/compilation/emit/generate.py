@@ -37,8 +37,7 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     lines = defines(sizes | STATUSES)
     lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* after what is followed */")
     if mechanism.local is not None:  # behind loops over clusters, whose sizes are fields
-        hidden = [f"#undef {name}" for name in ("uk_memory", "UK_NV", "UK_M")]
-        lines = [part("cluster_evaluate.c"), *hidden, "#define UK_OF_CLUSTERS 1", *lines]
+        lines = [part("cluster_evaluate.c"), "#define UK_OF_CLUSTERS 1", *lines]
     return header("uk_mechanism.h", *lines, "", layout.c_struct())
 
 

@@ -203,11 +203,10 @@ class ServoLayout(Layout):
         #: Inputs and answers of the law, one behind the other.
         self.law = slice(settings.start, self.allocation.stop)
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
-        if self.clusters:
-            self._add(
-                ("task_part", rows * nv, "task rows in the admissible motions"),
-                ("motor_part", motors * nv, "motors, likewise"),
-            )
+        self._add(
+            ("task_part", rows * nv, "task rows in the admissible motions"),
+            ("motor_part", motors * nv, "motors, likewise"),
+        )
         settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),

@@ -23,6 +23,12 @@ from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
+_RESIDUALS = """
+static UK_OPTIONAL void uk_residuals(const uk_memory *m, double *residual) {
+  uk_closure_errors(m->t, m->q, m->v, UK_FOLLOWED UK_P, residual);
+}
+"""
+
 
 def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo``, ``uk_errors`` and ``uk_control``."""
@@ -69,7 +75,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
             ("residual", "rate"),
             places(residual=rows.residual, rate=rows.rate),
         ),
-        function("uk_closure_errors", state, ("residual",), places(residual=errors))
+        function("uk_closure_errors", state, ("residual",), places(residual=errors)) + _RESIDUALS
         if errors
         else "",
     ]
@@ -78,7 +84,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         header("uk_task_rows.h", part("evaluate.c"), *written, *levels_of(tasks)),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
-        header("uk_admit.h", part("admit.c")),
+        header("uk_admissible.h", part("row_basis.c")),
         part("servo.c"),
     ]
 

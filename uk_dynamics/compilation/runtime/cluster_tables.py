@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.trace.row_numbers import families, numbers, width
 from uk_dynamics.core.linalg import skew, tie_handicap
@@ -17,38 +18,6 @@ from uk_dynamics.core.tree import Clusters
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 Integers = NDArray[np.signedinteger[Any]]
-
-_SIZES = ("joints", "positions", "clusters", "rows", "answered")
-_TOLERANCES = ("rank_tolerance", "consistency_tolerance", "length")
-_TABLES = (
-    *(
-        "joint",
-        "passive",
-        "link",
-        "cluster",
-        "pair",
-        "frames",
-        "mover",
-        "sign",
-        "row",
-        "type",
-        "own",
-    ),
-    *("damping", "stiffness", "natural_scale", "handicap"),
-)
-_POINTERS = 64  # into the memory; C sets them, and has fewer
-
-
-class ClusterTree(ctypes.Structure):
-    """``uk_tree``: tables, and pointers into the memory of an evaluation."""
-
-    _fields_ = (
-        *((name, ctypes.c_longlong) for name in _SIZES),
-        *((name, ctypes.c_double) for name in _TOLERANCES),
-        ("gravity", ctypes.c_double * 3),
-        *((name, ctypes.c_void_p) for name in _TABLES),
-        ("memory", ctypes.c_void_p * _POINTERS),
-    )
 
 
 class ClusterTables:
@@ -101,12 +70,12 @@ class ClusterTables:
             for name, table in tables.items()
         }
 
-    def tree(self) -> ClusterTree:
-        """Their addresses, fresh; valid as long as these tables."""
+    def tree(self) -> ctypes.Structure:
+        """``uk_tree`` with their addresses, fresh; valid as long as these tables."""
         addresses = {name: table.ctypes.data for name, table in self._tables.items()}
         if not self._passive:
             del addresses["passive"]
-        return ClusterTree(**self._sizes, **addresses)
+        return structure("uk_tree")(**self._sizes, **addresses)
 
 
 class ClusterMemory:
