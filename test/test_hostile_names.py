@@ -218,6 +218,7 @@ def test_escaped_text_is_what_it_was(text):
     assert re.fullmatch("[A-Za-z][A-Za-z0-9_]*", escaping.c_identifier(text))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 def test_exported_c_has_no_code_of_names(folder):
     """Compiled, the export of a hostile robot defines what that of a harmless one does."""

@@ -48,6 +48,7 @@ def largest_error(name: str, delay: float, known: float | None) -> float:
     return float(np.abs(run.tracking_error[SETTLED:]).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_known_delay_does_not_cost_accuracy(name: str):
     assert largest_error(name, DELAY, DELAY) < 2.0 * largest_error(name, 0.0, None)
@@ -138,6 +139,7 @@ def swing(frequency: float, damping_ratio: float, known: float, more: float) -> 
     return max(largest[-len(largest) // 4 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damping_ratio", "known"), [(1.0, 0.0), (1.0, 0.015), (0.5, 0.015)])
 def test_the_largest_frequency_is_safe_with_twice_the_delay_and_not_far_from_unsafe(
     damping_ratio: float, known: float

@@ -177,6 +177,7 @@ def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
     assert not efforts[-1].any()
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks) -> None:
     """Commands that act three periods later keep a stiff loop as stable as at once."""

@@ -22,6 +22,7 @@ pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
 pytest.importorskip("pxr", reason="usd-core reads USD")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [m for m in MODELS if not m.refused], ids=lambda m: m.file)
 def test_model(model: Model) -> None:
     machine = imported(model.path, fixed=model.fixed)

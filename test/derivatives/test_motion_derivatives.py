@@ -101,6 +101,7 @@ def test_multipliers_of_least_norm_and_forces_of_redundant_rows(name: str) -> No
         assert error(along(by, direction), difference) < 3e-7
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000))
 def test_forces_change_the_motion_as_the_admissible_ones_do(seed: int) -> None:
     """∂q̈/∂τ is N: symmetric, A N = 0, N M N = N (servo paper, section 3)."""

@@ -16,6 +16,7 @@ from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
 # Differences of passive forces are exact to 1e-9. The rows of the five-bar are redundant beyond
 # those out of its plane, and Pinocchio regularises them with 1e-8, over and over.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "relative"),
     [

@@ -329,6 +329,7 @@ def test_what_the_arms_squeeze_more_moves_nothing():
     np.testing.assert_allclose(loads[0] - loads[1], expected, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ankle", "delta", "excavator", "gripper"])
 def test_init_finds_loops_and_motors_that_the_description_marks(name, tmp_path):
     """Of the fifth both halves of the load have mass: ``init`` leaves the seam to the user."""
@@ -371,6 +372,7 @@ SHORT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", NAMES, indirect=True)
 def test_the_commands_of_a_readme_run_in_the_folder_alone(folder, capsys):
     typed = commands(folder)

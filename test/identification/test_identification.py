@@ -149,6 +149,7 @@ def test_held_out_efforts_are_predicted(loaded: Identification) -> None:
     assert loaded.held_out.relative < 0.02
 
 
+@pytest.mark.slow
 def test_all_links_stay_bodies_and_combinations_come_back(
     five_bar: Mechanism, machine: Mechanism, noisy: Trajectory
 ) -> None:
@@ -233,6 +234,7 @@ def test_an_excitation_of_a_period_of_no_machine_is_refused(period: float, probl
         excitation(regressor, period, evaluations=10)
 
 
+@pytest.mark.slow
 def test_an_excitation_begins_where_loops_bound_it() -> None:
     # four tenths of a metre of each cylinder at once would tear the bucket's four-bar open
     mechanism = Mechanism.from_file("excavator")
@@ -286,6 +288,7 @@ def test_the_command_writes_files_that_read_back(
     assert f"joints.crank.friction {estimates.values[1]:.6g} ±" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_standard_deviations_are_those_of_the_estimates(
     five_bar: Mechanism, machine: Mechanism
 ) -> None:

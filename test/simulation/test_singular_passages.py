@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.recorded import PARALLELOGRAM
 
-from uk_dynamics import Mechanism, State, simulate
+from uk_dynamics import Mechanism, ServoController, State, Tasks, simulate
 from uk_dynamics.cli.main import main
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.simulation.singular_passages import Passage, SingularPassages
@@ -56,6 +56,28 @@ def test_a_simulation_warns_of_it_once(method: str) -> None:
     assert "branch is doubtful" in warning
     away = State(0.0, 1.2 * PARALLELOGRAM, 0.0 * PARALLELOGRAM)
     assert not simulate(MECHANISM, away, 0.2).warnings
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize("rate", [2.0, 0.1, 0.01])
+@pytest.mark.parametrize("off", [0.0, 0.37, 0.5])  # 0: flat at an instant of control
+def test_sampled_control_leads_through_it(rate: float, off: float, backend: str) -> None:
+    period = 1e-3
+    count = max(20, int(4e-4 / (rate * period)))
+    begin = rate * period * (count + off)
+    reference = {"type": "polynomial", "coefficients": [begin, -rate]}
+    turn = {"type": "joint", "joint": "crank", "reference": reference}
+    tasks = Tasks.from_data({"schema": 1, "tasks": {"turn": turn}}, MECHANISM)
+    law = ServoController(MECHANISM, tasks, control_period=period, backend=backend)
+    start = State(0.0, begin * PARALLELOGRAM, -rate * PARALLELOGRAM)
+    options = {"control_period": period, "sample_period": period, "backend": backend}
+    run = simulate(MECHANISM, start, 2 * count * period, controller=law, **options)
+    # rad: of the integration's tolerance; the other branch departs by the angle itself
+    np.testing.assert_allclose(run.q, run.q[:, :1] * PARALLELOGRAM, rtol=0.0, atol=1e-9)
+    assert run.q[-1, 0] == pytest.approx(begin - 2 * count * period * rate, abs=1e-6)
+    ratios = run.efforts[1:-1, 0] / run.efforts[:-2, 0]
+    assert 1.0 / 1.02 < ratios.min() < ratios.max() < 1.02
+    assert sum("singular configuration" in text for text in run.warnings) == 1
 
 
 def test_a_command_shows_the_warning(capsys) -> None:

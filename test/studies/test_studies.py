@@ -22,6 +22,7 @@ of_every_paper = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @of_every_paper
 def test_what_must_hold_does(paper):
     result = quick_study(paper)

@@ -13,6 +13,7 @@ import numpy as np
 
 from uk_dynamics.compilation import Selection, announce, select_backend
 from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.core.linalg import BEYOND, FARTHEST_BEYOND
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -70,6 +71,7 @@ class Plant:
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
+        self._rank: int | None = None  # of the rows, at the last evaluation
         self.problems: tuple[str, ...] = ()
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
@@ -228,11 +230,28 @@ class Plant:
         try:
             if self.continuous:
                 self.control(state)
-            return self.dynamics.evaluate(state, self.inputs).qdd
+            return self._answer_along(state)
         except StateError:
             raise
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
+
+    def _answer_along(self, state: State) -> Array:
+        """Acceleration of a state, (nv,).
+
+        Where the rank of its rows is not the one before, in a singular configuration, it is that of
+        a state a little further along the motion that has it; C has the same in ``motion.c``.
+        """
+        found = self.dynamics.evaluate(state, self.inputs)
+        usual, self._rank = self._rank, found.rank
+        speed, way = float(np.abs(state.v).max(initial=0.0)), BEYOND
+        while usual not in (None, self._rank) and speed > 0.0 and way <= FARTHEST_BEYOND:
+            q = self.model.integrate(state.q, way / speed * state.v)
+            beyond = self.dynamics.evaluate(State(state.t, q, state.v), self.inputs)
+            if beyond.rank == usual:
+                self._rank, found = usual, beyond
+            way *= 2.0
+        return found.qdd
 
     def accelerations(self, t: float, q: Array, v: Array) -> Array:
         """The same at many states, (K, nv); compiled, in one call."""
@@ -275,7 +294,7 @@ class Plant:
             SimulationError: The loops cannot be closed with it.
         """
         switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
-        self.active = switched.active
+        self.active, self._rank = switched.active, None
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):
             follower.active = switched.active

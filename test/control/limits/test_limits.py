@@ -269,6 +269,7 @@ def follow(part: float, priorities=(1, 1), start=None):
     return np.abs(run.efforts).max(axis=0) / peak, np.abs(run.tracking_error)
 
 
+@pytest.mark.slow
 def test_at_seventy_percent_of_the_peak_the_second_task_gives_way():
     _, error = follow(1.001)
     # The sampled law of 4 ms: sixteen times what 1 ms leaves of it.

@@ -10,7 +10,6 @@ from support.recorded import PARALLELOGRAM
 
 from uk_dynamics import Mechanism, ServoController, State, Tasks, simulate, simulate_many
 from uk_dynamics.control import Command
-from uk_dynamics.mechanism.files.specification import TasksSpec
 
 PERIOD = 1e-3
 
@@ -21,11 +20,9 @@ def machine() -> Mechanism:
 
 
 def controller(machine: Mechanism, rate: float, begin: float, backend: str) -> ServoController:
-    spec = TasksSpec.from_text(
-        "schema: 1\ntasks:\n  turn:\n    type: joint\n    joint: crank\n"
-        f"    reference: {{type: polynomial, coefficients: [{begin}, {-rate}]}}\n"
-    )
-    tasks = Tasks(spec, machine)
+    reference = {"type": "polynomial", "coefficients": [begin, -rate]}
+    turn = {"type": "joint", "joint": "crank", "reference": reference}
+    tasks = Tasks.from_data({"schema": 1, "tasks": {"turn": turn}}, machine)
     return ServoController(machine, tasks, control_period=PERIOD, backend=backend)
 
 
@@ -68,8 +65,9 @@ def test_a_machine_that_stays_there_is_controlled(machine: Mechanism, backend: s
     assert not law.command(State(0.3, np.zeros(4), np.zeros(4))).held
 
 
-def test_motions_side_by_side_are_the_same(machine: Mechanism) -> None:
-    begin, rate = 2.0 * PERIOD * 30.5, 2.0
+@pytest.mark.parametrize("off", [0.0, 0.5])
+def test_motions_side_by_side_are_the_same(machine: Mechanism, off: float) -> None:
+    begin, rate = 2.0 * PERIOD * (30.0 + off), 2.0
     start = State(0.0, begin * PARALLELOGRAM, -rate * PARALLELOGRAM)
     options = {"control_period": PERIOD, "sample_period": PERIOD, "method": "rk4", "step": PERIOD}
     laws = [controller(machine, rate, begin, "compiled") for _ in range(9)]

@@ -58,6 +58,7 @@ def test_back_from_a_wrong_start_within_limits(name, tmp_path):
     assert run.open < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases())
 def test_with_seventy_percent_of_the_peak_it_is_late_and_returns(name, tmp_path):
     shipped(name)

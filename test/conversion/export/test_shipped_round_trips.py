@@ -116,6 +116,7 @@ def test_every_shipped_mechanism_is_here():
     assert {*shipped_files("mechanism"), *(f"examples/{name}" for name in EXAMPLES)} == {*LOSSES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSES)
 def test_round_trip(name, tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")

@@ -132,6 +132,7 @@ def test_names_of_no_switchable_constraint_are_refused():
         mechanism.terms(state, Inputs(active=ActiveConstraints(frozenset({"floor"}))))
 
 
+@pytest.mark.slow
 def test_switched_at_random_accelerations_are_as_of_a_machine_built_so():
     """The levels of the recursion against all rows at once, along a thousand switchings."""
     levels = mechanism_of(_TWO_ARMS, _GRIPS + "solver: {method: hierarchical}")

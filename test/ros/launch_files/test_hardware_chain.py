@@ -158,6 +158,7 @@ def documented_parameters() -> Any:
     return yaml.safe_load(block)
 
 
+@pytest.mark.slow
 def test_a_machine_behind_joint_trajectory_controller_follows_and_is_held(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

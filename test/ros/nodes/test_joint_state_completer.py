@@ -293,6 +293,7 @@ def test_measured_joints_that_leave_others_open_end_the_node(ros: Ros, tmp_path:
         JointStateCompleter(**overrides(mechanism=str(file)))
 
 
+@pytest.mark.slow
 def test_a_platform_is_controlled_by_the_encoders_of_its_legs(
     ros: Ros, start_node: StartProcess
 ) -> None:

@@ -149,6 +149,7 @@ def test_mistakes_of_the_user_are_one_line_and_exit_code_two(start_node: StartPr
         assert "Traceback" not in process.output
 
 
+@pytest.mark.slow
 @DELAYED
 def test_demo_follows_its_task_and_leaves_picture_and_numbers(
     start_process: StartProcess, tmp_path: Path

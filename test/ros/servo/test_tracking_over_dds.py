@@ -25,6 +25,7 @@ pytestmark = pytest.mark.ros
 SETTLED = 0.5  # s; at 5 Hz 1e-4 m of rounding in the files has died away to 3e-10 m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["parallel_2dof", "two_mass_spring"])
 def test_a_millionth_of_the_motion_is_left(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

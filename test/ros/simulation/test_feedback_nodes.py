@@ -84,6 +84,7 @@ def test_the_table_is_balanced_and_a_push_is_recovered_from(
     assert np.abs(cart[-1]) < 2e-2
 
 
+@pytest.mark.slow
 def test_the_predictive_controller_keeps_the_speed_in_lockstep(
     ros: Ros, start_node: Any, start_process: Any
 ) -> None:

@@ -111,7 +111,7 @@ static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
   const int lanes = g->lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   s->first[at] = first;
   s->kept[at].known = 0;
-  s->failed[at] = uk_none();
+  s->failed[at] = uk_none(), s->motion.rank[at] = uk_all(0.0);
   s->late[at].count = 0;
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);

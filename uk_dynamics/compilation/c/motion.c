@@ -70,6 +70,33 @@ static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
 #endif
 }
 
+static double uk_largest(const double *x, const double *y) {
+  double largest = 0.0;
+  for (int i = 0; i < UK_NV; ++i) {
+    const double size = fabs(x[i] - (y ? y[i] : 0.0));
+    if (!(size <= largest)) largest = size;
+  }
+  return largest;
+}
+
+/* Acceleration of the state in the memory; where the rank of its rows is not the one before, of a
+ * state a little further along the motion that has it, as simulation/plant.py has it. */
+static int uk_answer_along(uk_memory *m, uk_motion *c) {
+  int failed = c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
+  const double usual = c->rank, here = c->rank = m->rank, speed = uk_largest(m->v, NULL);
+  if (failed || usual < 0.0 || here == usual || !(speed > 0.0)) return failed;
+  double q[UK_NQ], qdd[UK_NV];
+  memcpy(q, m->q, sizeof q), memcpy(qdd, m->qdd, sizeof qdd);
+  for (double way = UK_BEYOND; c->rank == here && way <= UK_FARTHEST_BEYOND; way *= 2.0) {
+    uk_reach(q, way / speed, m->v, m->q);
+    if (!uk_answer(m, 0) && m->rank == usual) c->rank = usual;
+  }
+  memcpy(m->q, q, sizeof q);
+  if (c->kept) ((uk_kept *)c->kept)->known = 0;
+  if (c->rank == here) memcpy(m->qdd, qdd, sizeof qdd);
+  return 0;
+}
+
 /* Acceleration of the state in the memory; as uk_answer. */
 static int uk_stage(uk_memory *m, uk_motion *c) {
   ++c->evaluations;
@@ -78,7 +105,7 @@ static int uk_stage(uk_memory *m, uk_motion *c) {
     uk_apply(m, c);
   }
   if (uk_follow_structure(m, c)) return UK_NOT_NUMBERS;
-  return c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
+  return uk_answer_along(m, c);
 }
 
 /* Integrals up to each node of what has these values at the nodes. */
@@ -172,15 +199,6 @@ static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
   uk_reach(q, h / 6.0, dq, m->q);
   for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + (h / 6.0) * dv[i];
   return 0;
-}
-
-static double uk_largest(const double *x, const double *y) {
-  double largest = 0.0;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double size = fabs(x[i] - (y ? y[i] : 0.0));
-    if (!(size <= largest)) largest = size;
-  }
-  return largest;
 }
 
 /* The end of a step on the constraints, unless they jumped within it, as

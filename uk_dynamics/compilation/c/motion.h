@@ -24,6 +24,7 @@ typedef struct {
   double *raised;            /* (UK_NU + flags): 1 for a motor at its effort limit, then the flags */
   double *seen;              /* (UK_NU + flags): when each was first up; infinite: never */
   long long at, sampled, steps, evaluations; /* counted up: instant reached, samples … */
+  double rank;               /* of the rows, at the last evaluation; below zero: unknown */
   double delay;              /* from a state until its efforts act, in s; not with continuous */
   double same;               /* s: instants that are nearer to one another are one */
   long long places;          /* of efforts that do not act yet */

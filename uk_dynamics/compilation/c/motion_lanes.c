@@ -136,6 +136,8 @@ struct uk_lanes_motion {
   uk_mask *failed;  /* by group: what has no motion any more, and stays where it was */
   uk_lanes *reason; /* by group: why, as `failed` of an evaluation, or UK_OPEN_LOOPS; or null */
   void (*follow)(uk_lanes_motion *, int stage, double part); /* part: of the step */
+  uk_lanes rank[UK_MOST_GROUPS]; /* of the last evaluation, 0: unknown; where it changes, motions without
+                                  * a reason end: uk_answer_along moves them on, alone */
 };
 
 static void uk_lanes_end(const uk_lanes_motion *s, int g, uk_mask now, uk_lanes why) {
@@ -170,7 +172,12 @@ static uk_mask uk_lanes_jumped(const uk_lanes_memory *m, int sampled, const uk_l
 static void uk_lanes_stage(uk_lanes_motion *s, int stage, double part) {
   s->follow(s, stage, part);
   uk_lanes_evaluate(s->m, s->kept, s->groups);
-  UK_EACH(g, s->groups) uk_lanes_end(s, g, s->m[g].failed > uk_all(0.0), s->m[g].failed);
+  UK_EACH(g, s->groups) {
+    const uk_lanes rank = s->m[g].rank, before = s->rank[g];
+    if (!s->reason) s->failed[g] |= (before > uk_all(0.0)) & (rank != before);
+    s->rank[g] = rank;
+    uk_lanes_end(s, g, s->m[g].failed > uk_all(0.0), s->m[g].failed);
+  }
 }
 
 /* The states in the memories on the constraints. */

@@ -58,7 +58,7 @@ class CompiledMotion:
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
         self._queue = EffortQueue(0)
-        self._call = structure("uk_motion")(step=1.0, project=1)
+        self._call = structure("uk_motion")(step=1.0, project=1, rank=-1.0)
         self._at = ctypes.byref(self._call)
         self._place = ctypes.c_void_p(self._memory.ctypes.data)
         for name in ("q", "v", "efforts", "tau", "active"):
@@ -124,7 +124,7 @@ class CompiledMotion:
         known = inputs.active, bool(inputs.references)
         if known[0] is self._known[0] and not (known[1] or self._known[1]):
             return  # samples may change where they stand
-        self._known = known
+        self._known, self._call.rank = known, -1.0
         mechanism = self._mechanism
         mask = mechanism.hierarchy.mask(inputs.active)
         self._active[:] = 1.0 if mask is None else mask
@@ -135,7 +135,7 @@ class CompiledMotion:
 
     def follow_sample(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
         """Set what structural rows follow and which of them act; None: nothing, and all."""
-        self._active[:] = 1.0 if mask is None else mask
+        self._active[:], self._call.rank = 1.0 if mask is None else mask, -1.0
         self._follow(None if sample is None else sample_table(sample))
 
     def _follow(self, table: Array | None) -> None:

@@ -13,10 +13,12 @@ from uk_dynamics.core.linalg.mass_factor import (
     mass_factor,
 )
 from uk_dynamics.core.linalg.rank_rule import (
+    BEYOND,
     DEFAULT_CONSISTENCY_TOLERANCE,
     DEFAULT_RANK_TOLERANCE,
     DEFAULT_TASK_RANK_TOLERANCE,
     EXACTLY_DEPENDENT,
+    FARTHEST_BEYOND,
     KERNEL_ROUNDING,
     LEAST_PART,
     LEAST_RANGE_SPACE_TOLERANCE,

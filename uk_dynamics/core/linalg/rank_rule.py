@@ -65,6 +65,9 @@ NEGLIGIBLE_ACCELERATION = 1e-3
 """m/s² or rad/s²: so small that no contradiction between such accelerations matters."""
 LOST_PIVOTS = 1e13
 LOOSEST = 0.2
+BEYOND, FARTHEST_BEYOND = 2e-4, 2e-2
+"""m or rad of the fastest coordinate, along which a motion that meets another rank is followed to a
+state with the rank before: the first way, which is doubled, and the longest."""
 SAFE_MARGIN = 2.0
 SAFE_ROUNDING = 1e-12
 DOWNDATE = 1e-8
