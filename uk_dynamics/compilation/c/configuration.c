@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "uk_configuration.h"
+#include "uk_lanes.h"
 #include "uk_mechanism.h"
 
 #if UK_FREE_JOINTS
@@ -23,8 +24,9 @@
 
 #endif
 
-/* q at h times the tangent vector w from another; q may stand where that one does. */
-static inline void uk_reach(const double *from, double h, const double *w, double *q) {
+/* q at h times the tangent vector w from another; q may stand where that one does. Lanes have no free
+ * joints. */
+static inline void uk_reach(const uk_lanes *from, double h, const uk_lanes *w, uk_lanes *q) {
 #if UK_FREE_JOINTS
   UK_EACH_FREE(free) {
     double motion[6], place[7];
