@@ -26,7 +26,6 @@ from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-
 #: A state is a lane, and its memory that of programs.
 ONE_STATE = "".join(
     ["#define UK_ONE_STATE\n#define UK_WIDTH 1\n", part("one_lane.c"), part("lane_functions.c")]
