@@ -44,7 +44,7 @@ def written(kind: Library, recipe: Recipe, machine: str) -> str:
 def preprocessed(text: str, folder: Path, *options: str) -> str:
     """What the compiler says of a text."""
     assert compiler is not None
-    command = [*compiler.command, "-std=gnu11", *options, "-x", "c", "-"]
+    command = [*compiler.command, "-std=gnu11", "-Werror=implicit", *options, "-x", "c", "-"]
     done = subprocess.run(
         [*command, f"-I{FOLDER}", f"-I{folder}"], input=text, capture_output=True, text=True
     )

@@ -127,7 +127,8 @@ static int uk_root(const uk_tree *t) { return t->positions > t->joints ? 6 : 0; 
 /* Positions moved by w, which stands by velocity. */
 static void uk_shift(uk_tree *t, const double *w) {
   const int root = uk_root(t), more = root ? 1 : 0;
-  if (root) uk_float_along(t->q, w, t->q);
+  double from[7];
+  if (root) memcpy(from, t->q, sizeof from), uk_float_along(from, w, t->q);
   for (int i = root; i < t->joints; ++i) t->q[i + more] += w[i];
 }
 

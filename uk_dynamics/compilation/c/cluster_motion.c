@@ -7,9 +7,19 @@
  */
 #pragma once
 
+#include <math.h>
+#include <string.h>
+
 #include "cluster_tree.h"
-#include "free_joint.c"
 #include "sine_and_cosine.h"
+#include "uk_config.h"
+#include "uk_free_joint.h"
+
+static inline void uk_cross(const double *a, const double *b, double *c) {
+  c[0] = a[1] * b[2] - a[2] * b[1];
+  c[1] = a[2] * b[0] - a[0] * b[2];
+  c[2] = a[0] * b[1] - a[1] * b[0];
+}
 
 static inline void uk_add_cross(const double *a, const double *b, double *c) {
   c[0] += a[1] * b[2] - a[2] * b[1];
