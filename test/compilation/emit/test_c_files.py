@@ -93,7 +93,7 @@ def files_that_compile_alone(text: str, folder: Path) -> list[str]:
 
 def test_a_file_stands_once_in_what_is_put_together() -> None:
     text = assemble(written(Library.STATE, RECIPES[Library.STATE][0], "five_bar"))
-    assert text.count("static void uk_whiten(") == 1
+    assert text.count("static inline void uk_lanes_whiten(") == 1
     assert not re.findall(r'#include "|#pragma (once|uk)', text)
 
 

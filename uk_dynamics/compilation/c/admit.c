@@ -22,7 +22,7 @@ static int uk_admit(uk_memory *m, int answers, uk_admitted_rows *x) {
 #if UK_ADMISSIBLE
   if (!answers) {
     double sure[2];
-    uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
     uk_admissible_terms(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                         m->A_t, m->qdd, x->task, x->motor, x->size, sure);
     x->n = UK_ADMISSIBLE;

@@ -68,22 +68,22 @@ static void uk_inverse(uk_memory *m, int rank) {
     double *x = m->free_motions + (f - rank) * UK_NV;
     for (int i = 0; i < UK_NV; ++i) x[i] = i == f;
 #if UK_M > 0
-    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
+    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
 #endif
-    uk_unwhiten(m, x);
+    uk_lanes_unwhiten(m, x);
   }
 #if UK_M > 0
   for (int c = 0; c < rank; ++c) {
     double *x = m->corrections + c * UK_NV;
     uk_zero(x, UK_NV);
     for (int k = c; k < rank; ++k) {
-      double sum = k == c ? m->inverse_scale[(int)m->order[c]] : 0.0;
-      const double *row = uk_row(m, k);
+      double sum = k == c ? m->scale[c] : 0.0;
+      const double *row = m->W[k];
       for (int i = c; i < k; ++i) sum -= row[i] * x[i];
-      x[k] = sum / m->R[k];
+      x[k] = sum * m->inverse_R[k];
     }
-    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
-    uk_unwhiten(m, x);
+    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
+    uk_lanes_unwhiten(m, x);
   }
 #endif
 }
@@ -105,7 +105,7 @@ UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const i
   for (int i = 0; i < UK_NV; ++i)
     uk_add_product(z + i * UK_STRIDE, NULL,
                    (uk_product){UK_LISTED(uk_corrections, i, rank), m->corrections + i, UK_NV,
-                                m->row_derivatives, UK_STRIDE, m->order},
+                                m->row_derivatives, UK_STRIDE, m->row},
                    UK_STRIDE);
 #if UK_MOTIONS
   UK_ALIGNED(left, UK_NV * UK_STRIDE);
@@ -161,14 +161,14 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   double shared[UK_TRACED_SHARED];
 #if UK_MOTIONS
   double sure[2];
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   uk_zero(m->corrections, UK_M * UK_NV); /* where they are never written */
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
   double total = 0.0;
   for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
   if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(total)) {
-    for (int c = 0; c < UK_MOTIONS; ++c) m->order[c] = uk_motion_rows[c];
+    for (int c = 0; c < UK_MOTIONS; ++c) m->row[c] = uk_motion_rows[c];
     m->rank = UK_MOTIONS;
     uk_find_derivatives(m, shared);
     uk_acceleration_derivatives(m, UK_MOTIONS, 0);

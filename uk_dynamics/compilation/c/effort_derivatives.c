@@ -40,7 +40,7 @@ static void uk_carry(const uk_memory *m, int rank, const double *x, double *rows
   for (int r = 0; r < UK_M; ++r) rows[r] = 0.0;
   for (int c = 0; c < rank; ++c)
     for (int i = 0; i < UK_NV; ++i)
-      rows[(int)m->order[c]] += m->corrections[c * UK_NV + i] * x[i];
+      rows[(int)m->row[c]] += m->corrections[c * UK_NV + i] * x[i];
 }
 
 /* The efforts, within limits where there are some; which motors are at one: 1 above, -1 below; whether they
@@ -226,7 +226,7 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
 #if UK_M > 0
   double left[UK_M][2 * UK_NV], size[UK_M][2 * UK_NV];
   for (int d = rank; d < UK_M; ++d) {
-    const int r = (int)m->order[d];
+    const int r = (int)m->row[d];
     double by_rows[UK_M];
     if (m->active[r] == 0.0) continue;
     uk_carry(m, rank, x->A + r * UK_NV, by_rows);
@@ -234,7 +234,7 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
       left[dependent][k] = -x->rows[r * UK_STRIDE + k];
       size[dependent][k] = fabs(left[dependent][k]);
       for (int c = 0; c < rank; ++c) {
-        const double part = by_rows[(int)m->order[c]] * x->rows[(int)m->order[c] * UK_STRIDE + k];
+        const double part = by_rows[(int)m->row[c]] * x->rows[(int)m->row[c] * UK_STRIDE + k];
         left[dependent][k] += part, size[dependent][k] += fabs(part);
       }
     }
@@ -285,7 +285,7 @@ UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   if (failed) return failed;
   x.rank = (int)m->rank;
   uk_inverse(m, x.rank);
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   for (int r = 0; r < UK_M; ++r)
     if (m->active[r] == 0.0) uk_zero(m->A + r * UK_NV, UK_NV);
   memcpy(x.M, m->H, sizeof x.M);

@@ -1,30 +1,38 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* As uk_configure and the rest of evaluate.c have it. */
+/* Constrained acceleration of the inputs in the memory. What is kept of a configuration is not computed
+ * again. */
 #pragma once
 
 #include "uk_lanes_regular.h"
 
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
   if (uk_lanes_is_kept(m, kept)) return;
-  uk_lanes_terms_configuration(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+  uk_lanes_terms_configuration(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
                                m->residual, m->rate, kept->terms);
   uk_lanes_mark(m, kept);
 }
 
 static void uk_lanes_find_rates(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  uk_lanes_terms_rates(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+  uk_lanes_terms_rates(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
                        m->residual, m->rate, kept->terms);
 }
 
 static void uk_lanes_find_forces(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  uk_lanes_terms_forces(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias,
+  uk_lanes_terms_forces(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
                         m->residual, m->rate, kept->terms);
+}
+
+static inline void uk_lanes_clear(uk_lanes_memory *m) {
+  m->status = m->failed = m->rank = uk_all(0.0);
+#if defined(UK_ONE_STATE)
+  UK_EACH(r, UK_ROWS) m->offends[r] = 0.0;
+#endif
 }
 
 /* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_solve. */
 static void uk_lanes_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
-  m->status = m->rank = zero;
+  uk_lanes_clear(m);
   uk_lanes_factor_mass(m);
   UK_EACH(i, UK_NV) m->qdd[i] = m->force[i] += m->tau[i];
   uk_lanes_whiten(m, m->qdd);
@@ -34,6 +42,7 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
                                                             + uk_stiffness[r] * m->residual[r]));
 #if UK_SWITCHED
     UK_EACH(i, UK_NV) m->A[r * UK_NV + i] *= m->active[r];
+    m->residual[r] *= m->active[r], m->rate[r] *= m->active[r];
 #endif
   }
   uk_lanes_whiten_rows(m, m->active);
@@ -67,7 +76,7 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
       m->violation[r] = rest;
       sum += rest;
     }
-    if (uk_any(m->dependent)) uk_lanes_check(m);
+    if (uk_any(m->dependent) && (UK_WIDTH > 1 || m->forces)) uk_lanes_check(m);
   }
 #endif
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
@@ -76,12 +85,11 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
 /* Constrained accelerations of the terms in the memory; `failed` as what uk_evaluate returns, by lane. */
 static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
-  const uk_lanes zero = uk_all(0.0);
   /* One irregular lane decides for all: rows are then pivoted in all of them. */
   if (!uk_any(uk_not(uk_lanes_regular(m, kept)))) {
-    uk_lanes total = zero;
+    uk_lanes total = uk_all(0.0);
     UK_EACH(i, UK_NV) total += m->qdd[i];
-    m->status = m->failed = zero;
+    uk_lanes_clear(m);
     m->rank = uk_all(UK_REGULAR);
     if (!uk_any(uk_not(uk_finite(total)))) return;
   }

@@ -12,7 +12,7 @@
 #if UK_M > 0
 /* M and A at the state again: rows that were pivoted left the factor and zeros in their places. */
 static void uk_terms_again(uk_memory *m) {
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   for (int r = 0; r < UK_M; ++r)
     for (int i = 0; m->active[r] == 0.0 && i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
 }
@@ -60,7 +60,7 @@ static void uk_least(const double *B, int rank, const double *gram, double *x, d
 static void uk_carried(const uk_memory *m, int rank, const double *g, double *to) {
   uk_zero(to, UK_M * UK_ROW_LENGTH);
   for (int c = 0; c < rank; ++c) {
-    double *row = to + (int)m->order[c] * UK_ROW_LENGTH;
+    double *row = to + (int)m->row[c] * UK_ROW_LENGTH;
     for (int i = 0; i < UK_NV; ++i) {
       const double factor = m->corrections[c * UK_NV + i];
       if (factor == 0.0) continue;
@@ -84,7 +84,7 @@ static void uk_share(uk_memory *m, int rank, double *derivatives, double *shared
   memcpy(changed, m->qdd, sizeof changed);
   for (int c = 0; c < rank; ++c)
     for (int i = 0; i < UK_NV; ++i)
-      changed[i] += m->corrections[c * UK_NV + i] * m->multipliers[(int)m->order[c]];
+      changed[i] += m->corrections[c * UK_NV + i] * m->multipliers[(int)m->row[c]];
   uk_zero(none, UK_M);
   memcpy(m->rate_derivatives, m->row_derivatives, sizeof m->rate_derivatives);
   uk_traced_derivatives(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, changed, none, m->rest,
@@ -96,7 +96,7 @@ static void uk_share(uk_memory *m, int rank, double *derivatives, double *shared
       turned[r] = acts ? m->rate_derivatives[at] - m->row_derivatives[at] : 0.0;
     }
     for (int c = 0; c < rank; ++c) {
-      x[c] = derivatives[(int)m->order[c] * UK_ROW_LENGTH + k];
+      x[c] = derivatives[(int)m->row[c] * UK_ROW_LENGTH + k];
       for (int r = 0; r < UK_M; ++r) x[c] -= B[r * UK_M + c] * turned[r];
     }
     uk_least(B, rank, gram, x, y);

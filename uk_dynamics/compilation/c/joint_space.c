@@ -56,7 +56,7 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
 #endif
   uk_resistance(m->t, m->q, m->v UK_P, m->tau);
   for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
-  uk_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   memcpy(preferred, c->preload, sizeof preferred);
   if (c->named) {
     if (uk_internal(m, c->named, c->added, c->unit, u)) return 5;

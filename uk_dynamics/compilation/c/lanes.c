@@ -26,30 +26,8 @@
 #include <emmintrin.h>
 #endif
 
-#define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
-#define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
-
 #if UK_WIDTH == 1
-
-typedef double uk_lanes;
-typedef int uk_mask; /* 1, or 0 */
-#define UK_PART(x, lane) (*((void)(lane), &(x)))
-
-static inline uk_lanes uk_all(double x) { return x; }
-static inline uk_mask uk_none(void) { return 0; }
-static inline uk_mask uk_not(uk_mask mask) { return !mask; }
-static inline uk_lanes uk_pick(uk_mask mask, uk_lanes yes, uk_lanes no) { return mask ? yes : no; }
-static inline int uk_any(uk_mask mask) { return mask; }
-static inline uk_mask uk_lane(int lane) { return lane == 0; }
-static inline uk_lanes uk_lanes_fabs(uk_lanes x) { return fabs(x); }
-static inline uk_lanes uk_lanes_sqrt(uk_lanes x) { return sqrt(x); }
-static inline uk_mask uk_finite(uk_lanes x) { return isfinite(x) != 0; }
-
-static inline void uk_lanes_sincos(uk_lanes x, uk_lanes *sine, uk_lanes *cosine) {
-  *sine = sin(x);
-  *cosine = cos(x);
-}
-
+#include "one_lane.c"
 #else
 
 typedef double uk_lanes __attribute__((vector_size(8 * UK_WIDTH)));
@@ -231,30 +209,4 @@ static inline uk_lanes uk_lanes_atan2(uk_lanes y, uk_lanes x) {
 
 #endif
 
-static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
-
-/* Functions that have no vector form here, lane by lane. */
-#define UK_LANE_BY_LANE(name)                                      \
-  static inline uk_lanes uk_lanes_##name(uk_lanes x) {             \
-    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l));          \
-    return x;                                                      \
-  }
-#define UK_LANE_BY_LANE_2(name)                                    \
-  static inline uk_lanes uk_lanes_##name(uk_lanes x, uk_lanes y) { \
-    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l), UK_PART(y, l));    \
-    return x;                                                      \
-  }
-UK_LANE_BY_LANE(tan)
-UK_LANE_BY_LANE(sinh)
-UK_LANE_BY_LANE(cosh)
-UK_LANE_BY_LANE(tanh)
-UK_LANE_BY_LANE(exp)
-UK_LANE_BY_LANE(log)
-UK_LANE_BY_LANE(asin)
-UK_LANE_BY_LANE(acos)
-UK_LANE_BY_LANE_2(pow)
-#if UK_WIDTH == 1
-UK_LANE_BY_LANE_2(atan2)
-#endif
-
-static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }
+#include "lane_functions.c"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attributes.h"
-#include "lanes.c"
+#include "uk_lanes.h"
 
 /* Vectors of n entries of states that stand one after the other; where there are fewer states than
  * lanes, the last one stands in the others as well. Of all states two entries are turned at a time,

@@ -12,12 +12,18 @@
 /* Rows that act and are of a kind, eliminated: factors stand in the place of M, zeros in that of other
  * rows. 0, or as uk_evaluate. */
 static int uk_eliminate_kind(uk_memory *m, const double *kind, double tolerance, int *rank) {
-  for (int r = 0; r < UK_M; ++r)
-    if (kind[r] * m->active[r] == 0.0)
-      for (int i = 0; i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
-  if (uk_factor_mass(m)) return 1;
-  if (uk_whiten_rows(m)) return 2;
-  *rank = uk_eliminate(m, tolerance);
+  double acts[UK_M], total = 0.0;
+  for (int r = 0; r < UK_M; ++r) {
+    acts[r] = kind[r] * m->active[r];
+    for (int i = 0; acts[r] == 0.0 && i < UK_NV; ++i) m->A[r * UK_NV + i] = 0.0;
+  }
+  uk_lanes_factor_mass(m);
+  if (m->singular) return 1;
+  uk_lanes_whiten_rows(m, acts);
+  for (int r = 0; r < UK_M; ++r) total += m->square[r];
+  if (!isfinite(total)) return 2;
+  uk_lanes_eliminate(m, tolerance);
+  *rank = (int)m->rank;
   return 0;
 }
 
@@ -35,8 +41,8 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
     memcpy(tau, m->tau, sizeof tau);
     for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->force[i]; /* forces may be constants there */
     for (int r = 0; r < UK_M; ++r) m->bias[r] = -right[r];
-    m->stabilize = 0.0;
-    const int regular = uk_regular(m, kept, 0);
+    m->stabilize = m->forces = 0.0;
+    const int regular = uk_lanes_regular(m, kept);
     m->stabilize = stabilize;
     memcpy(m->bias, bias, sizeof bias);
     memcpy(m->tau, tau, sizeof tau);
@@ -51,18 +57,7 @@ static int uk_correct(uk_memory *m, uk_kept *kept, const double *right, const do
   memcpy(M, m->H, sizeof M);
   int rank = 0;
   const int failed = uk_eliminate_kind(m, kind, tolerance, &rank);
-  if (!failed) {
-    for (int i = 0; i < UK_NV; ++i) d[i] = 0.0;
-    for (int k = 0; k < rank; ++k) {
-      const double *row = uk_row(m, k);
-      const int r = (int)m->order[k];
-      double y = right[r] * m->inverse_scale[r];
-      for (int i = 0; i < k; ++i) y -= row[i] * d[i];
-      d[k] = y / m->R[k];
-    }
-    for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, d);
-    uk_unwhiten(m, d);
-  }
+  if (!failed) uk_lanes_correction(m, right, d);
   memcpy(m->A, A, sizeof A);
   memcpy(m->H, M, sizeof M);
   return failed;
@@ -77,7 +72,7 @@ static int uk_project_place(uk_memory *m, uk_kept *kept) {
   double best[UK_NQ], right[UK_M], d[UK_NV], smallest = INFINITY;
   for (int step = 0;; ++step) {
     double size = 0.0, total = 0.0;
-    uk_configure(m, kept);
+    uk_lanes_configure(m, kept);
     for (int r = 0; r < UK_M; ++r) {
       right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
       if (fabs(right[r]) > size) size = fabs(right[r]);
@@ -104,7 +99,7 @@ static int uk_project_place(uk_memory *m, uk_kept *kept) {
   if (!(smallest <= UK_REACHED)) return 3;
   if (memcmp(best, m->q, sizeof best)) {
     memcpy(m->q, best, sizeof best);
-    uk_configure(m, kept);
+    uk_lanes_configure(m, kept);
   }
   return 0;
 }
@@ -119,7 +114,7 @@ static int uk_project_there(uk_memory *m, uk_kept *kept) {
   double right[UK_M], d[UK_NV];
   int failed = uk_project_place(m, kept);
   if (failed) return failed;
-  uk_find_rates(m, kept);
+  uk_lanes_find_rates(m, kept);
   for (int r = 0; r < UK_M; ++r) right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
   failed = uk_correct(m, kept, right, uk_motion_row, UK_RANK_TOLERANCE, d);
   if (failed) return failed;

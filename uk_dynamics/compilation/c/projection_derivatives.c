@@ -22,7 +22,7 @@ static void uk_respond(const uk_memory *m, int rank, const double *forces, const
     double *row = y + i * UK_STRIDE;
     uk_add_product(row, NULL,
                    (uk_product){UK_ALL(rank), m->corrections + i, UK_NV, changes, UK_STRIDE,
-                                m->order},
+                                m->row},
                    UK_STRIDE);
     uk_add_product(row, row,
                    (uk_product){UK_ALL(free), m->free_motions + i, UK_NV, part, UK_STRIDE, NULL},
@@ -34,7 +34,7 @@ static void uk_respond(const uk_memory *m, int rank, const double *forces, const
 static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const double *place,
                            const double *velocity) {
   for (int d = rank; d < UK_M; ++d) {
-    const int r = (int)m->order[d];
+    const int r = (int)m->row[d];
     if (uk_motion_row[r] * m->active[r] == 0.0) continue;
     for (int j = 0; j < UK_NV; ++j) {
       double motion = 0.0, rate = 0.0;
@@ -62,7 +62,7 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
   UK_ALIGNED(velocity, UK_NV * UK_STRIDE);   /* v' by q', v, t; then by q, v, t */
   uk_kept kept;
   kept.known = 0;
-  uk_configure(m, &kept);
+  uk_lanes_configure(m, &kept);
   for (int r = 0; r < UK_M; ++r) {
     const double size = fabs(uk_position_row[r] * m->active[r] * m->residual[r]);
     if (!isfinite(size)) return 2;
@@ -70,11 +70,11 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
   }
   int rank = 0, failed = uk_project_place(m, &kept);
   if (failed) return failed;
-  uk_find_rates(m, &kept);
+  uk_lanes_find_rates(m, &kept);
   memcpy(rate, m->rate, sizeof rate);
   memcpy(v, m->v, sizeof v);
   uk_zero(m->v, UK_NV);
-  uk_find_rates(m, &kept);
+  uk_lanes_find_rates(m, &kept);
   memcpy(M, m->H, sizeof M);
   memcpy(A, m->A, sizeof A);
 
@@ -99,7 +99,7 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
   for (int c = 0; c < rank; ++c)
     for (int i = 0; i < UK_NV; ++i)
       for (int j = 0; j < UK_NV; ++j)
-        m->multipliers[(int)m->order[c]] += m->corrections[c * UK_NV + i] * uk_mass(M, i, j) * w[j];
+        m->multipliers[(int)m->row[c]] += m->corrections[c * UK_NV + i] * uk_mass(M, i, j) * w[j];
   uk_equation_derivatives(m);
   for (int i = 0; i < UK_NV; ++i)
     for (int j = 0; j < UK_NV; ++j) {
@@ -128,8 +128,9 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
 #else
   uk_kept kept;
   kept.known = 0;
-  uk_configure(m, &kept);
-  if (uk_factor_mass(m)) return 1; /* as where there are rows */
+  uk_lanes_configure(m, &kept);
+  uk_lanes_factor_mass(m);
+  if (m->singular) return 1; /* as where there are rows */
   uk_zero(derivatives, 2 * UK_NV * UK_BY_STATE);
   for (int i = 0; i < 2 * UK_NV; ++i) derivatives[i * UK_BY_STATE + i] = 1.0;
   return uk_project(m);

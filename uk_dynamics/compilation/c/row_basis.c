@@ -60,10 +60,10 @@ static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const d
 /* Coordinates of a generalized force behind those that the structure holds, in place, at the state
  * that was solved last; the size that it had. */
 static double uk_admissible(const uk_memory *m, int rank, double *x) {
-  uk_whiten(m, x);
+  uk_lanes_whiten(m, x);
   const double size = sqrt(uk_squares(x, 0, UK_NV));
 #if UK_M > 0
-  for (int k = 0; k < rank; ++k) uk_reflect(m, k, x);
+  for (int k = 0; k < rank; ++k) uk_lanes_reflect(m, k, x);
 #else
   (void)rank;
 #endif
@@ -74,9 +74,9 @@ static double uk_admissible(const uk_memory *m, int rank, double *x) {
 static void uk_admitted(const uk_memory *m, int rank, double *x) {
   for (int i = 0; i < rank; ++i) x[i] = 0.0;
 #if UK_M > 0
-  for (int k = rank - 1; k >= 0; --k) uk_reflect(m, k, x);
+  for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
 #endif
-  uk_unwhiten(m, x);
+  uk_lanes_unwhiten(m, x);
 }
 
 #endif

@@ -20,7 +20,7 @@ static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, con
 /* Entry i of -C x, for an x of all constraints. */
 static double uk_corrected(const uk_memory *m, int rank, int i, const double *x) {
   double sum = 0.0;
-  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->order[c]];
+  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->row[c]];
   return sum;
 }
 

@@ -1,7 +1,7 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The closed-form servo law in the dynamics that the structure has constrained already: u of least
  * u^T W u with C u = b_t - A_t a_s, C = A_t N S, and its part toward the preload; see core/servo/servo_law.py.
- * All in coordinates of the admissible motions, which the reflections of solve.c lead to. */
+ * All in coordinates of the admissible motions, which the reflections of solve_lanes.c lead to. */
 #pragma once
 
 #include "allocate.c"

@@ -1,16 +1,26 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* What solve.c does, for several states at once: every lane takes rows in an order of its own and
- * has a rank of its own. Its independent rows stand first; `independent` says which are. */
+/* The fundamental equation with the terms of the states, one in each lane: mass factor of the tree,
+ * elimination of rows with their rank, acceleration and forces. UK_* sizes and tables are generated.
+ *
+ * M = H^T H with H lower triangular and as sparse as the tree (Featherstone, section 6.5); L = H^T
+ * is the factor of the fundamental equation. Rows of B = A L^-T are scaled to their own size. Every
+ * lane takes rows in an order of its own and has a rank of its own: its independent rows stand first,
+ * `row` has their numbers, `independent` says which they are. A single state is a lane. */
 #pragma once
 
-#include "lanes.c"
+#include <string.h>
+
 #include "uk_config.h"
+#include "uk_lanes.h"
 #include "uk_mechanism.h"
 #include "uk_tables.h"
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
 #define UK_FEWER (UK_ROWS < UK_NV ? UK_ROWS : UK_NV)
 
+#ifdef UK_ONE_STATE /* its memory is a program's: the same fields, all of them doubles */
+typedef uk_memory uk_lanes_memory;
+#else
 typedef struct {
   uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];
 #if UK_NP > 0
@@ -28,6 +38,7 @@ typedef struct {
   uk_mask independent[UK_ROWS], singular, dependent;
   int ordered;
 } uk_lanes_memory;
+#endif
 
 static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
   for (int i = UK_NV - 1; i >= 0; --i) {
@@ -46,12 +57,12 @@ static inline void uk_lanes_unwhiten(const uk_lanes_memory *m, uk_lanes *x) {
 
 static void uk_lanes_factor_mass(uk_lanes_memory *m) {
   uk_lanes lost = uk_all(0.0), *diagonal = m->scratch;
-  m->singular = uk_none();
+  uk_mask singular = uk_none();
   UK_EACH(i, UK_NV) diagonal[i] = m->H[i * UK_NV + i];
   for (int k = UK_NV - 1; k >= 0; --k) {
     uk_lanes *row = m->H + k * UK_NV;
     const uk_lanes pivot = row[k], root = uk_lanes_sqrt(pivot), inverse = 1.0 / root;
-    m->singular |= uk_not(pivot > 0.0);
+    singular |= uk_not(pivot > 0.0);
     lost += diagonal[k] * inverse * inverse;
     row[k] = root;
     m->inverse_pivot[k] = inverse;
@@ -61,7 +72,7 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
       for (int j = i; j >= 0; j = uk_parent[j]) above[j] -= row[i] * row[j];
     }
   }
-  m->singular |= uk_not(lost < UK_LOST_PIVOTS);
+  m->singular = singular | uk_not(lost < UK_LOST_PIVOTS);
 }
 
 #if UK_M > 0
@@ -164,8 +175,9 @@ static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
       m->reference[j] = uk_pick(lost, fresh, m->reference[j]);
     }
   }
-  m->dependent = uk_none();
-  UK_EACH(k, UK_M) m->dependent |= uk_not(m->independent[k]);
+  uk_mask dependent = uk_none();
+  UK_EACH(k, UK_M) dependent |= uk_not(m->independent[k]);
+  m->dependent = dependent;
 }
 
 /* What a lane has of a row, from where the row stands in it; and back. */
@@ -193,7 +205,7 @@ static void uk_lanes_coordinates(uk_lanes_memory *m, const uk_lanes *right) {
 }
 
 /* The d of least d^T M d with A d = right on the independent rows. */
-static void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
+static UK_OPTIONAL void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
   uk_lanes_coordinates(m, right);
   UK_EACH(i, UK_NV) d[i] = i < UK_COUNT ? m->z[i] : uk_all(0.0);
   for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, d);
@@ -232,7 +244,8 @@ static void uk_lanes_orthonormalize(uk_lanes_memory *m, int count) {
   }
 }
 
-/* As uk_kernel, by place, for all lanes alike; how many rows, and which of both they are. */
+/* Orthonormal rows, by place, for all lanes alike, of the combinations of rows that vanish, or of those
+ * that do not, whichever are fewer; how many, and which of both they are. */
 static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   uk_lanes *x = m->right;
@@ -246,7 +259,7 @@ static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
     m->kernel[k][k] = uk_pick(m->independent[k], one, zero);
   for (int d = first; d < UK_M; ++d) {
     const uk_mask left_out = uk_not(m->independent[d]);
-    UK_EACH(k, UK_COUNT) x[k] = uk_pick(left_out & m->independent[k], m->W[d][k], zero);
+    UK_EACH(k, UK_COUNT) x[k] = uk_pick(m->independent[k], uk_pick(left_out, m->W[d][k], zero), zero);
     uk_lanes_solve_upper(m, x);
     UK_EACH(k, most)
       if (*vanishing) m->kernel[d - first][k] = -x[k];
@@ -320,6 +333,9 @@ static void uk_lanes_check(uk_lanes_memory *m) {
     const uk_mask exact = uk_lanes_sqrt(rest[r]) <= UK_EXACTLY_DEPENDENT;
     const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));
     status = uk_lanes_larger(status, uk_pick(off, level, zero));
+#ifdef UK_ONE_STATE
+    m->offends[r] = off ? 1.0 + exact : 0.0;
+#endif
   }
   m->status = status;
 }

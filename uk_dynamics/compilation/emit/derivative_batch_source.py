@@ -53,7 +53,7 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
     """
     traced, terms = equation_derivatives(mechanism), trace(mechanism)
     motions = motions_function(mechanism, terms, LANES)
-    common = [tables(mechanism, terms), part("lanes.c"), part("lanes_states.c")]
+    common = [tables(mechanism, terms), part("lanes_states.c")]
     constraints = mechanism.constraints
     holding = constraints.position_rows & constraints.motion_rows
     # whether dependent rows follow motions is looked at where all rows determine positions
@@ -64,7 +64,7 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(
         [
             *common,
-            terms_function(mechanism, terms, LANES),
+            terms_function(mechanism, terms),
             motions.text,
             # which of them are needed depends on the rows
             *(x.replace("static const", "UK_OPTIONAL static const") for x in found),

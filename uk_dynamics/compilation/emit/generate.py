@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import DOP853
 
-from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, number
+from uk_dynamics.compilation.emit.c_source import number
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
@@ -25,6 +25,11 @@ from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+
+#: A state is a lane, and its memory that of programs.
+ONE_STATE = "".join(
+    ["#define UK_ONE_STATE\n#define UK_WIDTH 1\n", part("one_lane.c"), part("lane_functions.c")]
+)
 
 
 def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> str:
@@ -142,8 +147,8 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
     return "\n".join(
         [
             tables(mechanism, terms),
-            terms_function(mechanism, terms, LANES),
-            regular_function(mechanism, terms, LANES),
+            terms_function(mechanism, terms),
+            regular_function(mechanism, terms),
             part("batch.c"),
             *(
                 (_projection(mechanism), jumps(mechanism), part("rollout.c"))
@@ -177,17 +182,18 @@ def definitions(
     terms = terms or trace(mechanism)
     return "\n".join(
         [
-            tables(mechanism, terms),
-            terms_function(mechanism, terms, SCALAR),
+            tables(mechanism, terms, ONE_STATE),
+            terms_function(mechanism, terms),
             configuration(mechanism),
-            regular_function(mechanism, terms, SCALAR, pivoted=pivoted),
+            regular_function(mechanism, terms, pivoted=pivoted),
+            part("sine_and_cosine.h"),
             header("uk_evaluation.h", part("evaluate.c")),
         ]
     )
 
 
-def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
-    """Constants of the mechanism, apart from its terms."""
+def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part("lanes.c")) -> str:
+    """Constants of the mechanism, apart from its terms, and what a lane is."""
     solver = mechanism.spec.solver
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
@@ -211,7 +217,7 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     # derivatives at many states need few of them
     parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     own = header("uk_tables.h", part("attributes.h"), *parts)
-    return "\n".join([config(), own, header("uk_row_block.h", '#include "uk_mechanism.h"')])
+    return "\n".join([config(), header("uk_lanes.h", lanes), own])
 
 
 def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:

@@ -85,22 +85,28 @@ class Layout:
             self._add(("tree", 1, "address of the tables"))
             return
         self._add(
+            ("failed", 1, "0, or why there is no answer"),
             ("b", m, "A qdd = b"),
             ("force", nv, "F of M qdd = F + A^T lambda"),
             ("A", m * nv, "row by row"),
             ("H", nv * nv, "first M, then its factor, lower triangle"),
+            ("inverse_pivot", nv, ""),
             ("W", m * nv, "rows being eliminated"),
             ("kernel", m * min(m, nv), ""),
-            ("diagonal", nv, ""),
-            ("inverse_pivot", nv, ""),
-            ("inverse_scale", m, ""),
+            ("scale", m, "of rows, in the order of elimination, as the following"),
             ("square", m, ""),
             ("reference", m, ""),
-            ("order", m, "independent rows, in the order of elimination"),
+            ("row", m, "which rows they are, independent ones first"),
+            ("independent", m, ""),
             ("beta", m, ""),
-            ("R", m, ""),
-            ("coordinates", m, ""),
+            ("inverse_R", m, ""),
+            ("z", m, ""),
+            ("right", m, ""),
             ("scratch", max(m, nv), ""),
+            ("singular", 1, "1 where M is"),
+            ("dependent", 1, "1 where a row is"),
+            ("ordered", 1, "1 where no row has left its place"),
+            ("forces", 1, "1: forces are wanted, 0: accelerations alone"),
         )
 
     def _add(self, *fields: tuple[str, int, str]) -> slice:
@@ -146,6 +152,9 @@ class Layout:
         lines = []
         for name, field in self.fields.items():
             array = f"[{field.count}]" if name not in ("t", *_SCALARS) else ""
+            if name in ("W", "kernel"):
+                columns = self.fields["force" if name == "W" else "row"].count
+                array = f"[{field.count // columns}][{columns}]"
             comment = f" /* {field.comment} */" if field.comment else ""
             lines.append(f"  double {name}{array};{comment}")
         return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
@@ -305,5 +314,5 @@ _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
-    "allowed",
+    *("allowed", "failed", "singular", "dependent", "ordered", "forces"),
 )

@@ -17,39 +17,40 @@ from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _KEPT = """
-/* What an evaluation knows of a configuration, for others there: see uk_{lanes}configure. */
+/* What an evaluation knows of a configuration, for others there: see uk_lanes_configure. */
 typedef struct {{
   int known, factored;
-  {real} t, q[UK_NQ];{followed}
-  {real} terms[UK_TERMS_SHARED], factor[UK_FACTOR_SHARED];
-}} uk_{lanes}kept;
+  uk_lanes t, q[UK_NQ];{followed}
+  uk_lanes terms[UK_TERMS_SHARED], factor[UK_FACTOR_SHARED];
+}} uk_lanes_kept;
 
-static void uk_{lanes}mark(const {memory} *m, uk_{lanes}kept *kept) {{
+static void uk_lanes_mark(const uk_lanes_memory *m, uk_lanes_kept *kept) {{
   kept->known = 1, kept->factored = 0;
   kept->t = m->t;
   memcpy(kept->q, m->q, sizeof kept->q);{copy}
 }}
 
-static int uk_{lanes}is_kept(const {memory} *m, const uk_{lanes}kept *kept) {{
+static int uk_lanes_is_kept(const uk_lanes_memory *m, const uk_lanes_kept *kept) {{
   return kept->known && !memcmp(&kept->t, &m->t, sizeof m->t)
          && !memcmp(kept->q, m->q, sizeof m->q){same};
 }}
 """
 
 _REGULAR = """
-/* Answers of a regular state from the terms in the memory, without pivoting; whether it is one. */
-static {truth} {name}({memory} *m, {kept} *kept{wanted}) {{
-  const {real} *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
-  const {real} *residual = m->residual, *rate = m->rate;
+/* Answers of regular states from the terms in the memory, without pivoting; which are. */
+static uk_mask uk_lanes_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {{
+  const uk_lanes *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
+  const uk_lanes *residual = m->residual, *rate = m->rate;
   const double stabilize = m->stabilize;
-  {real} *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
-  {real} *determined = m->determined, *violation = m->violation, *shared = kept->factor;
+  uk_lanes *qdd = m->qdd, *ideal_force = m->ideal_force, *multipliers = m->multipliers;
+  uk_lanes *determined = m->determined, *violation = m->violation, *shared = kept->factor;
   if (!kept->factored) {{
   {factor}  }}
   kept->factored = 1;
-{motion}  const {real} lost = shared[0], nearness = shared[1];
-  {leave}
-{forces}  {found}
+{motion}  const uk_lanes lost = shared[0], nearness = shared[1];
+  const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);
+  if (!m->forces || uk_any(uk_not(regular))) return regular;
+{forces}  return regular;
 }}
 """
 
@@ -78,19 +79,19 @@ UK_OPTIONAL static void {name}({parameters}, {real} *restrict shared) {{
 """
 
 
-def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect) -> str:
-    """``uk_terms`` or ``uk_lanes_terms``: M, F, A, bias, residual and rate at a state.
+def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+    """``uk_lanes_terms``: M, F, A, bias, residual and rate at a state.
 
     Its parts are ``…_configuration``: M, A and residual, ``…_rates`` and ``…_forces``: F and bias.
     """
-    name = "uk_lanes_terms" if dialect is LANES else "uk_terms"
+    name = "uk_lanes_terms"
     given = ("q", "v", "followed", *parameters(mechanism))
     types = {
-        "t": dialect.real,
-        **dict.fromkeys(given, f"const {dialect.real} *restrict"),
-        **dict.fromkeys(_TERMS_WANTED, f"{dialect.real} *restrict"),
+        "t": LANES.real,
+        **dict.fromkeys(given, f"const {LANES.real} *restrict"),
+        **dict.fromkeys(_TERMS_WANTED, f"{LANES.real} *restrict"),
     }
-    writer = Writer(dialect)
+    writer = Writer(LANES)
     blocks = {
         "configuration": _at_a_configuration(terms, mechanism.model.velocity_parents),
         "rates": places(rate=terms.rate),
@@ -98,9 +99,9 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
     }
     statements = [writer.statements(x) for x in blocks.values()]
     # where rows are pivoted in the place of M and A, the configuration is not kept
-    pieces = in_pieces(name, types, statements, dialect, lasting=("M", "A"))
+    pieces = in_pieces(name, types, statements, LANES, lasting=("M", "A"))
     common = {
-        "real": dialect.real,
+        "real": LANES.real,
         "parameters": ", ".join(f"{kind} {x}" for x, kind in types.items()),
         "unused": " ".join(f"(void){x};" for x in (*types, "shared")),
     }
@@ -112,7 +113,7 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
         f"{name}.h",
         "".join(
             [
-                part("lanes.c" if dialect is LANES else "sine_and_cosine.h"),
+                '#include "uk_lanes.h"\n',
                 part("attributes.h"),
                 f"#define UK_TERMS_SHARED {pieces.shared}\n",
                 pieces.functions,
@@ -124,72 +125,48 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: 
 
 
 def regular_function(
-    mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect, *, pivoted: bool = False
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, *, pivoted: bool = False
 ) -> str:
     """The solution at regular states; none where there are hardly any, or it is not wanted."""
-    many = dialect is LANES
-    memory = "uk_lanes_memory" if many else "uk_memory"
     followed = copy = same = ""
     if mechanism.follows_references:
-        rows = f"sizeof((({memory} *)0)->followed) / sizeof({dialect.real})"
-        followed = f"\n  {dialect.real} followed[{rows}];"
+        followed = f"\n  uk_lanes followed[{3 * max(1, len(mechanism.constraints))}];"
         copy = "\n  memcpy(kept->followed, m->followed, sizeof kept->followed);"
         same = "\n         && !memcmp(kept->followed, m->followed, sizeof m->followed)"
-    lanes = "lanes_" if many else ""
-    kept = _KEPT.format(
-        lanes=lanes, real=dialect.real, memory=memory, followed=followed, copy=copy, same=same
-    )
+    kept = _KEPT.format(followed=followed, copy=copy, same=same)
     text, shared = "#define UK_REGULAR 0", 1
     if not pivoted:
-        text, shared = _regular(mechanism, terms, dialect)
+        text, shared = _regular(mechanism, terms)
     return header(
-        f"uk_{lanes}regular.h",
-        part("solve_lanes.c" if many else "solve.c"),
-        f'#include "uk_{lanes}terms.h"',
+        "uk_lanes_regular.h",
+        part("solve_lanes.c"),
+        '#include "uk_lanes_terms.h"',
         f"#define UK_FACTOR_SHARED {shared}\n{kept}{text}",
     )
 
 
-def _regular(
-    mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect
-) -> tuple[str, int]:
+def _regular(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> tuple[str, int]:
     """Text, and how much its parts share."""
     independent = _independent(mechanism)
     found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
     if found is None:
         return "#define UK_REGULAR 0", 1
-    writer = Writer(dialect)
+    writer = Writer(LANES)
     motion = [("shared[0]", found.lost), ("shared[1]", found.nearness)]
     motion += places(qdd=found.qdd)
     forces = places(**{name: getattr(found, name) for name in _FORCES})
-    given, wanted = f"const {dialect.real} *restrict", f"{dialect.real} *restrict"
+    given, wanted = f"const {LANES.real} *restrict", f"{LANES.real} *restrict"
     parameters = dict.fromkeys(_ANSWERED, given)
     parameters["stabilize"] = "double"
     parameters |= dict.fromkeys(("qdd", *_FORCES), wanted)
-    many = dialect is LANES
-    name = "uk_lanes_regular" if many else "uk_regular"
     blocks = [
         writer.definitions(_of_the_configuration([x for _, x in motion + forces])),
         writer.statements(motion),
         writer.statements(forces),
     ]
-    pieces = in_pieces(name, parameters, blocks, dialect, reserved=2)
-    text = _REGULAR.format(
-        truth="uk_mask" if many else "int",
-        name=name,
-        memory="uk_lanes_memory" if many else "uk_memory",
-        kept="uk_lanes_kept" if many else "uk_kept",
-        real=dialect.real,
-        factor=pieces.calls[0],
-        motion=pieces.calls[1],
-        leave="const uk_mask regular = (nearness < 1.0) & (lost < UK_LOST_PIVOTS);\n"
-        "  if (!m->forces || uk_any(uk_not(regular))) return regular;"
-        if many
-        else "if (!(nearness < 1.0 && lost < UK_LOST_PIVOTS)) return 0;\n  if (!forces) return 1;",
-        wanted="" if many else ", int forces",
-        forces=pieces.calls[2],
-        found="return regular;" if many else "return 1;",
-    )
+    pieces = in_pieces("uk_lanes_regular", parameters, blocks, LANES, reserved=2)
+    factor, accelerate, react = pieces.calls
+    text = _REGULAR.format(factor=factor, motion=accelerate, forces=react)
     written = f"#define UK_REGULAR {found.rank} /* independent rows */\n" + pieces.functions + text
     return written, pieces.shared
 

@@ -81,7 +81,12 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
     ]
     return [
         motors(mechanism),
-        header("uk_task_rows.h", part("evaluate.c"), *written, *levels_of(tasks)),
+        header(
+            "uk_task_rows.h",
+            *map(part, ("sine_and_cosine.h", "evaluate.c")),
+            *written,
+            *levels_of(tasks),
+        ),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
         header("uk_admissible.h", part("row_basis.c")),

@@ -1,0 +1,33 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Functions of any number of lanes. */
+#pragma once
+
+#include "uk_lanes.h"
+
+#define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
+#define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
+
+static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
+
+/* Functions that have no vector form here, lane by lane. */
+#define UK_LANE_BY_LANE(name)                                      \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x) {             \
+    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l));          \
+    return x;                                                      \
+  }
+#define UK_LANE_BY_LANE_2(name)                                    \
+  static inline uk_lanes uk_lanes_##name(uk_lanes x, uk_lanes y) { \
+    for (int l = 0; l < UK_WIDTH; ++l) UK_PART(x, l) = name(UK_PART(x, l), UK_PART(y, l));    \
+    return x;                                                      \
+  }
+UK_LANE_BY_LANE(tan)
+UK_LANE_BY_LANE(sinh)
+UK_LANE_BY_LANE(cosh)
+UK_LANE_BY_LANE(tanh)
+UK_LANE_BY_LANE(exp)
+UK_LANE_BY_LANE(log)
+UK_LANE_BY_LANE(asin)
+UK_LANE_BY_LANE(acos)
+UK_LANE_BY_LANE_2(pow)
+
+static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }
