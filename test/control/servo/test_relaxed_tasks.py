@@ -56,7 +56,7 @@ def test_momentum_carries_it_through(machine: Mechanism, backend: str) -> None:
     phase = (run.position("crank")[:-1] + 0.5 * np.pi) % np.pi - 0.5 * np.pi
     assert np.abs(run.efforts[:-1][np.abs(phase) < 0.03]).max() < 1e-12
     # N m a period; the first one knows no acceleration yet
-    assert np.abs(np.diff(run.efforts[1:-1, 0])).max() < 0.02
+    assert np.abs(np.diff(run.efforts[1:-1, 0])).max() < 0.06
     pushed = data()
     del pushed["tasks"]["piston"]["relaxed"]
     limited = turned(machine, Tasks.from_data(pushed, machine), backend)
