@@ -93,7 +93,7 @@ class Tasks:
         """Whether some task asks for less near a configuration."""
         return self._relaxed is not None
 
-    def share(self, q: Array) -> Array | None:
+    def share(self, q: NDArray[Any]) -> Array | None:
         """What part of their demands tasks have at a configuration, (mt,); None: all of them.
 
         Args:
@@ -102,8 +102,8 @@ class Tasks:
         if self._relaxed is None:
             return None
         place, relaxed, *numbers = self._relaxed
-        share = relaxed_share(q[place], *numbers)
-        return 1.0 + relaxed * (share - 1.0)
+        share: Array = 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
+        return share
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:

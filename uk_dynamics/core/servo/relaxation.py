@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import above, at_least, cosine, polar_angle, sine, where
-from uk_dynamics.core.servo.effort_bounds import smaller
 
 Array = NDArray[Any]  # of floats, or of symbols
 
@@ -29,9 +28,10 @@ def relaxed_share(position: Array, at: Array, within: Array, blend: Array, every
         every: Distance from one such place to the next; 0: there is one, (rows,).
     """
     away = position - at
-    turn = np.where(every > 0.0, every, 1.0) / np.pi
+    turn: Array = np.where(every > 0.0, every, 1.0) / np.pi
     phase = away / turn
-    near = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
+    near: Array = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
     distance = where(above(every, 0.0), near, abs(away))
-    x = smaller(at_least((distance - within) / blend, 0.0), 1.0)
+    x = at_least((distance - within) / blend, 0.0)
+    x = where(above(x, 1.0), 1.0, x)
     return x * x * (3.0 - 2.0 * x)
