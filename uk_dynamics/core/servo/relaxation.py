@@ -31,7 +31,8 @@ def relaxed_share(position: Array, at: Array, within: Array, blend: Array, every
     turn: Array = np.where(every > 0.0, every, 1.0) / np.pi
     phase = away / turn
     near: Array = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
-    distance = where(above(every, 0.0), near, abs(away))
+    straight: Array = abs(away)
+    distance = where(above(every, 0.0), near, straight)
     x = at_least((distance - within) / blend, 0.0)
     x = where(above(x, 1.0), 1.0, x)
     return x * x * (3.0 - 2.0 * x)
