@@ -87,13 +87,27 @@ static void uk_particular(const uk_tree *t, int k, const double *wanted) {
   for (int j = c->first; j < c->first + c->joints; ++j) t->particular[j] *= t->scale[j];
 }
 
-/* Orthonormal rows, as the reflections that make them: combinations of scaled rows that vanish, or,
- * where those are more than the independent rows, all that is orthogonal to them. Each costs as many
- * products as those before it, so that the fewer are taken. `scaled`: of the rows themselves. */
-static uk_basis uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing, int scaled) {
+/* Make rows orthonormal: Gram-Schmidt, twice. */
+static void uk_orthonormalize(double *rows, int count, int m) {
+  for (int d = 0; d < count; ++d) {
+    double *x = rows + d * m;
+    for (int round = 0; round < (d ? 3 : 1); ++round) {
+      for (int e = 0; round && e < d; ++e) {
+        const double *y = rows + e * m;
+        double s = 0.0;
+        for (int r = 0; r < m; ++r) s += x[r] * y[r];
+        for (int r = 0; r < m; ++r) x[r] -= s * y[r];
+      }
+      const double size = 1.0 / sqrt(uk_squares(x, 0, m));
+      for (int r = 0; r < m; ++r) x[r] *= size;
+    }
+  }
+}
+
+/* Combinations of scaled rows that vanish, or else all that is orthogonal to them; how many. */
+static int uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing) {
   const int m = b->count, dependent = m - b->rank, count = vanishing ? dependent : b->rank;
   double *x = t->kernel, *z = t->scratch;
-  uk_basis span = uk_basis_at(m, count, 0, x, t->span);
   memset(x, 0, sizeof(double) * count * m);
   for (int d = 0; d < dependent; ++d) {
     const int own = (int)b->order[b->rank + d];
@@ -104,37 +118,36 @@ static uk_basis uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing, in
       else x[k * m + own] = z[k];
     if (vanishing) x[d * m + own] = 1.0;
   }
-  for (int k = 0; k < count; ++k, x += m) {
-    if (!vanishing) x[(int)b->order[k]] = 1.0;
-    for (int r = 0; scaled && r < m; ++r) x[r] *= vanishing ? b->scale[r] : 1.0 / b->scale[r];
-    const double size = 1.0 / sqrt(uk_squares(x, 0, m));
-    for (int r = 0; r < m; ++r) x[r] *= size;
-  }
-  uk_factor_rows(&span, NULL, 0.0);
-  return span;
+  for (int k = 0; !vanishing && k < count; ++k) x[k * m + (int)b->order[k]] = 1.0;
+  return count;
 }
 
 /* Multipliers of least norm of the ideal force with coordinates z, which is lost, and which of them are
- * unique. */
+ * unique. Each combination costs as many products as those before it, so that the fewer are taken. */
 static void uk_multipliers(const uk_tree *t, int k, double *z) {
   const uk_basis b = uk_rows_of(t, k);
   const int m = b.count, vanishing = m - b.rank <= b.rank;
-  double *found = t->row_multipliers + t->cluster[k].first_row, *x = t->scratch;
+  double *found = t->row_multipliers + t->cluster[k].first_row, *x = t->kernel;
   double *unique = t->row_determined + t->cluster[k].first_row;
+  double *rest = vanishing ? found : t->scratch;
   for (int r = 0; r < m; ++r) found[r] = 0.0, unique[r] = 1.0;
   uk_nearest_combination(&b, z, found);
   if (b.rank == m) return;
-  uk_basis span = uk_kernel(t, &b, vanishing, 0);
-  for (int r = 0; r < m; ++r) unique[r] = vanishing ? 0.0 : -1.0;
-  for (int d = 0; d < span.rank; ++d) {
-    for (int r = 0; r < m; ++r) x[r] = r == d;
-    uk_rotate_back(&span, x);
-    for (int r = 0; r < m; ++r) unique[r] += x[r] * x[r];
+  const int count = uk_kernel(t, &b, vanishing);
+  uk_orthonormalize(x, count, m);
+  for (int r = 0; r < m; ++r) {
+    double share = 0.0;
+    for (int d = 0; d < count; ++d) share += x[d * m + r] * x[d * m + r];
+    unique[r] = (vanishing ? share : 1.0 - share) <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING;
+    /* the same of the rows themselves */
+    for (int d = 0; d < count; ++d) x[d * m + r] *= vanishing ? b.scale[r] : 1.0 / b.scale[r];
   }
-  for (int r = 0; r < m; ++r)
-    unique[r] = fabs(unique[r]) <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING;
-  span = uk_kernel(t, &b, vanishing, 1);
-  uk_rotate(&span, found);
-  for (int r = vanishing ? 0 : span.rank; r < (vanishing ? span.rank : m); ++r) found[r] = 0.0;
-  uk_rotate_back(&span, found);
+  uk_orthonormalize(x, count, m);
+  for (int r = 0; !vanishing && r < m; ++r) rest[r] = 0.0;
+  for (int d = 0; d < count; ++d, x += m) {
+    double s = 0.0;
+    for (int r = 0; r < m; ++r) s += x[r] * found[r];
+    for (int r = 0; r < m; ++r) rest[r] += vanishing ? -s * x[r] : s * x[r];
+  }
+  memmove(found, rest, sizeof(double) * m);
 }

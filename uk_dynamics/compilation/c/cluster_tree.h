@@ -79,7 +79,7 @@ typedef struct { /* what a cluster stands on, seen from its point */
   F(double, determined, m)
 /* extremes: smallest and largest diagonal entry of M; ready: what is known at `placed`, UK_PLACED or
  * UK_FACTORED, and with which rank tolerance; H, Z, L: squares of clusters; A, W: entries of rows; kernel,
- * span, scratch, coordinates: of the largest cluster. */
+ * scratch, coordinates: of the largest cluster. */
 #define UK_OTHER_FIELDS(F)                                                                          \
   F(uk_placed, motion, n + 1) F(uk_body, body, n + 1) F(uk_ground, ground, t->clusters)             \
   F(double, extremes, 2) F(double, ready, 2)                                                        \
@@ -92,7 +92,7 @@ typedef struct { /* what a cluster stands on, seen from its point */
   F(double, A, entries) F(double, W, entries)                                                       \
   F(double, residual, m) F(double, rate, m) F(double, b, m) F(double, row_violation, m)             \
   F(double, row_multipliers, m) F(double, row_determined, m) F(double, row_room, 6 * m)              \
-  F(double, kernel, most * (most < largest ? most : largest)) F(double, span, 6 * most)              \
+  F(double, kernel, most * (most < largest ? most : largest)) \
   F(double, scratch, most + largest) F(double, coordinates, most + largest)
 
 #define UK_POINTER(type, name, count) type *name;

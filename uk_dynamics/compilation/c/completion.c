@@ -38,17 +38,15 @@ static uk_basis uk_weighed(const uk_loop_factors *f) {
 /* Conditions on measured joints, and which are independent: judged before they are weighed. */
 static void uk_factor_conditions(uk_loop_factors *f, double tolerance) {
   const uk_basis others = uk_others(f);
-  double rows[UK_CONDITIONS * UK_MEASURED], room[6 * UK_CONDITIONS], column[UK_HELD], most = 0.0;
+  double rows[UK_CONDITIONS * UK_MEASURED], room[6 * UK_CONDITIONS], column[UK_HELD];
   for (int i = 0; i < UK_MEASURED; ++i) {
     for (int r = 0; r < UK_HELD; ++r) column[r] = f->A[r * UK_NV + uk_measured[i]];
     uk_rotate(&others, column);
     for (int r = 0; r < UK_CONDITIONS; ++r) f->conditions[r][i] = column[UK_OTHERS + r];
   }
   memcpy(rows, f->conditions, sizeof rows);
-  for (int r = 0; r < UK_CONDITIONS; ++r)
-    most = fmax(most, sqrt(uk_squares(f->conditions[r], 0, UK_MEASURED)));
   uk_basis found = uk_basis_at(UK_MEASURED, UK_CONDITIONS, 0, rows, room);
-  uk_reduce_rows(&found, tolerance * most);
+  uk_reduce_rows(&found, tolerance * uk_begin_rows(&found));
   f->count = found.rank < UK_REDUNDANT ? found.rank : UK_REDUNDANT;
   for (int k = 0; k < f->count; ++k) {
     f->chosen[k] = (int)found.order[k];
@@ -67,8 +65,8 @@ static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
     for (int r = 0; r < UK_HELD; ++r)
       f->columns[k * UK_HELD + r] = f->A[r * UK_NV + uk_other[k]] * uk_other_scale[k];
   uk_basis others = uk_others(f);
+  uk_begin_rows(&others);
   uk_reduce_rows(&others, 0.0);
-  for (int k = 0; k < UK_OTHERS; ++k) others.scale[k] = 1.0;
   f->rank = others.rank;
   f->regularity = 1.0;
   if (f->rank < UK_OTHERS) f->regularity = 0.0;

@@ -8,89 +8,68 @@
 #include <string.h>
 
 #include "uk_configuration.h"
+#include "uk_lanes.h"
 #include "uk_mechanism.h"
 
-#if UK_EUCLIDEAN
+#if UK_FREE_JOINTS
 
-/* q at h times the tangent vector w from another; q may stand where that one does. */
-static inline void uk_reach(const double *from, double h, const double *w, double *q) {
-  for (int i = 0; i < UK_NV; ++i) q[i] = from[i] + h * w[i];
+#include "free_joint.c"
+
+#define UK_EACH_FREE(free) for (const int *free = uk_free; free < uk_free + 3 * UK_FREE_JOINTS; free += 3)
+#define UK_PLACE(i) uk_single[i] /* in q, of velocity i; -1: it is of a free joint */
+
+#else
+
+#define UK_PLACE(i) (i)
+
+#endif
+
+/* q at h times the tangent vector w from another; q may stand where that one does. Lanes have no free
+ * joints. */
+static inline void uk_reach(const uk_lanes *from, double h, const uk_lanes *w, uk_lanes *q) {
+#if UK_FREE_JOINTS
+  UK_EACH_FREE(free) {
+    double motion[6], place[7];
+    uk_free_motion(free[0], w + free[2], motion);
+    for (int i = 0; i < 6; ++i) motion[i] *= h;
+    uk_free_place(free[0], from + free[1], place);
+    uk_float_along(place, motion, place);
+    uk_take_place(free[0], place, q + free[1]);
+  }
+#endif
+  for (int i = 0; i < UK_NV; ++i)
+    if (UK_PLACE(i) >= 0) q[UK_PLACE(i)] = from[UK_PLACE(i)] + h * w[i];
 }
 
 /* Rate of the coordinates of the chart around a configuration, h times `rate` away from it, at a
  * velocity; in place of `rate`. */
 static inline void uk_chart_rate(double h, const double *v, double *rate) {
   (void)h;
-  memcpy(rate, v, sizeof(double) * UK_NV);
-}
-
-/* The tangent vector from one configuration to another. */
-static inline void uk_way_to(const double *from, const double *to, double *w) {
-  for (int i = 0; i < UK_NV; ++i) w[i] = to[i] - from[i];
-}
-
-/* Largest part of the way from one configuration to another. */
-static inline double uk_farthest(const double *from, const double *to) {
-  double largest = 0.0;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double size = fabs(to[i] - from[i]);
-    if (!(size <= largest)) largest = size;
-  }
-  return largest;
-}
-
-#else
-
-#include "free_joint.c"
-
-/* q at h times the tangent vector w from another; q may stand where that one does. */
-static inline void uk_reach(const double *from, double h, const double *w, double *q) {
-  double motion[6];
-  for (int k = 0; k < UK_FREE; ++k) {
-    const int *free = uk_free + 3 * k, width = free[0];
-    for (int i = 0; i < width; ++i) motion[i] = h * w[free[2] + i];
-    if (width == 6) uk_float_along(from + free[1], motion, q + free[1]);
-    else uk_plane_along(from + free[1], motion, q + free[1]);
-  }
   for (int i = 0; i < UK_NV; ++i)
-    if (uk_single[i] >= 0) q[uk_single[i]] = from[uk_single[i]] + h * w[i];
-}
-
-/* Rate of the coordinates of the chart around a configuration, h times `rate` away from it, at a
- * velocity; in place of `rate`. */
-static inline void uk_chart_rate(double h, const double *v, double *rate) {
-  double x[6], y[6], found[6];
-  for (int k = 0; k < UK_FREE; ++k) {
-    const int *free = uk_free + 3 * k, width = free[0], at = free[2];
-    if (width == 6) {
-      memcpy(x, rate + at, sizeof x), memcpy(y, v + at, sizeof y);
-    } else {
-      uk_plane_motion(rate + at, x), uk_plane_motion(v + at, y);
-    }
+    if (UK_PLACE(i) >= 0) rate[i] = v[i];
+#if UK_FREE_JOINTS
+  UK_EACH_FREE(free) {
+    double x[6], y[6], found[6];
+    uk_free_motion(free[0], rate + free[2], x), uk_free_motion(free[0], v + free[2], y);
     for (int i = 0; i < 6; ++i) x[i] *= h;
     uk_float_rate(x, y, found);
-    if (width == 6) memcpy(rate + at, found, sizeof found);
-    else rate[at] = found[0], rate[at + 1] = found[1], rate[at + 2] = found[5];
+    uk_take_motion(free[0], found, rate + free[2]);
   }
-  for (int i = 0; i < UK_NV; ++i)
-    if (uk_single[i] >= 0) rate[i] = v[i];
+#endif
 }
 
 /* The tangent vector from one configuration to another. */
 static inline void uk_way_to(const double *from, const double *to, double *w) {
-  double a[7], b[7], found[6];
-  for (int k = 0; k < UK_FREE; ++k) {
-    const int *free = uk_free + 3 * k, q = free[1], at = free[2];
-    if (free[0] == 6) {
-      uk_float_way(from + q, to + q, w + at);
-    } else {
-      uk_plane_as_float(from + q, a), uk_plane_as_float(to + q, b);
-      uk_float_way(a, b, found);
-      w[at] = found[0], w[at + 1] = found[1], w[at + 2] = found[5];
-    }
+#if UK_FREE_JOINTS
+  UK_EACH_FREE(free) {
+    double a[7], b[7], found[6];
+    uk_free_place(free[0], from + free[1], a), uk_free_place(free[0], to + free[1], b);
+    uk_float_way(a, b, found);
+    uk_take_motion(free[0], found, w + free[2]);
   }
+#endif
   for (int i = 0; i < UK_NV; ++i)
-    if (uk_single[i] >= 0) w[i] = to[uk_single[i]] - from[uk_single[i]];
+    if (UK_PLACE(i) >= 0) w[i] = to[UK_PLACE(i)] - from[UK_PLACE(i)];
 }
 
 /* Largest part of the way from one configuration to another. */
@@ -101,5 +80,3 @@ static inline double uk_farthest(const double *from, const double *to) {
     if (!(fabs(w[i]) <= largest)) largest = fabs(w[i]);
   return largest;
 }
-
-#endif

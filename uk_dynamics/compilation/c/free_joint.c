@@ -51,20 +51,6 @@ static inline void uk_float_along(const double *from, const double *w, double *q
   for (int i = 0; i < 4; ++i) q[3 + i] = turned[i] / size;
 }
 
-/* A planar joint, after the motion w in its own frame. */
-static inline void uk_plane_along(const double *from, const double *w, double *q) {
-  const double angle = w[2], square = angle * angle, c = cos(angle), s = sin(angle);
-  const int little = fabs(angle) < UK_LITTLE;
-  const double a = little ? 1.0 - square / 6.0 : s / angle;
-  const double b = little ? angle * (0.5 - square / 24.0) : (1.0 - c) / angle;
-  const double way[] = {a * w[0] - b * w[1], b * w[0] + a * w[1]};
-  const double cosine = from[2], sine = from[3];
-  q[0] = from[0] + cosine * way[0] - sine * way[1];
-  q[1] = from[1] + sine * way[0] + cosine * way[1];
-  const double C = cosine * c - sine * s, S = sine * c + cosine * s, size = sqrt(C * C + S * S);
-  q[2] = C / size, q[3] = S / size;
-}
-
 /* The bracket [x, y] of motions of a floating joint. */
 static inline void uk_bracket(const double *x, const double *y, double *found) {
   double more[3];
@@ -113,14 +99,31 @@ static inline void uk_float_way(const double *from, const double *to, double *w)
   for (int i = 0; i < 3; ++i) w[i] = way[i] - 0.5 * once[i] + d * twice[i];
 }
 
-/* Place of a planar joint as that of a floating one, and its motion likewise. */
-static inline void uk_plane_as_float(const double *q, double *place) {
-  const double angle = atan2(q[3], q[2]);
+/* Place of a free joint as that of a floating one, and back; `width`: 6, or 3 of a planar one. */
+static inline void uk_free_place(int width, const double *q, double *place) {
   memset(place, 0, sizeof(double) * 7);
-  place[0] = q[0], place[1] = q[1], place[5] = sin(0.5 * angle), place[6] = cos(0.5 * angle);
+  memcpy(place, q, sizeof(double) * (width == 6 ? 7 : 2));
+  if (width == 6) return;
+  const double half = 0.5 * atan2(q[3], q[2]);
+  place[5] = sin(half), place[6] = cos(half);
 }
 
-static inline void uk_plane_motion(const double *w, double *motion) {
+static inline void uk_take_place(int width, const double *place, double *q) {
+  memcpy(q, place, sizeof(double) * (width == 6 ? 7 : 2));
+  if (width == 6) return;
+  const double z = place[5], w = place[6], size = z * z + w * w;
+  q[2] = (w * w - z * z) / size, q[3] = 2.0 * w * z / size;
+}
+
+/* Motion of a free joint as that of a floating one, and back. */
+static inline void uk_free_motion(int width, const double *w, double *motion) {
+  const double turn = width == 6 ? w[5] : w[2];
   memset(motion, 0, sizeof(double) * 6);
-  motion[0] = w[0], motion[1] = w[1], motion[5] = w[2];
+  memcpy(motion, w, sizeof(double) * (width == 6 ? 5 : 2));
+  motion[5] = turn;
+}
+
+static inline void uk_take_motion(int width, const double *motion, double *w) {
+  memcpy(w, motion, sizeof(double) * (width == 6 ? 5 : 2));
+  w[width == 6 ? 5 : 2] = motion[5];
 }

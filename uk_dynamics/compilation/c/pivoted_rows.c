@@ -62,14 +62,34 @@ static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x
   uk_rotate_back(b, x);
 }
 
-/* Factor the rows that stand in b->rows, which they leave, as large as they are. */
+/* Rows as they stand in b->rows, and the largest of their norms. */
+static double uk_begin_rows(uk_basis *b) {
+  double largest = 0.0;
+  for (int r = 0; r < b->count; ++r) {
+    b->order[r] = r, b->scale[r] = 1.0;
+    b->square[r] = b->reference[r] = uk_squares(b->rows + r * b->n, 0, b->n);
+    if (b->square[r] > largest) largest = b->square[r];
+  }
+  return sqrt(largest);
+}
+
+/* Rows in units of their own size, which is at least a part of the natural one; without natural sizes
+ * rows are zero that are small beside others. */
+static void uk_scale_rows(uk_basis *b, const double *natural, double largest) {
+  for (int r = 0; r < b->count; ++r) {
+    const double norm = sqrt(b->square[r]), part = b->handicap ? b->handicap[r] : 1.0;
+    const double least = natural ? UK_LEAST_PART * natural[r] + UK_TINY : UK_TINY;
+    const double zero = natural == NULL && norm <= UK_ZERO_ROW * largest;
+    const double scale = b->scale[r] = zero ? 0.0 : part / (norm > least ? norm : least);
+    for (int i = 0; i < b->n; ++i) b->rows[r * b->n + i] *= scale;
+    b->square[r] = b->reference[r] = norm * scale * norm * scale;
+  }
+}
+
+/* Eliminate rows, which the factors replace. */
 static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
   const int n = b->n, count = b->count, most = n < count ? n : count;
   double *square = b->square;
-  for (int r = 0; r < count; ++r) {
-    b->order[r] = r;
-    square[r] = b->reference[r] = uk_squares(b->rows + r * n, 0, n);
-  }
   for (b->rank = 0; b->rank < most; ++b->rank) {
     const int k = b->rank;
     int best = k;
@@ -96,26 +116,9 @@ static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
   }
 }
 
-/* The same of rows in units of their own size, which is at least a part of the natural one; without
- * natural sizes rows are zero that are small beside others. */
-static UK_APART UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
-  double largest = 0.0;
-  for (int r = 0; r < b->count; ++r) {
-    const double size = b->square[r] = sqrt(uk_squares(b->rows + r * b->n, 0, b->n));
-    if (size > largest) largest = size;
-  }
-  for (int r = 0; r < b->count; ++r) {
-    double *x = b->rows + r * b->n, size = b->square[r] + UK_TINY;
-    double part = b->handicap ? b->handicap[r] : 1.0;
-    if (natural) {
-      const double least = UK_LEAST_PART * natural[r] + UK_TINY;
-      size = b->square[r] > least ? b->square[r] : least;
-    } else if (b->square[r] <= UK_ZERO_ROW * largest) {
-      part = 0.0;
-    }
-    b->scale[r] = part /= size;
-    for (int i = 0; i < b->n; ++i) x[i] *= part;
-  }
+/* Factors of scaled rows. */
+static UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+  uk_scale_rows(b, natural, uk_begin_rows(b));
   uk_reduce_rows(b, tolerance);
 }
 

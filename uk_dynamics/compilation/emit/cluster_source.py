@@ -11,6 +11,7 @@ from __future__ import annotations
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.generate import (
+    ONE_STATE,
     configuration,
     declarations,
     following,
@@ -98,6 +99,7 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
     return [
         *_kernel(mechanism.local.constraints),
         declared,
+        header("uk_lanes.h", ONE_STATE),
         configuration(mechanism),
         header("uk_evaluation.h", part("cluster_memory.c")),
         header("uk_closing.h", part("cluster_memory.c")),

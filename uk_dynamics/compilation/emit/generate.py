@@ -109,15 +109,10 @@ def configuration(mechanism: ResolvedMechanism) -> str:
     for body in bodies:
         if body.kind not in widths:
             single[body.velocity] = body.position
-    tables = [
-        f"#define UK_FREE {len(free)}",
-        table(
-            "int", "uk_free", [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
-        ),
-        table("int", "uk_single", single),
-    ]
-    euclidean = f"#define UK_EUCLIDEAN {int(not free)}"
-    return header("uk_configuration.h", euclidean, *(tables if free else ()))
+    places = [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
+    tables = table("int", "uk_free", places), table("int", "uk_single", single)
+    count = f"#define UK_FREE_JOINTS {len(free)}"
+    return header("uk_configuration.h", count, *(tables if free else ()))
 
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
@@ -151,7 +146,12 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             regular_function(mechanism, terms),
             part("batch.c"),
             *(
-                (_projection(mechanism), jumps(mechanism), part("rollout.c"))
+                (
+                    configuration(mechanism),
+                    _projection(mechanism),
+                    jumps(mechanism),
+                    part("rollout.c"),
+                )
                 if rolls(mechanism)
                 else ()
             ),

@@ -1,0 +1,144 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* The nearest states on the constraints in the metric of M, of groups of states, each with a memory of
+ * its own: Newton steps of least d^T M d until residuals are rounding, then the nearest velocity; as
+ * core/equation/projection.py. A single state is a lane. */
+#pragma once
+
+#include "configuration.c"
+#include "evaluate_lanes.c"
+#include "uk_projection.h"
+
+#define UK_MOST_GROUPS (UK_WIDTH > 1 ? 2 : 1)
+
+typedef struct { /* where the projection of a group of states is */
+  uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
+  uk_mask done;
+  int ended;
+} uk_lanes_way;
+
+#if UK_M > 0
+
+/* Factors at the state in the memory, of the rows that act and are of a kind, in the place of M. */
+static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
+  uk_lanes acts[UK_ROWS];
+  UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
+  uk_lanes_factor_mass(m);
+  uk_lanes_whiten_rows(m, acts);
+  uk_lanes_eliminate(m, tolerance);
+}
+
+/* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
+ * the memory. Off the constraints a redundant row looks independent by about its violation: the
+ * tolerance follows. */
+static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
+                             uk_lanes tolerance, uk_lanes *d) {
+  (void)kept;
+#if UK_REGULAR
+  if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
+    /* as if at rest, and drawn there */
+    const double stabilize = m->stabilize;
+    const int forces = m->forces;
+    uk_lanes bias[UK_M], tau[UK_NV];
+    memcpy(bias, m->bias, sizeof bias);
+    memcpy(tau, m->tau, sizeof tau);
+    UK_EACH(i, UK_NV) m->tau[i] = -m->force[i]; /* forces may be constants there */
+    UK_EACH(r, UK_M) m->bias[r] = -right[r];
+    m->stabilize = m->forces = 0;
+    const uk_mask regular = uk_lanes_regular(m, kept);
+    m->stabilize = stabilize, m->forces = forces;
+    memcpy(m->bias, bias, sizeof bias);
+    memcpy(m->tau, tau, sizeof tau);
+    if (!uk_any(uk_not(regular))) {
+      memcpy(d, m->qdd, sizeof(uk_lanes) * UK_NV);
+      return;
+    }
+  }
+#endif
+  uk_lanes M[UK_NV * UK_NV]; /* the factor comes in its place */
+  memcpy(M, m->H, sizeof M);
+  uk_lanes_linearize(m, kind, tolerance);
+  uk_lanes_correction(m, right, d);
+  memcpy(m->H, M, sizeof M);
+}
+
+/* The configuration of a Newton step: whether it is the last one. */
+static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
+  uk_lanes size = uk_all(0.0);
+  UK_EACH(r, UK_M) {
+    w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+    const uk_lanes error = uk_lanes_fabs(w->right[r]);
+    size = uk_pick(error <= size, size, error);
+  }
+  if (step == 0) {
+    w->smallest = size;
+    w->done = uk_none();
+    memcpy(w->best, m->q, sizeof w->best);
+  } else {
+    const uk_lanes smallest = w->smallest;
+    const uk_mask better = uk_not(w->done) & (size < smallest);
+    const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
+    w->done |= stalled | (uk_not(better) & ((smallest <= UK_REACHED) | uk_not(size <= UK_DIVERGING * smallest)));
+    w->smallest = uk_pick(better, size, smallest);
+    UK_EACH(i, UK_NQ) w->best[i] = uk_pick(better, m->q[i], w->best[i]);
+  }
+  w->size = size;
+  w->done |= uk_not(w->smallest > UK_ROUNDING);
+  w->ended = !uk_any(uk_not(w->done)) || step == UK_NEWTON_STEPS;
+}
+
+/* Positions alone; where each ends is in its way. */
+static void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
+  uk_lanes d[UK_NV];
+  UK_EACH(g, groups) w[g].ended = 0;
+  for (int step = 0, going = 1; going; ++step) {
+    UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
+    going = 0;
+    UK_EACH(g, groups) {
+      if (w[g].ended) continue;
+      uk_lanes_look(m + g, w + g, step);
+      if (w[g].ended) continue;
+      going = 1;
+      const uk_lanes part = w[g].size / UK_LENGTH;
+      const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
+      uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
+                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
+      UK_EACH(i, UK_NV) d[i] = uk_pick(w[g].done, uk_all(0.0), d[i]);
+      uk_reach(m[g].q, 1.0, d, m[g].q);
+    }
+  }
+  UK_EACH(g, groups) {
+    uk_mask moved = uk_none();
+    UK_EACH(i, UK_NQ) moved |= m[g].q[i] != w[g].best[i];
+    memcpy(m[g].q, w[g].best, sizeof w[g].best);
+    if (uk_any(moved)) uk_lanes_configure(m + g, kept + g);
+  }
+}
+
+#endif
+
+/* Why states have none, as `failed` of an evaluation, or UK_OPEN_LOOPS; 0. What is kept is then of the
+ * configurations there. */
+static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
+  const uk_lanes fine = uk_all(0.0);
+  UK_EACH(g, groups) why[g] = fine;
+#if UK_M > 0
+  uk_lanes d[UK_NV];
+  uk_lanes_way w[UK_MOST_GROUPS];
+  uk_lanes_close(m, kept, groups, w);
+  UK_EACH(g, groups) uk_lanes_find_rates(m + g, kept + g);
+  UK_EACH(g, groups) {
+    UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
+    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
+    UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
+    why[g] = uk_pick(w[g].smallest <= UK_REACHED, fine, uk_all(UK_OPEN_LOOPS));
+  }
+#else
+  (void)kept;
+#endif
+  UK_EACH(g, groups) {
+    uk_lanes total = fine;
+    UK_EACH(i, UK_NQ) total += m[g].q[i];
+    UK_EACH(i, UK_NV) total += m[g].v[i];
+    why[g] = uk_pick(uk_finite(total), why[g], uk_all(UK_NOT_NUMBERS));
+  }
+}
