@@ -271,8 +271,8 @@ def tasks_page() -> str:
 
 
 _ONLY = (
-    "`priority` and `feedback` are for tasks only; `level`, `compliance`, `friction` and switching"
-    " are for constraints only."
+    "`priority`, `feedback` and `relaxed` are for tasks only; `level`, `compliance`, `friction` and"
+    " switching are for constraints only."
 )
 
 

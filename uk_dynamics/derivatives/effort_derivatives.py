@@ -100,7 +100,8 @@ class ServoDerivatives(Differentiator):
         if not has_effort_derivatives(tasks):
             raise InputError(
                 "derivatives of the servo law need distribution: effort and feedback without"
-                f" generalized_inverse; found distribution: {tasks.spec.distribution}",
+                f" generalized_inverse, and no task that is relaxed; found distribution:"
+                f" {tasks.spec.distribution}",
                 file=tasks.spec.file,
             )
         super().__init__(differentiable(tasks.mechanism), backend)
@@ -395,6 +396,8 @@ class ServoDerivatives(Differentiator):
 
 def has_effort_derivatives(tasks: Tasks) -> bool:
     """Tell whether the law distributes efforts by least uᵀ W u."""
+    if tasks.relaxes:
+        return False
     return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
 
 

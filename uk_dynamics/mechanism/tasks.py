@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
+from uk_dynamics.core.servo import relaxed_share
 from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.allocation import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_constraint,
@@ -68,6 +70,40 @@ class Tasks:
         self.by_generalized_inverse: NDArray[np.bool_] = np.repeat(
             [task.feedback == "generalized_inverse" for task in spec.tasks], sizes
         )
+
+        self._relaxed = self._relaxations(spec, sizes)
+
+    def _relaxations(self, spec: TasksSpec, sizes: list[int]) -> tuple[Any, ...] | None:
+        """Place of a joint, and its numbers for :func:`relaxed_share`, by row; None: no task is."""
+        if not any(task.relaxed for task in spec.tasks):
+            return None
+        rows: list[tuple[float, ...]] = []
+        for task, size in zip(spec.tasks, sizes, strict=True):
+            place, one = 0, (0.0, 0.0, 1.0, 0.0)
+            if (found := task.relaxed) is not None:
+                with inside(spec.file, f"tasks.{task.name}.relaxed.joint"):
+                    place = self.model.position_index(found.joint)
+                one = (found.at, found.within, found.blend, found.every)
+            rows += [(place, float(found is not None), *one)] * size
+        columns = np.array(rows).T
+        return columns[0].astype(np.intp), *columns[1:]
+
+    @property
+    def relaxes(self) -> bool:
+        """Whether some task asks for less near a configuration."""
+        return self._relaxed is not None
+
+    def share(self, q: NDArray[Any]) -> Array | None:
+        """What part of their demands tasks have at a configuration, (mt,); None: all of them.
+
+        Args:
+            q: Configuration, (nq,), or symbols.
+        """
+        if self._relaxed is None:
+            return None
+        place, relaxed, *numbers = self._relaxed
+        share: Array = 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
+        return share
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
@@ -189,6 +190,14 @@ def test_out_of_reach(distance):
     assert set(caught.value.configuration) == {"j1", "j2"}
     assert f"{gap:.3g}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_that_overflow_do_not_close():
+    data = yaml.safe_load(shipped_files("mechanism")["spiral_particle"].read_text())
+    data["constraints"]["drive"]["expression"] = "theta + t - 1e308"
+    with pytest.raises(AssemblyError, match="drive by 1e"):
+        Mechanism.from_data(data).assemble()
 
 
 def test_only_the_constraint_that_is_out_of_reach_is_named():

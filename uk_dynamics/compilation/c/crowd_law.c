@@ -115,6 +115,10 @@ static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_
     UK_EACH(i, n) strength += x[i] * x[i];
   }
   strength = uk_lanes_sqrt(strength);
+#if UK_RELAXED
+  uk_lanes share[UK_MT];
+  uk_lanes_task_share(m->q, share);
+#endif
   UK_EACH(r, UK_MT) {
     norm[r] = uk_lanes_norm(task + r * n, n);
     largest = uk_lanes_larger(largest, admitted->size[r]);
@@ -126,6 +130,9 @@ static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_
       g->wanted[r] -= part;
       size[r] += uk_lanes_fabs(part);
     }
+#if UK_RELAXED
+    g->wanted[r] *= share[r];
+#endif
     uk_lanes x[UK_NV];
     UK_EACH(i, n) x[i] = task[r * n + i];
     UK_EACH(j, UK_NU) {

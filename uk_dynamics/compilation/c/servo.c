@@ -87,6 +87,10 @@ static int uk_law(uk_memory *m, int answers) {
   strength = sqrt(strength);
   uk_basis_room first, second;
   uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
+#if UK_RELAXED
+  double share[UK_MT];
+  uk_task_share(m->q, share);
+#endif
   for (int r = 0; r < UK_MT; ++r) {
     attainable[r] = norm[r] * strength;
     m->wanted[r] = m->desired[r] - m->bias_t[r];
@@ -96,6 +100,9 @@ static int uk_law(uk_memory *m, int answers) {
       m->wanted[r] -= part;
       m->size[r] += fabs(part);
     }
+#if UK_RELAXED
+    m->wanted[r] *= share[r];
+#endif
     for (int j = 0; j < UK_NU; ++j) {
       double sum = 0.0;
       for (int i = 0; i < n; ++i) sum += x.task[r * n + i] * x.motor[j * n + i];
@@ -109,6 +116,9 @@ static int uk_law(uk_memory *m, int answers) {
   double motion[UK_NU * UK_NV], spread[UK_MT], more[UK_NU];
   for (int r = 0; r < UK_MT; ++r) {
     spread[r] = uk_by_motion[r] ? m->feedback[r] : 0.0;
+#if UK_RELAXED
+    spread[r] *= share[r];
+#endif
     asked[r] -= spread[r];
   }
   for (int j = 0; j < UK_NU; ++j) uk_effect(m, &x, j, motion + j * UK_NV);

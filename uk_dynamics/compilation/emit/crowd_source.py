@@ -26,7 +26,12 @@ from uk_dynamics.compilation.emit.motor_source import (
     task_rank,
 )
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.servo_source import distribution, servo_declarations, task_kinds
+from uk_dynamics.compilation.emit.servo_source import (
+    distribution,
+    servo_declarations,
+    shares,
+    task_kinds,
+)
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.terms import trace, trace_resistance, trace_tasks
 from uk_dynamics.mechanism import Tasks
@@ -102,6 +107,7 @@ def _law(tasks: Tasks) -> str:
     lanes = [
         *bounds_functions(LANES),
         *period_steps(LANES),
+        *shares(tasks, LANES),
         table("int", "uk_task_support_start", np.cumsum([0, *map(len, support)])),
         table("int", "uk_task_support", [i for row in support for i in row]),
         function(

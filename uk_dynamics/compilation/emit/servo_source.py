@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
 from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
-from uk_dynamics.compilation.emit.c_source import SCALAR
+from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
@@ -18,6 +18,7 @@ from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integ
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.mechanism import Tasks
@@ -150,7 +151,18 @@ def distribution(tasks: Tasks) -> str:
         f"#define UK_GAUSS {int(tasks.spec.distribution == 'gauss')}",
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
+        f"#define UK_RELAXED {int(tasks.relaxes)}",
+        *shares(tasks, SCALAR),
     )
+
+
+def shares(tasks: Tasks, dialect: Dialect) -> list[str]:
+    """What part of their demands tasks have; nothing where all have all of them."""
+    share = tasks.share(Graph().variables("q", tasks.model.nq)) if tasks.relaxes else None
+    name = "uk_lanes_task_share" if dialect is LANES else "uk_task_share"
+    if share is None:
+        return []
+    return [function(name, ("q",), ("share",), places(share=share), dialect, ())]
 
 
 def control_period(tasks: Tasks) -> list[str]:

@@ -81,6 +81,7 @@ SHARED: dict[str, dict[str, str]] = {
             "feedback",
             "level",
             "priority",
+            "relaxed",
             "compliance",
             "switchable",
             "active",

@@ -71,6 +71,7 @@ class InterpretedServo:
             preload=demand.preload,
             distribution=self._tasks.spec.distribution,
             feedback=feedback,
+            share=self._tasks.share(state.q),
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
         )
         free = with_friction = self._without_efforts(prepared, state, inputs)

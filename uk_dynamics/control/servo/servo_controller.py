@@ -119,7 +119,7 @@ class ServoController:
             active = ActiveConstraints(frozenset(active))
         if active is not None:
             mechanism.hierarchy.check(active.names)
-        self.active = active
+        self._active = active
         self.structure = {}
         self._control_period = control_period
         memory.fields["period"][0] = control_period or 0.0
@@ -208,8 +208,9 @@ class ServoController:
 
     @active.setter
     def active(self, active: ActiveConstraints | None) -> None:
+        if active != self._active:
+            self._memory.fields["regular_rank"][0] = 0.0  # of other rows
         self._active, self._memory.current = active, False
-        self._memory.fields["regular_rank"][0] = 0.0  # of other rows
 
     @property
     def structure(self) -> Mapping[str, ReferenceSample]:

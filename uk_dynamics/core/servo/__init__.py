@@ -35,4 +35,5 @@ from uk_dynamics.core.servo.period_steps import (
     passage,
     path_to_rest,
 )
+from uk_dynamics.core.servo.relaxation import relaxed_share
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts

@@ -134,6 +134,8 @@ def servo_efforts(
     # part of b_t that is served by the acceleration of least Euclidean norm instead, (mt,), review
     # (72)
     feedback: Array | None = None,
+    # part of what it takes beyond the free motion that each row asks for, (mt,); None: all of it
+    share: Array | None = None,
     # of the rows of A_t N S by ``rank_rule``; the natural scale of a row is what perfectly placed
     # motors would give it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
@@ -154,6 +156,9 @@ def servo_efforts(
     C = task.T @ motor
     attainable = task_norms * np.linalg.norm(motor)
     wanted = b_t - A_t @ qdd_free
+    if share is not None:
+        wanted = share * wanted
+        feedback = None if feedback is None else share * feedback
     by_metric = wanted if feedback is None else wanted - feedback
     scaled, range_basis, basis = least_solution(C, attainable, by_metric, rank_tolerance)
     if distribution == "gauss":

@@ -100,6 +100,7 @@ class Search:
         self._away = np.zeros_like(self._away)
         return self._rows(q)[1]
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is not closed, and said so
     def run(
         self, guess: Array, tolerance: float, *, within_limits: bool, away: Array | None = None
     ) -> Assembly:
@@ -120,6 +121,8 @@ class Search:
             reach = np.sqrt(np.max(np.sum(A * A, axis=1), initial=0.0))
             least = (self._ignored * reach) ** 2
             weight = float(max(damping * violation * reach, least))
+            if not np.isfinite(weight):  # rows overflow here
+                break
             step = self._step(q, A, residual, weight, within_limits)
             trial = self._model.integrate(q, step)
             trial_A, trial_residual = self._rows(trial)

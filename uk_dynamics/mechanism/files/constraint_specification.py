@@ -95,6 +95,7 @@ _FOREIGN: Mapping[Section, Mapping[str, str]] = {
     "constraints": {
         "priority": "priority orders tasks; of constraints it is level",
         "feedback": "feedback is what motors do about a task, joints do not; remove it",
+        "relaxed": "relaxed is for tasks, which motors enforce; constraints are switchable",
     },
 }
 
@@ -169,6 +170,17 @@ class StabilizationSpec:
 
 
 @dataclass(frozen=True)
+class RelaxationSpec:
+    """Where a task asks for nothing; see :func:`relaxed_share`."""
+
+    joint: str  # or a coordinate of one
+    within: float
+    blend: float
+    at: float = 0.0
+    every: float = 0.0  # 0: there is one such place
+
+
+@dataclass(frozen=True)
 class ConstraintSpec:
     """A constraint between two frames, or between joints: structural, or a task."""
 
@@ -185,6 +197,7 @@ class ConstraintSpec:
     # of tasks: whether the stabilisation is distributed like the rest of what the task asks
     # (baumgarte), or by the acceleration of least norm (generalized_inverse)
     feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
+    relaxed: RelaxationSpec | None = None  # of tasks: where it asks for nothing; None: nowhere
     compliance: float = 0.0  # in m/N; 0 is rigid
     switching: SwitchingSpec | None = None  # how it is switched on and off; None: it always holds
 
@@ -239,6 +252,7 @@ class ConstraintSpec:
             reference=reference,
             friction=friction,
             feedback=data.get("feedback", {}).get("form", cls.feedback),
+            relaxed=RelaxationSpec(**data["relaxed"]) if "relaxed" in data else None,
             compliance=float(data.get("compliance", 0.0)),
             switching=SwitchingSpec.from_data(data),
         )

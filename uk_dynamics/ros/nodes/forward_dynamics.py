@@ -13,6 +13,7 @@ from rclpy.node import Node
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.ros.diagnostics.passages import PassageWatch
 from uk_dynamics.ros.diagnostics.publisher import (
     DiagnosticsPublisher,
     MessageProblems,
@@ -38,6 +39,7 @@ class ForwardDynamics(Node):
         self._topics = DynamicsTopics(self, self._mechanism)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()
+        self._passages = PassageWatch(self._mechanism, self._dynamics)
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
@@ -65,6 +67,7 @@ class ForwardDynamics(Node):
         self._failure = ""
         self._state, self._solution = state, solution
         self._topics.publish(stamp, state, solution, inputs)
+        self._passages.see(state, inputs)
 
     def _report(self, report: Report) -> None:
         report_rate(report, self._monitor)
@@ -82,3 +85,4 @@ class ForwardDynamics(Node):
                 self._settings["residual_warning"],
                 self._states.inputs(),
             )
+            self._passages.report(report)

@@ -17,6 +17,7 @@ from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGener
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.ros.diagnostics.passages import PassageWatch
 from uk_dynamics.ros.diagnostics.publisher import (
     TIME_ORIGIN,
     MessageProblems,
@@ -88,6 +89,7 @@ class ServoLoop:
         self._logger = node.get_logger()
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)
+        self._passages = PassageWatch(mechanism, self._dynamics)
         self._desired: SetpointGenerator | None = None
         if self._by_trajectory:
             if period is None:
@@ -133,6 +135,7 @@ class ServoLoop:
         self._guard.forget()
         self._delay.start()
         self._prediction.reset()
+        self._passages.forget()
         self._states.watchdog.forget()
         self._subscribed.forget()
         self._answerable.forget()
@@ -209,6 +212,7 @@ class ServoLoop:
             self._settings["residual_warning"],
             self._states.inputs(),
         )
+        self._passages.report(report)
         warning = self._settings["tracking_warning"]
         errors = self.controller.tracking_error(state, self.references.followed)
         report_decision(report, self.controller, errors, command, warning)
@@ -276,6 +280,7 @@ class ServoLoop:
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
+        self._passages.see(state, self._states.inputs())
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""

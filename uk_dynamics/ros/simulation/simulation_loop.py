@@ -14,6 +14,7 @@ from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.ros.diagnostics.passages import PassageWatch
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report, report_dynamics
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
 from uk_dynamics.ros.process.mechanism_source import (
@@ -114,6 +115,7 @@ class SimulatedRun:
             self._references.followed,
             start_state(settings, mechanism),
         )
+        self._passages = PassageWatch(mechanism, self.machine.dynamics)
         self.failure = ""
         self._last_reset = Watchdog()
         self._on_state = on_state
@@ -162,6 +164,7 @@ class SimulatedRun:
             self.failure = str(error)
             return False
         self._time.set(machine.state.t)
+        self._passages.see(machine.state, machine.inputs)
         if machine.steps % self.steps_per_state == 0:
             self.publish()
         return True
@@ -211,6 +214,7 @@ class SimulatedRun:
         self._commands.watchdog.forget()
         self._references.followed.clear()
         self.machine.reset(keep_time=keep_time)
+        self._passages.forget()
         if not keep_time:
             self._time.reset()
         self._publish_origin()
@@ -269,6 +273,7 @@ class SimulatedRun:
             self._settings["residual_warning"],
             machine.inputs,
         )
+        self._passages.report(report)
         motors = machine.mechanism.actuators.names
         limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
         if limited:

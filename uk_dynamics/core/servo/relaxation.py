@@ -1,0 +1,38 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Tasks that ask for less near a configuration, through which momentum carries the machine.
+
+The rule is written over arrays of floats or of symbols; the generated C is traced from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import above, at_least, cosine, polar_angle, sine, where
+
+Array = NDArray[Any]  # of floats, or of symbols
+
+
+def relaxed_share(position: Array, at: Array, within: Array, blend: Array, every: Array) -> Array:
+    """Part of what a task would add to the free motion that it asks for, 0 to 1, (rows,).
+
+    Args:
+        position: Of the joint, (rows,), in m or rad.
+        at: Where the middle of the neighbourhood is, (rows,).
+        within: Distance up to which nothing is asked, (rows,).
+        blend: Further distance over which all of it comes back, above zero, (rows,).
+        every: Distance from one such place to the next; 0: there is one, (rows,).
+    """
+    away = position - at
+    turn: Array = np.where(every > 0.0, every, 1.0) / np.pi
+    phase = away / turn
+    near: Array = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
+    straight: Array = abs(away)
+    distance = where(above(every, 0.0), near, straight)
+    x = at_least((distance - within) / blend, 0.0)
+    x = where(above(x, 1.0), 1.0, x)
+    return x * x * (3.0 - 2.0 * x)
