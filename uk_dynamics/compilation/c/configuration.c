@@ -23,8 +23,9 @@ static inline void uk_free_place(int width, const double *q, double *place) {
   memset(place, 0, sizeof(double) * 7);
   memcpy(place, q, sizeof(double) * (width == 6 ? 7 : 2));
   if (width == 6) return;
-  const double half = 0.5 * atan2(q[3], q[2]);
-  place[5] = sin(half), place[6] = cos(half);
+  const double z = q[2] > 0.0 ? q[3] : 1.0 - q[2], w = q[2] > 0.0 ? 1.0 + q[2] : q[3];
+  const double size = sqrt(z * z + w * w); /* of the half angle's sine and cosine */
+  place[5] = z / size, place[6] = w / size;
 }
 
 static inline void uk_take_place(int width, const double *place, double *q) {
