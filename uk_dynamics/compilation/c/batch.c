@@ -44,14 +44,10 @@ static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_ba
     uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
   kept->known = 0;
   uk_lanes_evaluate(m, kept, 1);
-  uk_store(c->qdd, m->qdd, UK_NV, first, lanes);
-  uk_store(c->ideal_force, m->ideal_force, UK_NV, first, lanes);
-  uk_store(c->violation, m->violation, UK_M, first, lanes);
-  uk_store(c->multipliers, m->multipliers, UK_M, first, lanes);
-  uk_store(c->determined, m->determined, UK_M, first, lanes);
-  uk_store_one(c->rank, m->rank, first, lanes);
-  uk_store_one(c->status, m->status, first, lanes);
-  uk_store_one(c->failed, m->failed, first, lanes);
+#define UK_STORE(type, name, count) \
+  uk_store(c->name, (const uk_lanes *)&m->name, count, first, lanes);
+  UK_BATCH_ANSWERS(UK_STORE) UK_BATCH_FORCES(UK_STORE)
+#undef UK_STORE
 }
 
 #ifndef UK_STATE_A_THREAD

@@ -1,7 +1,16 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Many states, one after another; arrays are the caller's, and those that are not wanted are null.
+/* Many states, one after another; arrays are the caller's, and those that are not wanted are null,
+ * those of forces all together.
  * Strides count doubles from one state to the next; 0: all have the same. */
 #pragma once
+
+/* What is answered, as of a single state: name, and numbers of each state. */
+#define UK_BATCH_ANSWERS(F) \
+  F(double, qdd, UK_NV) F(double, rank, 1) F(double, status, 1) F(double, failed, 1)
+#define UK_BATCH_FORCES(F) \
+  F(double, ideal_force, UK_NV) F(double, multipliers, UK_M) F(double, determined, UK_M) \
+  F(double, violation, UK_M)
+#define UK_POINTER(type, name, count) type *name;
 
 typedef struct {
   long long count, t_stride, followed_stride, p_stride;
@@ -11,8 +20,5 @@ typedef struct {
   const double *active;                /* (UK_M): 1 for rows that act */
   const double *followed;              /* (1 or count, 3 UK_M): values, rates, accelerations */
   const double *p;                     /* (1 or count, UK_NP): parameters; null: there are none */
-  double *qdd, *violation;             /* (count, UK_NV), (count, UK_M) */
-  double *ideal_force;                 /* (count, UK_NV); null: no multipliers either */
-  double *multipliers, *determined;    /* (count, UK_M) */
-  double *rank, *status, *failed;      /* (count): as of a single state */
+  UK_BATCH_ANSWERS(UK_POINTER) UK_BATCH_FORCES(UK_POINTER)
 } uk_batch;

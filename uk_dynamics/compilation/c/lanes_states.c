@@ -45,13 +45,15 @@ static inline void uk_store_part(double *to, const uk_lanes *from, int n, long l
   UK_EACH(l, lanes) UK_EACH(i, n) to[l * stride + i] = UK_PART(from[i], l);
 }
 
-static inline void uk_store(double *to, const uk_lanes *from, int n, long long first, int lanes) {
-  if (to != NULL) uk_store_part(to + first * n, from, n, n, lanes);
-}
-
 static inline void uk_store_one(double *to, uk_lanes from, long long first, int lanes) {
   if (lanes == UK_WIDTH) memcpy(to + first, &from, sizeof from);
   else UK_EACH(l, lanes) to[first + l] = UK_PART(from, l);
+}
+
+static inline void uk_store(double *to, const uk_lanes *from, int n, long long first, int lanes) {
+  if (to == NULL) return;
+  if (n == 1) uk_store_one(to, *from, first, lanes);
+  else uk_store_part(to + first * n, from, n, n, lanes);
 }
 
 /* States that are evaluated together. */

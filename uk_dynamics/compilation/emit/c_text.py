@@ -130,9 +130,18 @@ _MEMBER = re.compile(r"\s*(\**)(?:\s*const\b)?\s*(\**)(\w+)(?:\[(\d+)\])?\s*")
 
 def _pointers(text: str, use: re.Match[str]) -> str:
     """Declarations of the pointers that a list of fields in the same file is expanded to."""
-    fields = re.search(rf"#define {use[1]}\(F\)(.*?)(?<!\\)\n", text, re.DOTALL)
-    assert fields is not None
-    return "".join(f"{x} *{y};" for x, y in re.findall(r"\bF\((\w+), (\w+),", fields[1]))
+    return "".join(f"{kind} *{name};" for kind, name, _ in _fields(text, use[1]))
+
+
+def _fields(text: str, name: str) -> list[tuple[str, str, str]]:
+    listed = re.search(rf"#define {name}\(F\)(.*?)(?<!\\)\n", text, re.DOTALL)
+    assert listed is not None, name
+    return re.findall(r"\bF\((\w+), (\w+), ([^)]*)", listed[1])
+
+
+def listed_fields(file: str, name: str) -> dict[str, str]:
+    """Names of fields that a list in a file of C has, and the size that it states for each."""
+    return {field: size for _, field, size in _fields(_text(file), name)}
 
 
 def _members(declaration: str) -> list[tuple[str, Any]]:

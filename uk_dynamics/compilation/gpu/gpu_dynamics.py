@@ -19,11 +19,10 @@ from uk_dynamics.compilation.gpu.kernel_source import OPTIONS, kernel_source
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
     CommonInputs,
-    answer_shapes,
     batch_call,
     trajectories_call,
 )
-from uk_dynamics.compilation.runtime.compiled_batch import to_rollout, to_solution
+from uk_dynamics.compilation.runtime.compiled_batch import to_rollout
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows, put
 from uk_dynamics.mechanism.resolution import (
@@ -98,16 +97,13 @@ class GpuDynamics(Fallback):
             return super().evaluate_states(given, inputs, forces=forces, threads=threads)
         count, nv = given.v.shape
         common, on = self._common(given.t, inputs), self.device
-        shapes = answer_shapes(count, nv, self.rows, forces=forces)
-        answers = Answers(*map(on.empty, shapes))
+        answers = Answers(count, nv, self.rows, forces=forces, empty=lambda size: on.empty((size,)))
         tau = None if given.tau is None else on.put(given.tau)
         there = States(on.put(given.t), on.put(given.q), on.put(given.v), tau)
         call = batch_call(there, common, answers, 0, count, on.address)
         on.launch(self._program, "uk_evaluate_kernel", call, count)
-        names = list(Answers.__dataclass_fields__)[: len(shapes)]
-        found = Answers(*(on.get(getattr(answers, name)) for name in names))
-        solution = to_solution(found)
-        for k in np.flatnonzero(found.failed):
+        solution, failed = answers.solution(on.get(answers.block))
+        for k in failed:
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
         return solution
 
@@ -117,16 +113,16 @@ class GpuDynamics(Fallback):
             return super().roll(given, inputs, threads)
         halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
         common = self._common(halves, inputs)._replace(stabilize=not given.project)
-        count, on, instants = len(given.q), self.device, len(given.instants)
+        count, on, instants = len(given.q), self.device, given.instants
         outputs = {
-            name: on.put(np.full((count, instants, x.shape[1]), np.nan))
+            name: on.put(np.full((count, len(instants), x.shape[1]), np.nan))
             for name, x in (("q_out", given.q), ("v_out", given.v))
         }
         outputs |= {name: on.empty((count,)) for name in ("stopped", "reason")}
         there = replace(given, q=on.put(given.q), v=on.put(given.v), tau=on.put(given.tau))
         call = trajectories_call(there, common, 0, count, outputs, on.address)
         on.launch(self._program, "uk_rollout_kernel", call, count)
-        return to_rollout(given, *map(on.get, outputs.values()))
+        return to_rollout(given, instants, *map(on.get, outputs.values()))
 
     def _needs_fallback(self, inputs: Inputs) -> bool:
         return inputs.nonideal is not None or bool(inputs.references and not self._layout.followed)

@@ -6,26 +6,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uk_dynamics.compilation.emit.c_text import structure
+from uk_dynamics.compilation.emit.c_text import listed_fields, structure
 from uk_dynamics.mechanism.dynamics import StructuralRows
-from uk_dynamics.mechanism.resolution import Array, Inputs, Plan, States
+from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, Plan, States
 
-_ANSWERS = (
-    "qdd",
-    "violation",
-    "ideal_force",
-    "multipliers",
-    "determined",
-    "rank",
-    "status",
-    "failed",
-)
-
+_ANSWERS = listed_fields("batch.h", "UK_BATCH_ANSWERS")
+_ALL = _ANSWERS | listed_fields("batch.h", "UK_BATCH_FORCES")
 
 BatchCall = structure("uk_batch")
 TrajectoriesCall = structure("uk_trajectories")
@@ -58,26 +49,45 @@ class CommonInputs(NamedTuple):
         return cls(inputs.stabilize, active, followed, sampled=bool(inputs.references))
 
 
-@dataclass(frozen=True, eq=False)
 class Answers:
-    """What C answers, an array per field; None: not asked for."""
+    """What C answers at K states, one array after the other in a block of memory."""
 
-    qdd: Array
-    rank: Array
-    status: Array
-    failed: Array
-    ideal_force: Array | None = None
-    multipliers: Array | None = None
-    determined: Array | None = None
-    violation: Array | None = None
+    def __init__(
+        self,
+        count: int,
+        nv: int,
+        rows: int,
+        *,
+        forces: bool,
+        empty: Callable[[int], Any] = np.empty,
+    ) -> None:
+        """Lay them out, those of forces only where they are wanted, in a block that is made so."""
+        sizes = {"UK_NV": nv, "UK_M": rows, "1": 1}
+        self._count, size = count, 0
+        #: First double of each answer in the block, and doubles of each state.
+        self.places: dict[str, tuple[int, int]] = {}
+        for name, numbers in (_ALL if forces else _ANSWERS).items():
+            self.places[name] = size, sizes[numbers]
+            size += count * sizes[numbers]
+        self.block = empty(size)
 
-
-def answer_shapes(count: int, nv: int, rows: int, *, forces: bool) -> list[tuple[int, ...]]:
-    """Shapes of the fields of :class:`Answers`, those of forces only where they are wanted."""
-    shapes: list[tuple[int, ...]] = [(count, nv), (count,), (count,), (count,)]
-    if forces:
-        shapes += [(count, nv), (count, rows), (count, rows), (count, rows)]
-    return shapes
+    def solution(self, block: Array) -> tuple[BatchSolution, NDArray[np.intp]]:
+        """The solutions in a block, and numbers of states that C has none of."""
+        found: dict[str, Array] = {}
+        for name, (first, size) in self.places.items():
+            part = block[first : first + self._count * size]
+            found[name] = part if _ALL[name] == "1" else part.reshape(self._count, size)
+        determined = found.get("determined")
+        solution = BatchSolution(
+            found["qdd"],
+            found["rank"].astype(np.intp),
+            found["status"].astype(np.int8),
+            found.get("ideal_force"),
+            found.get("multipliers"),
+            None if determined is None else determined.astype(bool),
+            found.get("violation"),
+        )
+        return solution, found["failed"].nonzero()[0]
 
 
 def in_memory(array: Array) -> int:
@@ -114,8 +124,9 @@ def batch_call(
         several = len(followed) > 1
         values["followed_stride"] = followed.shape[1] * several
         values["followed"] = at(followed, first if several else 0)
-    for name in _ANSWERS:
-        values[name] = at(getattr(answers, name), first)
+    block = address(answers.block)
+    for name, (place, size) in answers.places.items():
+        values[name] = block + 8 * (place + first * size)
     return BatchCall(**values)
 
 

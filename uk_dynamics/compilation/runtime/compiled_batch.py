@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
     BatchCall,
     CommonInputs,
     TrajectoriesCall,
-    answer_shapes,
     batch_call,
     trajectories_call,
 )
@@ -55,17 +55,17 @@ class CompiledBatch:
 
     def evaluate(
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
-    ) -> Answers:
-        """Answers at all states."""
+    ) -> tuple[BatchSolution, NDArray[np.intp]]:
+        """Solutions at all states, and numbers of those that C has none of."""
         count, nv = given.v.shape
-        answers = Answers(*map(np.empty, answer_shapes(count, nv, self._rows, forces=forces)))
+        answers = Answers(count, nv, self._rows, forces=forces)
 
         def run(first: int, end: int) -> None:
             if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, count, threads, self.width, self.worth)
-        return answers
+        return answers.solution(answers.block)
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories."""
@@ -81,7 +81,7 @@ class CompiledBatch:
                 raise MemoryError("not enough memory for trajectories")
 
         in_parts(run, count, threads, self.width, max(1, self.worth // (4 * given.steps)))
-        return to_rollout(given, q, v, stopped, reason)
+        return to_rollout(given, instants, q, v, stopped, reason)
 
 
 def in_parts(
@@ -104,24 +104,12 @@ def in_parts(
             future.result()
 
 
-def to_rollout(given: Plan, q: Array, v: Array, stopped: Array, reason: Array) -> Rollout:
+def to_rollout(
+    given: Plan, instants: Array, q: Array, v: Array, stopped: Array, reason: Array
+) -> Rollout:
     """The results of C as trajectories, with what has stopped and why."""
     ends = {}
-    for k in np.flatnonzero(stopped):
+    for k in stopped.nonzero()[0]:
         t = given.t + (float(stopped[k]) - 1.0) * given.dt
         ends[int(k)] = Stopped(t, _REASONS[int(reason[k])])
-    return Rollout(given.instants, q, v, ends)
-
-
-def to_solution(answers: Answers) -> BatchSolution:
-    """The results of C as a batch solution."""
-    determined = answers.determined
-    return BatchSolution(
-        answers.qdd,
-        answers.rank.astype(np.intp),
-        answers.status.astype(np.int8),
-        answers.ideal_force,
-        answers.multipliers,
-        None if determined is None else determined.astype(bool),
-        answers.violation,
-    )
+    return Rollout(instants, q, v, ends)

@@ -25,7 +25,6 @@ from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch, ClusterP
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
-    to_solution,
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
@@ -182,9 +181,8 @@ class CompiledDynamics(Fallback):
         threads: int | None = 1,
     ) -> BatchSolution:
         common = self._common(given.t, inputs)
-        answers = batch.evaluate(given, common, forces=forces, threads=threads)
-        solution = to_solution(answers)
-        for k in np.flatnonzero(answers.failed):  # where C has no answer
+        solution, failed = batch.evaluate(given, common, forces=forces, threads=threads)
+        for k in failed:  # where C has no answer
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
         return solution
 
