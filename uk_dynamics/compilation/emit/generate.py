@@ -123,7 +123,8 @@ def free_joint() -> str:
     """The motions of floating joints, which are traced from those in Python."""
     graph = Graph()
     sizes = {"place": 7, "other": 7, "motion": 6, "v": 6}
-    place, other, motion, v = (graph.variables(*one) for one in sizes.items())
+    arrays: list[Any] = [graph.variables(*one) for one in sizes.items()]
+    place, other, motion, v = arrays
     steps = {
         "uk_float_along": (("place", "motion"), "reached", floating_place(place, motion)),
         "uk_float_way": (("place", "other"), "way", floating_motion(place, other)),

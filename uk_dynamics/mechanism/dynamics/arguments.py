@@ -194,7 +194,8 @@ def require_finite_states(model: RobotModel, given: States) -> None:
 def _all_finite(values: Array) -> bool:
     """Whether all numbers are; their squares are summed first, the quickest way to tell."""
     flat = values.ravel()
-    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
+    with np.errstate(over="ignore"):  # large numbers are finite, too
+        return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
 
 
 def require_finite_answer(model: RobotModel, qdd: Array) -> None:

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg import at_least, below, cosine, polar_angle, square_root, where
 from uk_dynamics.model.kinematics.bodies import Body
-from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.urdf.description import ONE_DOF, Joint
 
 _SIZES = {"floating": 6, "planar": 3}
 
@@ -129,7 +130,8 @@ def _product(x: Array, y: Array) -> Array:
 
 def _dot(x: Array, y: Array) -> Array:
     """As an array, (1,)."""
-    return np.sum(x * y, keepdims=True)
+    product: Array = np.sum(x * y, keepdims=True)
+    return product
 
 
 def _turned(quaternion: Array, vector: Array) -> Array:
