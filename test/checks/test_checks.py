@@ -469,3 +469,10 @@ def test_of_very_many_names_some_are_listed(capsys, tmp_path):
     assert main(["check", str(file), "--json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert len(finding["subject"]) == 40
+
+
+def test_progress_ends_with_the_last_check():
+    parts: list[float] = []
+    check_file("four_bar", progress=parts.append)
+    assert len(parts) > 5
+    assert sum(parts) == pytest.approx(1.0)

@@ -144,8 +144,10 @@ def test_wrong_usage_says_how_it_is_used(arguments, monkeypatch, capsys):
     assert end.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("usage: uk_dynamics")
-    assert "error: " in captured.err.splitlines()[-1]
+    (line,) = captured.err.splitlines()
+    assert line.startswith("uk_dynamics")
+    assert "error: " in line
+    assert line.endswith("--help")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["describe", "--help"], ["simulate", "--help"]])

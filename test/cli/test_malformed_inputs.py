@@ -574,9 +574,8 @@ def test_numbers_without_sense_are_refused_at_once(line, capsys):
     except SystemExit as end:
         status = end.code
     assert status == 2
-    *usage, problem = capsys.readouterr().err.splitlines()
+    (problem,) = capsys.readouterr().err.splitlines()
     assert "error: " in problem
-    assert all(text.startswith(("usage:", " ")) for text in usage)
 
 
 def test_an_unreadable_file_is_refused(tmp_path, capsys):

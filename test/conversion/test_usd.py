@@ -232,3 +232,11 @@ def test_an_inertia_that_is_not_finite_is_refused(number, tmp_path, recwarn):
     with pytest.raises(InputError, match=r"^m\.usda: body a: its mass or inertia has numbers"):
         import_file(file)
     assert not recwarn
+
+
+@pytest.mark.parametrize("unit", ["metersPerUnit", "kilogramsPerUnit"])
+@pytest.mark.parametrize("value", ["1e308", "0", "-1", "1e-320", "inf"])
+def test_units_without_sense_are_refused(tmp_path, unit, value):
+    head = f'{unit} = {value}\n    upAxis = "Z"'
+    with pytest.raises(InputError, match=unit):
+        imported(tmp_path, scene(body("a"), head))

@@ -41,7 +41,12 @@ def measured(four_bar: Mechanism) -> Trajectory:
 
 def test_a_pin_and_an_encoder_offset_come_back(four_bar: Mechanism, measured: Trajectory) -> None:
     names = [*TRUE, "encoders.crank"]
-    found = calibrate(four_bar, [measured], estimate=names, measured=ENCODERS)
+    parts: list[float] = []
+    found = calibrate(
+        four_bar, [measured], estimate=names, measured=ENCODERS, progress=parts.append
+    )
+    assert 0.0 < sum(parts) <= 1.0 + 1e-9
+    assert len(parts) > 100  # each sample of each trial
     for name, true in {**TRUE, "encoders.crank": OFFSET}.items():
         assert found[name].determined
         # noise of 1e-5 rad on 20 samples, links of a third of a metre

@@ -45,6 +45,7 @@ def check_file(
     positions: Mapping[str, float] | None = None,  # by joint name, in rad or m
     *,
     tolerance: float | None = None,  # instead of the file's ``solver.closure_tolerance``
+    progress: Callable[[float], object] | None = None,  # called with the part of the checks done
 ) -> tuple[Finding, ...]:
     """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
 
@@ -61,15 +62,22 @@ def check_file(
     except InputError as error:
         remedy = "correct the file; other checks need a valid one"
         return (Finding("file", "error", (), str(error), remedy),)
-    return check(mechanism, loaded, positions)
+    return check(mechanism, loaded, positions, progress)
 
 
 def check(
-    mechanism: Mechanism, tasks: Tasks | None = None, positions: Mapping[str, float] | None = None
+    mechanism: Mechanism,
+    tasks: Tasks | None = None,
+    positions: Mapping[str, float] | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> tuple[Finding, ...]:
     """Check a mechanism; see :func:`check_file`."""
     subject = Subject(mechanism, dict(positions or {}), tasks)
-    findings = [finding for find in CHECKS for finding in find(subject)]
+    findings: list[Finding] = []
+    for find in CHECKS:
+        findings += find(subject)
+        if progress is not None:
+            progress(1.0 / len(CHECKS))
     findings += _warnings(subject)
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 

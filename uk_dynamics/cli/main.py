@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Container, Sequence
 from importlib.metadata import EntryPoint, entry_points
+from typing import NoReturn
 
 from uk_dynamics import __version__
 from uk_dynamics.cli.analysis import inverse_dynamics, modes, workspace
@@ -192,9 +193,16 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells wrong usage in one line, as all errors are told."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USER_ERROR, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="uk_dynamics",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,

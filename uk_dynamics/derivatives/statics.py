@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,7 @@ def equilibrium(
     stable: bool = False,
     t: float = 0.0,
     derivatives: MotionDerivatives | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Equilibrium:
     """Find an equilibrium near a configuration.
 
@@ -50,6 +51,7 @@ def equilibrium(
             do, an upright pendulum too.
         t: Time for which forces and constraints hold, in s.
         derivatives: Of the mechanism, where there are some already.
+        progress: Called with the part of the longest search that was done since the last call.
 
     Raises:
         UnknownNameError: A held joint does not exist.
@@ -85,6 +87,8 @@ def equilibrium(
             return Equilibrium(state, holding, Inputs(tau))
         step = _step(evaluator, mechanism, state, reactions, loads, unbalanced, stable)
         q = _follow(mechanism, state, step, held)
+        if progress is not None:
+            progress(1.0 / _ITERATIONS)
     worst = int(np.argmax(np.abs(unbalanced)))
     raise InputError(
         f"no equilibrium found near the guess; {names[worst]} is out of balance by"

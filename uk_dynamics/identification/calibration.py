@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import fnmatch
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,6 +133,7 @@ def calibrate(
     measured: Sequence[str] | None = None,
     tracked: Tracked | None = None,
     samples: int = _SAMPLES,
+    progress: Callable[[float], object] | None = None,
 ) -> Calibration:
     """Find the geometry for which the loops agree with the measurements, by Gauss–Newton.
 
@@ -148,13 +149,15 @@ def calibrate(
         measured: Joints with an encoder; None: those of the mechanism file.
         tracked: What a tracker measured during the first recording.
         samples: Of each recording that are used; a third of them to check.
+        progress: Called with the part of the work that was done since the last call; the parts sum
+            up to 1 at most.
 
     Raises:
         UnknownNameError: A name does not exist.
         InputError: There is nothing to calibrate with, or loops do not close near the measurements.
     """
     names = _names(mechanism, estimate, measured)
-    problem = _Problem(mechanism, recordings, names, measured, tracked, samples)
+    problem = _Problem(mechanism, recordings, names, measured, tracked, samples, progress)
     values = problem.before.copy()
     told = reduced = np.zeros((0, len(names)))
     check = slice(2, None, 3)
@@ -236,6 +239,7 @@ class _Problem:
         measured: Sequence[str] | None,
         tracked: Tracked | None,
         samples: int,
+        progress: Callable[[float], object] | None,
     ) -> None:
         self._mechanism, self._names, self._measured = mechanism, names, measured
         completion = StateCompletion(mechanism, measured, largest_misfit=_LOOSE)
@@ -284,6 +288,9 @@ class _Problem:
             for name in names
         )
         self.before = np.array([x.value for x in self.parameters])
+        # misfits at first, and in each round of the values and of a step of each
+        self._part = 1.0 / (self.count * (1 + _ROUNDS * (1 + len(names))))
+        self._progress = progress
 
     def misfit(self, values: Array) -> Array:
         """Of each sample, (samples, joints and coordinates of the tracker).
@@ -317,6 +324,8 @@ class _Problem:
                 elif self._tracked is not None:
                     row = np.concatenate([row, np.zeros(3)])
                 found.append(row)
+                if self._progress is not None:
+                    self._progress(self._part)
         return np.array(found)
 
     def slopes(self, values: Array, here: Array) -> Array:

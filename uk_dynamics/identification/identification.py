@@ -226,6 +226,7 @@ def identify(
     rate: float = 200.0,
     delay: float | None = None,
     progress: Callable[[float], object] | None = None,
+    fitting: Callable[[float], object] | None = None,
 ) -> Identification:
     """Estimate parameters by weighted least squares; links stay bodies that can exist.
 
@@ -242,6 +243,7 @@ def identify(
         rate: Samples per second that are used, at most.
         delay: Of what motors do behind the recorded commands, in s; None: estimated.
         progress: Called with the recorded time that has been treated since the last call, in s.
+        fitting: Called with the part of the final fit that was done since the last call.
 
     Raises:
         UnknownNameError: A name does not exist, in the mechanism or in a recording.
@@ -277,7 +279,7 @@ def identify(
         ends = [round((1.0 - _HELD_OUT) * len(x.t)) for x in parts]
         checked = [x.part(slice(end, None)) for x, end in zip(parts, ends, strict=True)]
         parts = [x.part(slice(end)) for x, end in zip(parts, ends, strict=True)]
-    return fit(regressor, parts, checked, tuple(training), delay=delay)
+    return fit(regressor, parts, checked, tuple(training), delay=delay, fitting=fitting)
 
 
 def fit(
@@ -287,6 +289,7 @@ def fit(
     motions: tuple[MeasuredMotion, ...] = (),
     *,
     delay: float | None = 0.0,
+    fitting: Callable[[float], object] | None = None,
 ) -> Identification:
     """Estimates of the parameters of a regressor from motions; see :func:`identify`.
 
@@ -297,10 +300,23 @@ def fit(
     Source: Zellner: An efficient method of estimating seemingly unrelated regressions (1962).
     """
     parameters = regressor.parameters
+    part = 1.0 / (len(training) + len(held_out) + _ROUNDS + 2)  # the last: what bodies can be
+
+    def done(parts: int = 1) -> None:
+        if fitting is not None:
+            fitting(parts * part)
+
     first = regressor.equations(training[0])
-    rest = [regressor.equations(x, first.joints) for x in training[1:]]
+    done()
+
+    def further(motions: Motions) -> Equations:
+        found = regressor.equations(motions, first.joints)
+        done()
+        return found
+
+    rest = [further(x) for x in training[1:]]
     equations = [_Delayed(x, y) for x, y in zip([first, *rest], training, strict=True)]
-    checked = [_Delayed(regressor.equations(x, first.joints), x) for x in held_out]
+    checked = [_Delayed(further(x), x) for x in held_out]
     estimate: Array | None = None
     behind, late = delay or 0.0, 0.0
     for _ in range(_ROUNDS):
@@ -321,9 +337,11 @@ def fit(
             late = 1.0 / float(np.linalg.norm(alone))
             step = later @ (right_side - effects @ estimate) / (later @ later)
             behind = float(np.clip(behind + step, *_DELAYS))
+        done()
     assert estimate is not None
     files = np.array([parameter.value for parameter in parameters])
     values = possible_values(parameters, files + estimate, sizes, along, information[told])
+    done(2)
     known = (along / information[told]) @ along.T
     untold = directions[:, ~told] @ directions[:, ~told].T
     untold[np.abs(untold) < _ROUNDING] = 0.0

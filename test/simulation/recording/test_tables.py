@@ -106,6 +106,17 @@ def test_damaged_tables_are_read_or_refused(
             Trajectory.load(file)
 
 
+def test_names_of_parquet_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet")
+    file = tmp_path / "run.parquet"
+    table = arrow.table({"t": [0.0, 0.1], "q.crank": [0.5, 0.6]})
+    write = pytest.importorskip("pyarrow.parquet").write_table
+    write(table.replace_schema_metadata({}), file, store_schema=False, compression="none")
+    file.write_bytes(file.read_bytes().replace(b"q.crank", b"q.\xa2rank"))
+    with pytest.raises(InputError, match="Parquet"):
+        Trajectory.load(file)
+
+
 def test_the_template_is_a_recording(tmp_path: Path) -> None:
     file = tmp_path / "run.csv"
     assert main(["identify", "five_bar", "--template", str(file)]) == 0

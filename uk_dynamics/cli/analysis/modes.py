@@ -8,7 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 from uk_dynamics.cli.output.served_view import add_server, serve
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     guess = mechanism.assemble(positions, hold=positions)
     driven = [joint for motor in mechanism.spec.actuators for joint, _ in motor.joints]
     held = dict.fromkeys(driven if arguments.motors == "hold" else ())
-    at_rest = equilibrium(mechanism, guess, hold=held, stable=True)
-    system = linearize(mechanism, at_rest.state, at_rest.inputs)
+    with progress_bar(1.0, "", PART_BAR) as bar:
+        at_rest = equilibrium(mechanism, guess, hold=held, stable=True, progress=bar.update)
+        system = linearize(mechanism, at_rest.state, at_rest.inputs)
     if arguments.json:
         print(json_text(_facts(at_rest, system, mechanism.model.position_names)))
         return 0

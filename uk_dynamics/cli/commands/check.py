@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_mechanism
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.checks import Finding
@@ -45,9 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the findings; status 1 where one is an error."""
     from uk_dynamics.checks import check_file
 
-    findings = check_file(
-        arguments.file, arguments.tasks, dict(arguments.positions), tolerance=arguments.tolerance
-    )
+    with progress_bar(1.0, "", PART_BAR) as bar:
+        findings = check_file(
+            arguments.file,
+            arguments.tasks,
+            dict(arguments.positions),
+            tolerance=arguments.tolerance,
+            progress=bar.update,
+        )
     errors = sum(finding.severity == "error" for finding in findings)
     if arguments.json:
         print(json_text({"file": arguments.file, "errors": errors, "findings": findings}))

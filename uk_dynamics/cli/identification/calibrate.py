@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 
 _HELP = """\
 estimate the geometry of loops from redundant encoders, or with a tracker
@@ -77,13 +77,16 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.link is None:
             raise InputError("needs --link, the link that it follows", place="--tracker")
         tracked = read_tracker(arguments.tracker, arguments.link, arguments.tracker_deviation)
-    found = calibrate(
-        mechanism,
-        [Trajectory.load(path) for path in arguments.recordings],
-        estimate=tuple(arguments.estimate or PLACES),
-        measured=arguments.measured,
-        tracked=tracked,
-    )
+    recordings = [Trajectory.load(path) for path in arguments.recordings]
+    with progress_bar(1.0, "", PART_BAR) as bar:
+        found = calibrate(
+            mechanism,
+            recordings,
+            estimate=tuple(arguments.estimate or PLACES),
+            measured=arguments.measured,
+            tracked=tracked,
+            progress=bar.update,
+        )
     if arguments.out is not None:
         texts = updated_files(
             mechanism,

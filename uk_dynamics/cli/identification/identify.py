@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import TIME_BAR, json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import PART_BAR, TIME_BAR, json_text, progress_bar, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism_class import Mechanism
@@ -121,7 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
     recordings = [Trajectory.load(path) for path in arguments.recordings]
     held_out = [Trajectory.load(path) for path in arguments.held_out]
     total = sum(float(x.t[-1] - x.t[0]) for x in (*recordings, *held_out))
-    with progress_bar(total, "s", TIME_BAR) as bar:
+    with progress_bar(total, "s", TIME_BAR) as bar, progress_bar(1.0, "", PART_BAR) as fit:
+        fit.set_description_str("fit ", refresh=False)
         found = identify(
             mechanism,
             recordings,
@@ -133,6 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
             rate=arguments.rate,
             delay=arguments.delay,
             progress=bar.update,
+            fitting=fit.update,
         )
     facts = report(found)
     if arguments.json:

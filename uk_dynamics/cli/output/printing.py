@@ -9,6 +9,7 @@ import logging
 import math
 import sys
 import textwrap
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 TIME_BAR = "{percentage:3.0f}% |{bar}| {n:.2f} of {total:g} s, {remaining} to go"  # of progress
+PART_BAR = "{desc}{percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} to go at most"
+_TICK = 1.0  # s
 
 
 def json_text(data: object) -> str:
@@ -65,13 +68,32 @@ def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
     return "\n".join(lines)
 
 
-def progress_bar(total: float | None, unit: str, shape: str | None = None) -> Any:
-    """A tqdm bar as a context; ``shape`` is its format, None the usual one with an estimate."""
+@contextmanager
+def progress_bar(total: float | None, unit: str, shape: str | None = None) -> Iterator[Any]:
+    """A tqdm bar, whose time goes on within long parts; ``shape`` is its format.
+
+    None is the usual one, with an estimate.
+    """
     from tqdm import tqdm
 
-    return tqdm(
+    ended = threading.Event()
+    with tqdm(
         total=total, unit=unit, file=sys.stderr, disable=None, leave=False, bar_format=shape
-    )
+    ) as bar:
+
+        def tick() -> None:
+            while not ended.wait(_TICK):
+                bar.refresh()
+
+        ticking = threading.Thread(target=tick, daemon=True)
+        if not bar.disable:
+            ticking.start()
+        try:
+            yield bar
+        finally:
+            ended.set()
+            if ticking.ident is not None:
+                ticking.join()
 
 
 def remark_rows(remarks: Iterable[Remark]) -> list[tuple[str, str]]:

@@ -85,7 +85,7 @@ def _text(name: str) -> str:
 def headers(text: str) -> dict[str, str]:
     """The generated headers in a text that is not assembled, to compile a file of C alone."""
     found = re.findall(rf"^{_BEGIN} (\S+)\n(.*?)^{_END}$", text, re.DOTALL | re.MULTILINE)
-    return {name: f"#pragma once\n{body}" for name, body in found}
+    return {name: f"#pragma once\n{body}" for name, body in reversed(found)}  # the first counts
 
 
 def defines(values: Mapping[str, float]) -> list[str]:

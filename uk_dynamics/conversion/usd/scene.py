@@ -19,6 +19,7 @@ from uk_dynamics.model.urdf import Array, Pose, compose, from_quaternion, invers
 _GRAVITY = 9.81  # m/s², where the scene leaves it to the simulator
 _SHEAR = 1e-6  # of axes that should be perpendicular; USD stores many numbers in single precision
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # of a scene whose y is up
+_SMALLEST_UNIT = 1e-9  # m or kg
 
 
 def usd_module(name: str) -> Any:
@@ -63,6 +64,12 @@ class Scene:
         self.meter = float(geometry.GetStageMetersPerUnit(self.stage))
         # of its unit of mass, in kg
         self.kilogram = float(physics.GetStageKilogramsPerUnit(self.stage))
+        for unit, name in ((self.meter, "metersPerUnit"), (self.kilogram, "kilogramsPerUnit")):
+            if not _SMALLEST_UNIT <= unit <= 1.0 / _SMALLEST_UNIT:
+                raise InputError(
+                    f"expected {_SMALLEST_UNIT:g} to {1.0 / _SMALLEST_UNIT:g}, found {unit:g}",
+                    place=name,
+                )
         up = str(geometry.GetStageUpAxis(self.stage))
         self.turned = Pose(rotation=_Z_UP) if up == "Y" else Pose()
         self._cache = geometry.XformCache()

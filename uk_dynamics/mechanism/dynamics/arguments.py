@@ -192,6 +192,7 @@ def require_finite_states(model: RobotModel, given: States) -> None:
 
 
 def _all_finite(values: Array) -> bool:
+    """Tell whether all numbers are finite."""
     finite: np.bool_ = np.logical_and.reduce(np.isfinite(values), axis=None)  # quicker than all()
     return bool(finite)
 

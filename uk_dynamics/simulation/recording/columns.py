@@ -249,9 +249,9 @@ def _read_parquet(path: Path) -> dict[str, Any]:
         raise InputError("Parquet needs pyarrow: pip install pyarrow") from None
     try:
         table = parquet.read_table(path)
+        return {x: table.column(x).to_pylist() for x in table.column_names}
     except (arrow.ArrowException, *BROKEN) as error:
         raise InputError(f"is no Parquet file: {error!s:.200}") from None
-    return {x: table.column(x).to_pylist() for x in table.column_names}
 
 
 def read_npz(path: Path) -> dict[str, Array]:
