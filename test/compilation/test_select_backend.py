@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +17,13 @@ from support.waiting import wait_until
 
 from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler
+from uk_dynamics.compilation.build.export import export
+from uk_dynamics.compilation.emit import generate, servo_source
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.deferred import MANY, DeferredDynamics
 from uk_dynamics.compilation.select_backend import Selection, select_backend
+from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.exceptions import InputError
@@ -125,6 +129,28 @@ def test_what_cannot_be_compiled_is_interpreted_and_the_log_says_why(caplog):
     assert [r.message.count("constraints.hold.compliance") for r in caplog.records] == [1]
     with pytest.raises(CompilationError, match="compliance"):
         select_backend(soft(), "compiled")
+
+
+def test_what_the_tracer_cannot_do_is_interpreted(monkeypatch, caplog):
+    def branch(x, *_):
+        return x if x > 0.0 else -x  # a symbol has no truth value
+
+    monkeypatch.setattr(
+        generate, "definitions", lambda *_, **__: branch(*Graph().variables("x", 1))
+    )
+    monkeypatch.setattr(servo_source, "definitions", generate.definitions)
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    for backend in (Selection(unready="wait"), "cached"):
+        assert isinstance(select_backend(machine, backend), InterpretedDynamics)
+        assert isinstance(servo_evaluator(tasks, backend), InterpretedServo)
+    with pytest.raises(CompilationError, match="cannot be written, TypeError: a symbol"):
+        select_backend(machine, "compiled")
+    with pytest.raises(CompilationError, match="cannot be written, TypeError: a symbol"):
+        servo_evaluator(tasks, "compiled")
+    with pytest.raises(CompilationError, match="cannot be written"):
+        export(machine, Path("c"))
+    assert "five_bar is not compiled but interpreted" in caplog.text
 
 
 @pytest.mark.parametrize("named", ["no-such-compiler", "gcc '"])

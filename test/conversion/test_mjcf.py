@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from uk_dynamics.conversion.export.exporting import export_mechanism
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
 
@@ -120,8 +122,8 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
     more = """
       <tendon>
         <fixed name="cable"><joint joint="yaw" coef="1"/><joint joint="spin" coef="-2"/></fixed>
-        <spatial name="rope" stiffness="5"><site site="grip"/><site site="mark"/><site site="grip"/>
-        </spatial></tendon>
+        <spatial name="rope" stiffness="5"><site site="grip"/><site site="mark"/>
+        <pulley divisor="2"/><site site="mark"/><site site="grip"/></spatial></tendon>
       <equality><tendon name="length" tendon1="rope"/>
         <weld name="Off-Now" body1="arm" body2="wheel" active="false"/></equality>
       <actuator><motor name="push" joint="yaw" gear="3" ctrlrange="-2 1.5" ctrllimited="true"/>
@@ -332,6 +334,39 @@ def test_a_tendon_of_which_one_part_moves_is_the_spring_of_mujoco(tmp_path):
         ours = dynamics.evaluate(State(0.0, np.array([angle]), np.array([rate]))).qdd
         np.testing.assert_allclose(ours, data.qacc, atol=1e-8, rtol=0)  # of up to 1e4 rad/s²
     assert not any("rope" in remark.subject for remark in found.remarks)
+
+
+def test_a_tendon_over_several_moving_bodies_is_the_spring_of_mujoco(tmp_path):
+    body = """<body name="{0}" pos="0.1 0 0"><joint name="bend_{0}" axis="0 1 0"/>
+        <inertial pos="0.05 0 0" mass="0.2" diaginertia="1e-4 1e-4 1e-4"/>
+        <site name="in_{0}" pos="0.02 0 0.02"/><site name="out_{0}" pos="0.08 0.01 0.02"/>"""
+    text = f"""<mujoco model="finger"><worldbody>
+      <site name="anchor" pos="0 0 0.1"/><site name="guide" pos="0.05 0 0.04"/>
+      {body.format("one")}{body.format("two")}</body></body></worldbody>
+      <tendon><spatial name="rope" stiffness="300" damping="2" springlength="0.15">
+      <site site="anchor"/><site site="guide"/><site site="in_one"/><site site="out_one"/>
+      <site site="in_two"/><site site="out_two"/></spatial></tendon></mujoco>"""
+    found, machine, model = imported(tmp_path, text)
+    data, random = mujoco.MjData(model), np.random.default_rng(2)
+    evaluators = [machine.dynamics(backend) for backend in ("interpreted", "compiled")]
+    for _ in range(3):
+        data.qpos[:], data.qvel[:] = random.uniform(-0.7, 0.7, 2), random.uniform(-2.0, 2.0, 2)
+        mujoco.mj_forward(model, data)
+        state = State(0.0, data.qpos.copy(), data.qvel.copy())
+        for dynamics in evaluators:  # of up to 1e5 rad/s²
+            np.testing.assert_allclose(dynamics.evaluate(state).qdd, data.qacc, atol=1e-7, rtol=0)
+    (rope,) = machine.spec.forces
+    assert len(rope.frames) == 4  # from the last point of the ground to the first of the last body
+    assert not any("rope" in remark.subject for remark in found.remarks)
+    (tmp_path / f"{found.name}.urdf").write_text(found.urdf)
+    (tmp_path / f"{found.name}.yaml").write_text(found.mechanism)
+    own = Mechanism.from_file(tmp_path / f"{found.name}.yaml")
+    (text,) = export_mechanism(own, "mjcf").texts.values()
+    again = mujoco.MjModel.from_xml_string(text)
+    second = mujoco.MjData(again)
+    second.qpos[:], second.qvel[:] = data.qpos, data.qvel
+    mujoco.mj_forward(again, second)
+    np.testing.assert_allclose(second.qacc, data.qacc, atol=1e-7, rtol=0)
 
 
 def test_a_rotation_that_is_none_is_refused_in_a_line(tmp_path, recwarn):

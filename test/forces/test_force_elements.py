@@ -49,11 +49,14 @@ def terms(model=MODEL, **joints):
 
 
 def springs(model, damping=0.0):
+    ends = frame("ground", model), frame("a", model)
     return [
         JointSpring(terms(model, joint1=1.0, joint4=-2.0), 30.0, 0.4, damping),
         JointSpring(terms(model, joint3=1.0), 5.0, -1.0, damping),
         LineSpring(frame("a", model), frame("b", model), 20.0, 0.3, damping),
         LineSpring(frame("ground", model), frame("b", model), 7.0, 0.0, damping),
+        LineSpring(*ends, 9.0, 0.2, damping, (frame("b", model), frame("link2", model))),
+        LineSpring(*ends, 4.0, 0.0, damping, (frame("link2", model),)),
     ]
 
 
@@ -131,10 +134,13 @@ def test_dampers_take_as_much_energy_as_their_rates_say(seed):
     def lengths(at):
         workspace = MODEL.workspace()
         workspace.update_positions(at)
-        a, b, ground = (workspace.translation[frame(name)] for name in ("a", "b", "ground"))
+        names = ("a", "b", "ground", "link2")
+        a, b, ground, middle = (workspace.translation[frame(name)] for name in names)
         sums = [at[MODEL.position_index("joint1")] - 2 * at[MODEL.position_index("joint4")]]
         sums += [at[MODEL.position_index("joint3")]]
-        return np.array([*sums, np.linalg.norm(b - a), np.linalg.norm(b - ground)])
+        paths = ([a, b], [ground, b], [ground, b, middle, a], [ground, middle, a])
+        sums += [np.linalg.norm(np.diff(path, axis=0), axis=1).sum() for path in paths]
+        return np.array(sums)
 
     rates = slope(lengths, MODEL, q) @ v
     assert loss == pytest.approx(-damping * float(rates @ rates), abs=1e-4)

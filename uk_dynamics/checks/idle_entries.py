@@ -12,20 +12,16 @@ from uk_dynamics.checks.subject import Finding, Subject
 def idle_entries(subject: Subject) -> Iterator[Finding]:
     """Entries whose two frames never move relative to each other: a forgotten or wrong link."""
     mechanism = subject.mechanism
-    pairs = [(c.name, c.parent, c.child) for c in mechanism.spec.constraints]
-    for force in mechanism.spec.forces:
-        frames = dict(force.frames)
-        pairs.append((force.name, frames.get("parent"), frames.get("child")))
-    for name, parent, child in pairs:
-        if parent is None or child is None:
-            continue
-        if _carrier(subject, parent.link) != _carrier(subject, child.link):
+    entries = [(x.name, x.frames) for x in mechanism.spec.constraints]
+    entries += [(x.name, list(x.frames)) for x in mechanism.spec.forces]
+    for name, links in ((name, [x.link for _, x in frames]) for name, frames in entries):
+        if len(links) < 2 or len({_carrier(subject, link) for link in links}) > 1:
             continue
         yield Finding(
             "idle",
             "warning",
             (name,),
-            f"does nothing: {parent.link} and {child.link} are parts of one body",
+            f"does nothing: {' and '.join(links)} are parts of one body",
             "name the links that it joins, or remove it",
         )
 

@@ -72,20 +72,22 @@ _SHORTEST = 1e-9  # m, where the rest length is zero
 
 @dataclass(frozen=True)
 class LineSpring:
-    """A spring and damper between two frames."""
+    """A spring and damper between two frames, or along a path over several."""
 
     parent: int  # frame index
     child: int  # frame index
     stiffness: float = 0.0  # in N/m
-    length: float = 0.0  # distance of the origins without spring force, in m
+    length: float = 0.0  # of the path without spring force, in m
     damping: float = 0.0  # in N·s/m
+    through: tuple[int, ...] = ()  # indices of frames that the path passes, from the parent on
 
 
 class LineSprings:
     """All of them at once: a force −(k (ℓ − ℓ₀) + d ℓ̇) along the line, on the child.
 
-    With the rounded length ℓ = √(|x|² + ε²) the energy ½ k (ℓ − ℓ₀)² is smooth everywhere, and the
-    force is exactly its slope; a spring of rest length zero is linear, −k x. Where the origins
+    A path over several frames has one tension; ℓ is the sum of its straight parts. With their
+    rounded lengths √(|x|² + ε²) the energy ½ k (ℓ − ℓ₀)² is smooth everywhere, and the force is
+    exactly its slope; a straight spring of rest length zero is linear, −k x. Where the origins
     meet, a spring that wants to be longer is in unstable equilibrium: it does not push anywhere.
     """
 
@@ -94,27 +96,36 @@ class LineSprings:
 
         ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
+        paths = [(spring.parent, *spring.through, spring.child) for spring in springs]
         self._pairs = FramePairs(
-            np.array([spring.parent for spring in springs], dtype=np.intp),
-            np.array([spring.child for spring in springs], dtype=np.intp),
+            np.array([x for path in paths for x in path[:-1]], dtype=np.intp),
+            np.array([x for path in paths for x in path[1:]], dtype=np.intp),
             ancestor_mask,
         )
+        parts = np.array([len(path) - 1 for path in paths])
+        self._first = np.cumsum(parts) - parts  # part of each spring
+        self._of = np.repeat(np.arange(len(paths)), parts)  # spring of each part
         self._stiffness = np.array([spring.stiffness for spring in springs])
         self._rest = np.array([spring.length for spring in springs])
         self._damping = np.array([spring.damping for spring in springs])
-        self._rounding = where(above(self._rest, 0.0), _ROUNDED * self._rest, 0.0)
+        shortest = np.where(parts > 1, _SHORTEST, 0.0)
+        rounding = where(above(self._rest, 0.0), _ROUNDED * self._rest, shortest)
+        self._rounding = rounding[self._of]
+        # whether the force needs a direction: k (ℓ − 0) / ℓ = k
+        self._directed = where(above(self._rest, 0.0), 1.0, np.where(parts > 1, 1.0, 0.0))
         self.conservative = not (self._damping != 0.0).any()
 
     def force(self, kinematics: FrameKinematics, v: Array) -> Array:
         """Generalized force, (nv,), in N or N·m."""
         point, line, length = self._lines(kinematics)
-        # A spring of rest length zero needs no direction: k (ℓ − 0) / ℓ = k.
-        divisor = where(above(self._rest, 0.0), length, 1.0)
-        part = where(above(self._rest, 0.0), length - self._rest, 1.0)
-        tension = self._stiffness * part / divisor
+        directed = above(self._directed, 0.5)
+        part = where(directed, self._sum(length) - self._rest, 1.0)
+        divisor = where(directed[self._of], length, 1.0)
+        tension = (self._stiffness * part)[self._of] / divisor
         if not self.conservative:
-            speed = self._pairs.twist(kinematics, v).linear
-            tension = tension + self._damping * dot(line, speed) / at_least(length, _SHORTEST) ** 2
+            distance = at_least(length, _SHORTEST)
+            speed = dot(line, self._pairs.twist(kinematics, v).linear) / distance
+            tension = tension + (self._damping * self._sum(speed))[self._of] / distance
         force = -tension[:, None] * line
         wrench = np.concatenate((force, apply(skew(point), force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
@@ -123,10 +134,15 @@ class LineSprings:
     def potential_energy(self, kinematics: FrameKinematics) -> float:
         """Energy stored in the springs, in J."""
         _, _, length = self._lines(kinematics)
-        return 0.5 * float(self._stiffness @ (length - self._rest) ** 2)
+        return 0.5 * float(self._stiffness @ (self._sum(length) - self._rest) ** 2)
+
+    def _sum(self, parts: Array) -> Array:
+        """Of the parts of each spring."""
+        found: Array = np.add.reduceat(parts, self._first)
+        return found
 
     def _lines(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
-        """Child origins and lines from parent to child, (k, 3), and rounded lengths, (k,)."""
+        """Ends and lines of the parts, (k, 3), and their rounded lengths, (k,)."""
         point = kinematics.translation.take(self._pairs.child, 0)
         line = point - kinematics.translation.take(self._pairs.parent, 0)
         length: Array = square_root(dot(line, line) + self._rounding**2)

@@ -24,7 +24,6 @@ OTHERS = {
     ("adaptive.c", 0.01),
     ("adaptive.c", 0.2),
     ("crowd_law.c", 1e-12),  # safe distance from limits in lanes
-    ("free_joint.c", 1e-3),  # series of a rotation
     ("lanes.c", 1e12),  # largest angle
     ("nonnegative.c", 1e-13),  # gradient that is rounding
     ("servo.c", 1e-300),  # keeps quotients finite

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from uk_dynamics.compilation.build.compiler import CompilationError
+from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -83,3 +87,21 @@ def check(subject: ResolvedMechanism | Tasks, *, straight: bool = False) -> None
             f'cannot be compiled: {", ".join(found)}; use backend="auto" or "interpreted"',
             file=subject.spec.file,
         )
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Tell what C cannot be written for, which is a defect: the interpreted evaluator needs none.
+
+    Raises:
+        CompilationError: In the place of any other error.
+    """
+    try:
+        yield
+    except (UkDynamicsError, MemoryError):
+        raise
+    except Exception as error:
+        raise CompilationError(
+            f"its C cannot be written, {type(error).__name__}: {error!s:.200}; please report it,"
+            ' and use backend="auto" or "interpreted"'
+        ) from error

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.compilation.build.c_header import USE, header, marked, named
-from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.compilation.build.compilable import check, writing
 from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
@@ -109,6 +109,7 @@ void uk_projection_batch(uk_memory *memory, const uk_projected_states *projectio
 """
 
 
+@writing()
 def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """Texts of ``NAME_derivatives.c``, ``.h``, ``_example.c``, ``_batch.c``, ``_batch.h``.
 

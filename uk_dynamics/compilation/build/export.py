@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from uk_dynamics.compilation.build.c_header import USE, header, named, write
-from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.compilation.build.compilable import check, writing
 from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
@@ -117,6 +117,7 @@ _INCLUDE = """\
 _STATES, _STEPS = 10, 100
 
 
+@writing()
 def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     """Write ``NAME.c``, ``NAME.h``, ``NAME_example.c``, and for batches ``NAME_batch.c`` ….
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
-from uk_dynamics.compilation.build.compilable import check, obstacles
+from uk_dynamics.compilation.build.compilable import check, obstacles, writing
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
     Compiler,
@@ -105,8 +105,9 @@ def library_of(subject: Subject, kind: Library | None = None) -> Path:
         module, _, name = recipe.source.partition(".")
         write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
         filed = mechanism.as_filed()
-        text = write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed)
-        return assemble(text)
+        with writing():
+            text = write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed)
+            return assemble(text)
 
     compiler = replace(compiler, optimization=recipe.optimization)
     return _library(mechanism, source, compiler, part_of(subject, kind))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uk_dynamics.compilation.build.c_header import header, marked, named
-from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles
+from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles, writing
 from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, rolls
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
@@ -43,6 +43,7 @@ Call uk_complete_start for the first measurement and uk_complete for those that 
 UK_COMPLETE, or why there is no state."""
 
 
+@writing()
 def servo_export(
     tasks: Tasks,
     identifier: str,
@@ -134,6 +135,7 @@ void uk_effort_derivatives_batch(uk_memory *memory, const uk_effort_batch *batch
 """
 
 
+@writing()
 def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
     """Header and source of the derivatives of the efforts; arguments as of :func:`servo_export`.
 
@@ -171,6 +173,7 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
     return text, named(assemble("\n".join(source), declared), identifier)
 
 
+@writing()
 def completion_export(
     mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
 ) -> tuple[str, str]:

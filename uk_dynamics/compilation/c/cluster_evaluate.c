@@ -124,11 +124,11 @@ static double uk_open(uk_tree *t) {
 /* Velocities of a floating root, which come first; its positions are one more. */
 static int uk_root(const uk_tree *t) { return t->positions > t->joints ? 6 : 0; }
 
-/* Positions moved by w, which stands by velocity. */
-static void uk_shift(uk_tree *t, const double *w) {
+/* Positions at the tangent vector w from others. */
+static void uk_reach_tree(uk_tree *t, const double *from, const double *w) {
   const int root = uk_root(t), more = root ? 1 : 0;
-  if (root) uk_float_along(t->q, w, t->q);
-  for (int i = root; i < t->joints; ++i) t->q[i + more] += w[i];
+  if (root) uk_float_along(from, w, t->q);
+  for (int i = root; i < t->joints; ++i) t->q[i + more] = from[i + more] + w[i];
 }
 
 /* Positions, then velocities in the memory, onto the constraints: as project_position and
@@ -149,7 +149,8 @@ static int uk_project_tree(uk_tree *t) {
     for (int r = 0; r < t->rows; ++r) t->b[r] = -t->residual[r];
     uk_correct_tree(t, t->b);
     for (int j = 0; j < t->joints; ++j) t->sum_q[t->link[j].velocity] = t->joint_qdd[j];
-    uk_shift(t, t->sum_q);
+    memcpy(t->start_q, t->q, sizeof(double) * t->positions);
+    uk_reach_tree(t, t->start_q, t->sum_q);
     size = uk_open(t);
     ready = size < smallest;
     if (ready) {
@@ -205,26 +206,17 @@ UK_EXPORT int uk_cluster_batch(uk_tree *t, const uk_batch *c) {
 static int uk_step(uk_tree *t, double h, int euler) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   const int n = t->joints;
+  const double end = euler ? h : h / 6.0;
   double *q = t->start_q, *v = t->start_v, *dq = t->sum_q, *dv = t->sum_v;
   double *rate = t->rate_q, *moved = t->moved;
-  if (euler) {
-    const int failed = uk_answer_tree(t, 0);
-    if (failed) return failed;
-    for (int i = 0; i < n; ++i) t->v[i] += h * t->qdd[i];
-    for (int i = 0; i < n; ++i) moved[i] = h * t->v[i];
-    uk_shift(t, moved);
-    return 0;
-  }
   memcpy(q, t->q, sizeof(double) * t->positions), memcpy(v, t->v, sizeof(double) * n);
   memset(dq, 0, sizeof(double) * n), memset(dv, 0, sizeof(double) * n);
   memcpy(rate, v, sizeof(double) * n);
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < (euler ? 1 : 4); ++s) {
     if (s > 0) {
       const double part = h * offset[s];
-      for (int i = 0; i < n; ++i) moved[i] = part * rate[i];
-      for (int i = 0; i < n; ++i) t->v[i] = v[i] + part * t->qdd[i];
-      memcpy(t->q, q, sizeof(double) * t->positions);
-      uk_shift(t, moved);
+      for (int i = 0; i < n; ++i) moved[i] = part * rate[i], t->v[i] = v[i] + part * t->qdd[i];
+      uk_reach_tree(t, q, moved);
       memcpy(rate, t->v, sizeof(double) * n);
       if (uk_root(t)) uk_float_rate(moved, t->v, rate);
     }
@@ -232,10 +224,8 @@ static int uk_step(uk_tree *t, double h, int euler) {
     if (failed) return failed;
     for (int i = 0; i < n; ++i) dq[i] += weight[s] * rate[i], dv[i] += weight[s] * t->qdd[i];
   }
-  for (int i = 0; i < n; ++i) dq[i] *= h / 6.0;
-  memcpy(t->q, q, sizeof(double) * t->positions);
-  uk_shift(t, dq);
-  for (int i = 0; i < n; ++i) t->v[i] = v[i] + h / 6.0 * dv[i];
+  for (int i = 0; i < n; ++i) t->v[i] = v[i] + end * dv[i], moved[i] = end * (euler ? t->v[i] : dq[i]);
+  uk_reach_tree(t, q, moved);
   return 0;
 }
 

@@ -51,9 +51,7 @@ static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
   const uk_tree *t = uk_tree_of(m);
   memset(tau, 0, sizeof(double) * UK_NV);
   for (int j = 0; t->passive && j < t->joints; ++j) {
-    const uk_passive *c = t->passive + j;
     const int i = t->link[j].velocity;
-    tau[i] = -c->damping * m->v[i];
-    if (c->friction != 0.0) tau[i] -= c->friction * tanh(m->v[i] / c->friction_velocity);
+    tau[i] = uk_joint_resistance(t->passive + j, m->v[i]);
   }
 }

@@ -7,9 +7,19 @@
  */
 #pragma once
 
+#include <math.h>
+#include <string.h>
+
 #include "cluster_tree.h"
-#include "free_joint.c"
 #include "sine_and_cosine.h"
+#include "uk_config.h"
+#include "uk_free_joint.h"
+
+static inline void uk_cross(const double *a, const double *b, double *c) {
+  c[0] = a[1] * b[2] - a[2] * b[1];
+  c[1] = a[2] * b[0] - a[0] * b[2];
+  c[2] = a[0] * b[1] - a[1] * b[0];
+}
 
 static inline void uk_add_cross(const double *a, const double *b, double *c) {
   c[0] += a[1] * b[2] - a[2] * b[1];
@@ -203,10 +213,14 @@ static void uk_move_cluster(const uk_tree *t, int k) {
   }
 }
 
-/* Damping, dry friction, spring and stops of a joint, as PassiveForces of the interpreted one. */
+/* Damping and dry friction of a joint. */
+static double uk_joint_resistance(const uk_passive *c, double v) {
+  return -c->damping * v - (c->friction != 0.0 ? c->friction * tanh(v / c->friction_velocity) : 0.0);
+}
+
+/* These, spring and stops of a joint, as PassiveForces of the interpreted one. */
 static double uk_passive_force(const uk_passive *c, double q, double v) {
-  double force = -c->damping * v;
-  if (c->friction != 0.0) force -= c->friction * tanh(v / c->friction_velocity);
+  double force = uk_joint_resistance(c, v);
   if (c->spring != 0.0) force += c->spring * (c->rest - q);
   const double under = c->lower - q, over = q - c->upper, resisting = c->stop_damping * v;
   if (under > 0.0) force += fmax(c->stop * under - resisting, 0.0);

@@ -13,10 +13,40 @@
 
 #if UK_FREE_JOINTS
 
-#include "free_joint.c"
+#include "uk_free_joint.h"
 
 #define UK_EACH_FREE(free) for (const int *free = uk_free; free < uk_free + 3 * UK_FREE_JOINTS; free += 3)
 #define UK_PLACE(i) uk_single[i] /* in q, of velocity i; -1: it is of a free joint */
+
+/* Place of a free joint as that of a floating one, and back; `width`: 6, or 3 of a planar one. */
+static inline void uk_free_place(int width, const double *q, double *place) {
+  memset(place, 0, sizeof(double) * 7);
+  memcpy(place, q, sizeof(double) * (width == 6 ? 7 : 2));
+  if (width == 6) return;
+  const double z = q[2] > 0.0 ? q[3] : 1.0 - q[2], w = q[2] > 0.0 ? 1.0 + q[2] : q[3];
+  const double size = sqrt(z * z + w * w); /* of the half angle's sine and cosine */
+  place[5] = z / size, place[6] = w / size;
+}
+
+static inline void uk_take_place(int width, const double *place, double *q) {
+  memcpy(q, place, sizeof(double) * (width == 6 ? 7 : 2));
+  if (width == 6) return;
+  const double z = place[5], w = place[6], size = z * z + w * w;
+  q[2] = (w * w - z * z) / size, q[3] = 2.0 * w * z / size;
+}
+
+/* Motion of a free joint as that of a floating one, and back. */
+static inline void uk_free_motion(int width, const double *w, double *motion) {
+  const double turn = width == 6 ? w[5] : w[2];
+  memset(motion, 0, sizeof(double) * 6);
+  memcpy(motion, w, sizeof(double) * (width == 6 ? 5 : 2));
+  motion[5] = turn;
+}
+
+static inline void uk_take_motion(int width, const double *motion, double *w) {
+  memcpy(w, motion, sizeof(double) * (width == 6 ? 5 : 2));
+  w[width == 6 ? 5 : 2] = motion[5];
+}
 
 #else
 
@@ -29,12 +59,12 @@
 static inline void uk_reach(const uk_lanes *from, double h, const uk_lanes *w, uk_lanes *q) {
 #if UK_FREE_JOINTS
   UK_EACH_FREE(free) {
-    double motion[6], place[7];
+    double motion[6], place[7], moved[7];
     uk_free_motion(free[0], w + free[2], motion);
     for (int i = 0; i < 6; ++i) motion[i] *= h;
     uk_free_place(free[0], from + free[1], place);
-    uk_float_along(place, motion, place);
-    uk_take_place(free[0], place, q + free[1]);
+    uk_float_along(place, motion, moved);
+    uk_take_place(free[0], moved, q + free[1]);
   }
 #endif
   for (int i = 0; i < UK_NV; ++i)

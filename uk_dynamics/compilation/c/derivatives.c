@@ -9,9 +9,21 @@
  * them are filled up to whole vectors.
  */
 
+#pragma once
+
+#include "uk_columns.h"
+#include "uk_evaluation.h"
+#include "uk_motions.h"
+#include "uk_traced.h"
+
 #define UK_ROW_LENGTH (UK_STRIDE + UK_NV)
 #define UK_ALIGNED(name, count) double name[count] __attribute__((aligned(8 * UK_BLOCK)))
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
+
+/* An entry of M, whose lower triangle stands in a matrix. */
+static UK_OPTIONAL double uk_mass(const double *M, int i, int j) {
+  return M[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
+}
 
 static void uk_zero(double *x, int count) {
   for (int k = 0; k < count; ++k) x[k] = 0.0;
@@ -90,9 +102,9 @@ static void uk_inverse(uk_memory *m, int rank) {
 
 /* With lists of what is not zero by structure where rows were not pivoted. */
 #if UK_MOTIONS
-#define UK_LISTED(list, k, n) (pivoted ? UK_ALL(n) : UK_SOME(list, k))
+#define UK_STRUCTURE(list, k, n) (pivoted ? UK_ALL(n) : UK_SOME(list, k))
 #else
-#define UK_LISTED(list, k, n) UK_ALL(n)
+#define UK_STRUCTURE(list, k, n) UK_ALL(n)
 #endif
 
 UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const int pivoted) {
@@ -104,7 +116,7 @@ UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const i
   const double *rest = m->motion_derivatives;
   for (int i = 0; i < UK_NV; ++i)
     uk_add_product(z + i * UK_STRIDE, NULL,
-                   (uk_product){UK_LISTED(uk_corrections, i, rank), m->corrections + i, UK_NV,
+                   (uk_product){UK_STRUCTURE(uk_corrections, i, rank), m->corrections + i, UK_NV,
                                 m->row_derivatives, UK_STRIDE, m->row},
                    UK_STRIDE);
 #if UK_MOTIONS
@@ -114,7 +126,7 @@ UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const i
     const uk_some some = UK_SOME(uk_inertia, j);
     for (int k = 0; k < some.count; ++k) {
       const int i = some.which[k];
-      inertia[i] = -m->H[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
+      inertia[i] = -uk_mass(m->H, i, j);
     }
     uk_add_product(left + j * UK_STRIDE, m->motion_derivatives + j * UK_STRIDE,
                    (uk_product){some, inertia, 1, z, UK_STRIDE, NULL}, UK_STRIDE);
@@ -124,13 +136,13 @@ UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const i
   for (int f = 0; f < free; ++f) {
     const double *motion = m->free_motions + f * UK_NV;
     uk_add_product(product + f * UK_STRIDE, NULL,
-                   (uk_product){UK_LISTED(uk_moved, f, UK_NV), motion, 1, rest, UK_STRIDE, NULL},
+                   (uk_product){UK_STRUCTURE(uk_moved, f, UK_NV), motion, 1, rest, UK_STRIDE, NULL},
                    UK_STRIDE);
     memcpy(motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
   }
   for (int i = 0; i < UK_NV; ++i) {
     double by_tau[UK_WHOLE];
-    uk_product p = {UK_LISTED(uk_moving, i, free), m->free_motions + i, UK_NV, product,
+    uk_product p = {UK_STRUCTURE(uk_moving, i, free), m->free_motions + i, UK_NV, product,
                     UK_STRIDE, NULL};
     uk_add_product(m->qdd_derivatives + i * UK_ROW_LENGTH, z + i * UK_STRIDE, p, UK_STRIDE);
     p.rows = motions, p.length = UK_WHOLE;

@@ -1,6 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Derivatives at many states, a vector of them at a time. */
 
+#pragma once
+
+#include <stdlib.h>
+
+#include "force_derivatives_lanes.c"
+
 /* 0; 1 where there is no memory. */
 UK_EXPORT int uk_differentiate_batch(const uk_derivative_batch *c) {
   uk_derivative_lanes *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);

@@ -5,6 +5,16 @@
  * One state keeps a source of its own, derivatives.c: it has the columns of its one state in vectors, and pivots.
  * This one compiled with width 1 takes twice its time (stewart_platform, AVX-512: 14.6 against 7.3 us). */
 
+#pragma once
+
+#include "derivatives_lanes.h"
+#include "lanes_states.c"
+#include "uk_columns.h"
+#include "uk_config.h"
+#include "uk_mechanism.h"
+#include "uk_tables.h"
+#include "uk_traced_lanes.h"
+
 #define UK_FREE (UK_NV - UK_MOTIONS)
 #define UK_FREES (UK_FREE > 0 ? UK_FREE : 1)
 #define UK_COLUMNS (UK_DIRECTIONS + UK_NV)

@@ -1,6 +1,10 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Derivatives at many states; arrays are the caller's. Strides count doubles from one state to the
  * next; 0: all have the same. */
+#pragma once
+
+#include "uk_mechanism.h"
+
 typedef struct {
   long long count, t_stride, followed_stride;
   double stabilize;       /* 1: b contains the stabilisation, 0: it does not */

@@ -10,6 +10,14 @@
  *
  * is left: du is the least one in the metric of W, and what y asks for where the tasks leave freedom. */
 
+#pragma once
+
+#include "effort_derivatives.h"
+#include "row_inverse.c"
+#include "servo.c"
+#include "uk_following.h"
+#include "uk_task_derivatives.h"
+
 #define UK_TASK_DERIVATIVES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
 
 typedef struct {

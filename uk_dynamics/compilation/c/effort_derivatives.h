@@ -1,6 +1,8 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* The servo law at many states, with the derivatives of its efforts; arrays are the caller's. Strides count
  * doubles from one state to the next; 0: all have the same. */
+#pragma once
+
 typedef struct {
   long long count, t_stride, followed_stride, task_followed_stride;
   const double *t, *q, *v;     /* (1 or count), (count, UK_NQ), (count, UK_NV) */

@@ -9,6 +9,10 @@
  * lambda = A w asks for K^T dlambda = K^T dA w.
  */
 
+#pragma once
+
+#include "derivatives.c"
+
 #if UK_M > 0
 /* M and A at the state again: rows that were pivoted left the factor and zeros in their places. */
 static void uk_terms_again(uk_memory *m) {

@@ -5,6 +5,10 @@
  *   S^-1 D x  on these,  x - D^T S^-1 D x  on those,    S = 1 + D D^T.
  */
 
+#pragma once
+
+#include "derivatives_lanes.c"
+
 /* M dq'' less the forces that act. */
 static void uk_lanes_inertia_derivatives(uk_derivative_lanes *m) {
   UK_EACH(k, UK_NV * UK_COLUMNS) m->held[k] = uk_all(0.0);

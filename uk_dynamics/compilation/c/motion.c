@@ -175,17 +175,12 @@ static int uk_gauss_step(uk_memory *m, uk_motion *c, double h, int halvings) {
 static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   if (c->method == UK_STEP_GAUSS) return uk_gauss_step(m, c, h, UK_GAUSS_HALVINGS);
-  if (c->method == UK_STEP_SEMI_IMPLICIT_EULER) {
-    if (uk_stage(m, c)) return 1;
-    for (int i = 0; i < UK_NV; ++i) m->v[i] += h * m->qdd[i];
-    uk_reach(m->q, h, m->v, m->q);
-    return 0;
-  }
-  const double t = m->t;
+  const int euler = c->method == UK_STEP_SEMI_IMPLICIT_EULER;
+  const double t = m->t, end = euler ? h : h / 6.0;
   double q[UK_NQ], v[UK_NV], rate[UK_NV], dq[UK_NV], dv[UK_NV];
   memcpy(q, m->q, sizeof q);
   for (int i = 0; i < UK_NV; ++i) rate[i] = v[i] = m->v[i], dq[i] = dv[i] = 0.0;
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < (euler ? 1 : 4); ++s) {
     if (s > 0) {
       const double part = h * offset[s];
       uk_reach(q, part, rate, m->q);
@@ -196,8 +191,8 @@ static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
     if (uk_stage(m, c)) return 1;
     for (int i = 0; i < UK_NV; ++i) dq[i] += weight[s] * rate[i], dv[i] += weight[s] * m->qdd[i];
   }
-  uk_reach(q, h / 6.0, dq, m->q);
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + (h / 6.0) * dv[i];
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + end * dv[i];
+  uk_reach(q, end, euler ? m->v : dq, m->q);
   return 0;
 }
 

@@ -75,31 +75,24 @@ static void uk_lanes_step(uk_lanes_motion *s, double h) {
   uk_lanes q[UK_MOST_GROUPS][UK_NV], v[UK_MOST_GROUPS][UK_NV];
   uk_lanes dq[UK_MOST_GROUPS][UK_NV], dv[UK_MOST_GROUPS][UK_NV];
   UK_EACH(g, s->groups) memcpy(q[g], s->m[g].q, sizeof q[g]), memcpy(v[g], s->m[g].v, sizeof v[g]);
-  if (s->euler) {
-    uk_lanes_stage(s, 0, 0.0);
-    UK_EACH(g, s->groups) {
+  memset(dq, 0, sizeof dq), memset(dv, 0, sizeof dv);
+  UK_EACH(k, s->euler ? 1 : 4) {
+    const double part = h * offset[k];
+    if (k > 0) UK_EACH(g, s->groups) {
       uk_lanes_memory *m = s->m + g;
-      UK_EACH(i, UK_NV) m->v[i] += h * m->qdd[i], m->q[i] += h * m->v[i];
+      UK_EACH(i, UK_NV) m->q[i] = q[g][i] + part * m->v[i];
+      UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * m->qdd[i];
     }
-  } else {
-    memset(dq, 0, sizeof dq), memset(dv, 0, sizeof dv);
-    UK_EACH(k, 4) {
-      const double part = h * offset[k];
-      if (k > 0) UK_EACH(g, s->groups) {
-        uk_lanes_memory *m = s->m + g;
-        UK_EACH(i, UK_NV) m->q[i] = q[g][i] + part * m->v[i];
-        UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * m->qdd[i];
-      }
-      uk_lanes_stage(s, k, part);
-      UK_EACH(g, s->groups) {
-        const uk_lanes_memory *m = s->m + g;
-        UK_EACH(i, UK_NV) dq[g][i] += weight[k] * m->v[i], dv[g][i] += weight[k] * m->qdd[i];
-      }
-    }
+    uk_lanes_stage(s, k, part);
     UK_EACH(g, s->groups) {
-      UK_EACH(i, UK_NV) s->m[g].q[i] = q[g][i] + (h / 6.0) * dq[g][i];
-      UK_EACH(i, UK_NV) s->m[g].v[i] = v[g][i] + (h / 6.0) * dv[g][i];
+      const uk_lanes_memory *m = s->m + g;
+      UK_EACH(i, UK_NV) dq[g][i] += weight[k] * m->v[i], dv[g][i] += weight[k] * m->qdd[i];
     }
+  }
+  const double part = s->euler ? h : h / 6.0;
+  UK_EACH(g, s->groups) { /* Euler's positions go with the velocities at the end */
+    UK_EACH(i, UK_NV) s->m[g].v[i] = v[g][i] + part * dv[g][i];
+    UK_EACH(i, UK_NV) s->m[g].q[i] = q[g][i] + part * (s->euler ? s->m[g].v[i] : dq[g][i]);
   }
   s->follow(s, 4, h);
   if (s->project) {

@@ -3,7 +3,13 @@
  * res are arrays, null where an argument is zero or a result is not wanted, matrices column by column.
  * Each returns 0, or as uk_answer.
  */
+#pragma once
+
 #include <stddef.h>
+
+#include "derivatives.c"
+#include "uk_motors.h"
+#include "uk_ode.h"
 
 #define UK_NX (2 * UK_NV)
 

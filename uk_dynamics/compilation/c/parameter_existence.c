@@ -1,4 +1,8 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+#pragma once
+
+#include "force_derivatives.c"
+
 /* Behind uk_differentiate by parameters: 1 for those that have derivatives, 0 for those that move redundant
  * rows apart, as lengths may: then A dq'' = s does not hold in all rows. */
 UK_EXPORT void uk_exist(uk_memory *m, double *exist) {

@@ -4,6 +4,13 @@
  * what answers the changes of M w - A^T mu and of the rows' rates, as in derivatives.c, by K and C of the rows
  * that determine velocities. */
 
+#pragma once
+
+#include "projection_derivatives.h"
+#include "row_inverse.c"
+#include "uk_following.h"
+#include "uk_units.h"
+
 #define UK_BY_STATE (2 * UK_NV + 1) /* columns: velocity coordinates of q, v, t */
 
 #if UK_M > 0

@@ -1,11 +1,12 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* K and C of derivatives.c for some rows of the constraints, and what they answer. */
 
-#if UK_M > 0
+#pragma once
 
-static double uk_mass(const double *M, int i, int j) {
-  return M[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
-}
+#include "derivatives.c"
+#include "uk_closing.h"
+
+#if UK_M > 0
 
 /* K and C of the rows of a kind, at M and A; 0, or as uk_evaluate. */
 static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, const double *A,

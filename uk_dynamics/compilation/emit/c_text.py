@@ -64,6 +64,9 @@ def _assembled(text: str, done: set[str]) -> list[str]:
                 lines.append(line)
             else:
                 lines += _assembled(_text(found[2]), done)
+        elif lists := _LISTED.findall(line):  # members of a structure, for who reads it
+            fields = [field for name in lists for field in _fields(text, name)]
+            lines += [f"  {kind} *{name}; /* {size} */" for kind, name, size in fields]
         elif not line.startswith("#pragma once"):
             lines.append(line)
     return lines
@@ -82,7 +85,7 @@ def _text(name: str) -> str:
 def headers(text: str) -> dict[str, str]:
     """The generated headers in a text that is not assembled, to compile a file of C alone."""
     found = re.findall(rf"^{_BEGIN} (\S+)\n(.*?)^{_END}$", text, re.DOTALL | re.MULTILINE)
-    return {name: f"#pragma once\n{body}" for name, body in found}
+    return {name: f"#pragma once\n{body}" for name, body in reversed(found)}  # the first counts
 
 
 def defines(values: Mapping[str, float]) -> list[str]:

@@ -15,6 +15,7 @@ from uk_dynamics.compilation.emit.generate import (
     configuration,
     declarations,
     following,
+    free_joint,
     motion,
 )
 from uk_dynamics.compilation.emit.layout import integrates
@@ -117,6 +118,7 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
             "#include <string.h>",
             _rows(constraints),
         ),
+        free_joint(),
         part("cluster_evaluate.c"),
     ]
 

@@ -39,7 +39,6 @@ from uk_dynamics.core.servo import (
     SAME_EFFECT,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
-from uk_dynamics.model.kinematics import SERIES_BELOW
 
 #: What status numbers of a solution mean.
 STATUSES = {"OK": 0, "NEAR_SINGULAR": 1, "INCONSISTENT": 2}
@@ -61,7 +60,7 @@ def constants() -> Mapping[str, float]:
         ADAPTIVE_CONSTANTS,
         GAUSS_CONSTANTS,
         METHOD_CODES,
-        {"PART_OF_A_STEP": PART_OF_A_STEP, "CHART_SERIES_BELOW": SERIES_BELOW},
+        {"PART_OF_A_STEP": PART_OF_A_STEP},
         SEARCH_CONSTANTS,
         CONTROL_CONSTANTS,
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},

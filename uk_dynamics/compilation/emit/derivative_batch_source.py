@@ -11,7 +11,7 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
     equation_derivatives,
 )
 from uk_dynamics.compilation.emit.c_source import LANES
-from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import (
     derivative_declarations,
     derivatives_function,
@@ -65,11 +65,17 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
         [
             *common,
             terms_function(mechanism, terms),
-            motions.text,
-            # which of them are needed depends on the rows
-            *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
-            derivatives_function(traced, _listed, parameters(mechanism), LANES),
-            *map(part, ("derivatives_lanes.c", "force_derivatives_lanes.c", "derivatives_batch.c")),
+            header(
+                "uk_traced_lanes.h",
+                '#include "uk_columns.h"',
+                '#include "uk_lanes_terms.h"',
+                "#include <string.h>",
+                motions.text,
+                # which of them are needed depends on the rows
+                *(x.replace("static const", "UK_OPTIONAL static const") for x in found),
+                derivatives_function(traced, _listed, parameters(mechanism), LANES),
+            ),
+            part("derivatives_batch.c"),
         ]
     )
 

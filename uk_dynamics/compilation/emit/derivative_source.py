@@ -17,8 +17,8 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
     equation_derivatives,
 )
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import defines, lists, part, table
-from uk_dynamics.compilation.emit.generate import closing, declarations, definitions
+from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
+from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
@@ -69,7 +69,7 @@ def derivative_declarations(mechanism: ResolvedMechanism) -> str:
     layout = DerivativeLayout(mechanism)
     # of rows of derivatives: by q, v and t, or by p, filled up to whole vectors; then by tau
     sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
-    return "\n".join([*sizes, declarations(mechanism, layout)])
+    return header("uk_columns.h", *sizes) + declarations(mechanism, layout)
 
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
@@ -79,8 +79,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
     parts = [
         # the factors stay in the memory only where rows are pivoted
         definitions(mechanism, terms, pivoted=True),
-        motions.text,
-        *_lists(motions, terms),
+        header("uk_motions.h", part("attributes.h"), motions.text, *_lists(motions, terms)),
         *equation_definitions(mechanism, traced),
         part("force_derivatives.c"),
     ]
@@ -93,7 +92,11 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
 
 def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
     """Write what differentiates the equations, behind the mechanism and its motions."""
-    return [_BLOCKS, _traced(mechanism, traced), part("derivatives.c")]
+    includes = [part("attributes.h"), part("sine_and_cosine.h"), "#include <string.h>"]
+    text = header(
+        "uk_traced.h", *includes, '#include "uk_columns.h"', _BLOCKS, _traced(mechanism, traced)
+    )
+    return [text, part("derivatives.c")]
 
 
 def projection_source(mechanism: ResolvedMechanism) -> str:
@@ -103,7 +106,7 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
             derivative_declarations(mechanism),
             part("projection_derivatives.h"),
             definitions(mechanism, pivoted=True),
-            "#define UK_MOTIONS 0 /* rows are pivoted */",
+            header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
             *equation_definitions(mechanism, equation_derivatives(mechanism)),
             *projection_definitions(mechanism),
         ]
@@ -116,9 +119,8 @@ def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
     scale = mechanism.constraints.reference_scale
     return [
         *closing(mechanism),
-        *defines({"FOLLOWS": int(mechanism.follows_references)}),
-        *([table("double", "uk_unit", scale)] if len(scale) else ()),
-        part("row_inverse.c"),
+        following(mechanism),
+        header("uk_units.h", table("double", "uk_unit", scale)),
         part("projection_derivatives.c"),
     ]
 

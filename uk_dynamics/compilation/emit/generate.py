@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from itertools import starmap
 from typing import Any
 
@@ -17,14 +17,16 @@ from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.emit.motor_source import joint_space, motors
+from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
-from uk_dynamics.compilation.trace.symbols import Objects
+from uk_dynamics.compilation.trace.symbols import Graph, Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.model.kinematics import floating_motion, floating_place, floating_rate
 
 #: A state is a lane, and its memory that of programs.
 ONE_STATE = "".join(
@@ -112,7 +114,28 @@ def configuration(mechanism: ResolvedMechanism) -> str:
     places = [x for b in free for x in (widths[b.kind], b.position, b.velocity)]
     tables = table("int", "uk_free", places), table("int", "uk_single", single)
     count = f"#define UK_FREE_JOINTS {len(free)}"
-    return header("uk_configuration.h", count, *(tables if free else ()))
+    text = header("uk_configuration.h", count, *(tables if free else ()))
+    return text + (free_joint() if free else header("uk_free_joint.h"))
+
+
+@cache
+def free_joint() -> str:
+    """The motions of floating joints, which are traced from those in Python."""
+    graph = Graph()
+    sizes = {"place": 7, "other": 7, "motion": 6, "v": 6}
+    arrays: list[Any] = [graph.variables(*one) for one in sizes.items()]
+    place, other, motion, v = arrays
+    steps = {
+        "uk_float_along": (("place", "motion"), "reached", floating_place(place, motion)),
+        "uk_float_way": (("place", "other"), "way", floating_motion(place, other)),
+        "uk_float_rate": (("motion", "v"), "rate", floating_rate(motion, v)),
+    }
+    written = (
+        function(name, given, (result,), places(**{result: values}), scalars=())
+        for name, (given, result, values) in steps.items()
+    )
+    includes = "#include <math.h>\n", part("attributes.h"), part("sine_and_cosine.h")
+    return header("uk_free_joint.h", *includes, *written)
 
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:

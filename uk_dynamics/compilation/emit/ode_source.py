@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import TracedDerivatives
 from uk_dynamics.compilation.derivatives.patterns import motion_patterns
-from uk_dynamics.compilation.emit.c_text import part, table
+from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.motor_source import motors
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -97,10 +97,13 @@ def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifi
     acts = np.ones(len(mechanism.constraints)) if mask is None else mask
     return "\n".join(
         [
-            INTEGERS,
             motors(mechanism),
-            table("double", "uk_acts", acts),
-            *_patterns(mechanism, traced),
+            header(
+                "uk_ode.h",
+                INTEGERS,
+                table("double", "uk_acts", acts),
+                *_patterns(mechanism, traced),
+            ),
             part("ode.c"),
             *map(_text, _functions(identifier)),
         ]

@@ -111,8 +111,9 @@ def effort_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
     layout = EffortLayout(tasks)
     sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
-    sizes |= {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
-    memory = declarations(tasks.mechanism, layout)
+    columns = {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
+    columns |= {"EFFORT_STRIDE": layout.effort_stride}
+    memory = header("uk_columns.h", *defines(columns)) + declarations(tasks.mechanism, layout)
     return header("uk_sizes.h", *defines(sizes)) + memory + part("effort_derivatives.h")
 
 
@@ -124,18 +125,19 @@ def effort_definitions(tasks: Tasks) -> str:
     targets = in_rows(layout.effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
     derivatives = targets("rows", traced.rows) + targets("force", traced.force)
-    constants = {"FOLLOWS": int(mechanism.follows_references)}
-    constants |= {"EFFORT_STRIDE": layout.effort_stride}
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
-            "#define UK_ADMISSIBLE 0 /* rows are pivoted */\n#define UK_MOTIONS 0",
-            *_law(tasks, structure, ""),
+            header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
+            *_law(tasks, structure, "#define UK_ADMISSIBLE 0"),
             *equation_definitions(mechanism, equation_derivatives(mechanism)),
             *closing(mechanism),
-            function("uk_task_derivatives", given, ("rows", "force"), derivatives),
-            *defines(constants),
-            part("row_inverse.c"),
+            header(
+                "uk_task_derivatives.h",
+                part("sine_and_cosine.h"),
+                function("uk_task_derivatives", given, ("rows", "force"), derivatives),
+            ),
+            following(mechanism),
             part("effort_derivatives.c"),
         ]
     )

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from uk_dynamics.compilation.build.compilable import check
+from uk_dynamics.compilation.build.compilable import check, writing
 from uk_dynamics.compilation.emit.layout import Layout, rolls
 from uk_dynamics.compilation.gpu.cuda_device import CudaDevice
 from uk_dynamics.compilation.gpu.kernel_source import OPTIONS, kernel_source
@@ -87,7 +87,9 @@ class GpuDynamics(Fallback):
 
     @cached_property
     def _program(self) -> Any:
-        return self.device.compile(kernel_source(self._mechanism.as_filed()), OPTIONS)
+        with writing():
+            source = kernel_source(self._mechanism.as_filed())
+        return self.device.compile(source, OPTIONS)
 
     def evaluate_states(
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None

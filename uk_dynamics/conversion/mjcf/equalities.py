@@ -110,7 +110,7 @@ class _Equalities:
         ends = [int(model.eq_obj1id[index]), int(model.eq_obj2id[index])]
         coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)
         line = line_of(self.mujoco, model, self.names, self.moved, ends[0])
-        if line is not None and ends[1] < 0:
+        if line is not None and ends[1] < 0 and "through" not in line[0]:
             distance = float(model.tendon_length0[ends[0]] + coefficients[0]) - line[1]
             return {"type": Distance.name, "distance": distance, **line[0]}
         sides = []

@@ -30,10 +30,10 @@ def joints_of(mujoco: Any, model: Any, names: Names, tendon: int) -> dict[str, f
 def line_of(
     mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], tendon: int
 ) -> tuple[Data, float] | None:
-    """The only part of a tendon that changes its length, if that is straight; None: it is not.
+    """The part of a tendon that changes its length, over sites; None: it has none, or wraps.
 
     Returns:
-        Its ends as frames of a mechanism file, and the length of the other parts, in m.
+        Its path as frames of a mechanism file, and the length of the other parts, in m.
     """
     wraps = _wraps(model, tendon)
     if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_SITE for k in wraps):
@@ -41,20 +41,20 @@ def line_of(
     path = [int(model.wrap_objid[k]) for k in wraps]
     rigid = [int(model.body_weldid[model.site_bodyid[site]]) for site in path]
     moving = [k for k in range(len(path) - 1) if rigid[k] != rigid[k + 1]]
-    if len(moving) != 1:
+    if not moving:
         return None
-    sites = path[moving[0] : moving[0] + 2]
-    bodies = [int(model.site_bodyid[site]) for site in sites]
+    first, last = moving[0], moving[-1] + 1
     drawn = mujoco.MjData(model)
     mujoco.mj_kinematics(model, drawn)
     steps = np.linalg.norm(np.diff(drawn.site_xpos[path], axis=0), axis=1)
-    ends: Data = {
-        role: frame_data(
-            names.body(body), compose(moved[body], Pose(np.array(model.site_pos[site])))
-        )
-        for role, body, site in zip(("parent", "child"), bodies, sites, strict=True)
-    }
-    return ends, float(np.delete(steps, moving).sum())
+    points = [
+        frame_data(names.body(body), compose(moved[body], Pose(np.array(model.site_pos[site]))))
+        for body, site in ((int(model.site_bodyid[x]), x) for x in path[first : last + 1])
+    ]
+    found: Data = {"parent": points[0], "child": points[-1]}
+    if len(points) > 2:
+        found["through"] = points[1:-1]
+    return found, float(steps[:first].sum() + steps[last:].sum())
 
 
 def add_springs(
@@ -84,7 +84,7 @@ def add_springs(
                 continue
         what = ", ".join(has) or "the tendon itself; what an actuator does through it is carried"
         if data is None and has:
-            what += ": its path is no straight line between two bodies"
+            what += ": its path wraps around bodies, or nothing changes its length"
         elif has and not plain:
             what += ": slack between two lengths, or higher powers, have no counterpart"
         robot.lost(f"tendon {name}", what)

@@ -36,6 +36,7 @@ from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.linalg.symbolic_functions import (
     above,
     at_least,
+    below,
     cosine,
     is_symbolic,
     polar_angle,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from math import factorial
 
 import numpy as np
+from scipy.special import bernoulli
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg.symbolic_functions import (
@@ -30,6 +31,9 @@ _TERMS = 10  # of the series in θ²: the first one left out is below 1e-19
 _C = [(-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
 _A_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 2) for k in range(1, _TERMS)]
 _G = [(2 * k + 2) * (-1.0) ** k / factorial(2 * k + 3) for k in range(_TERMS)]
+_BERNOULLI = np.abs(bernoulli(2 * _TERMS)[2::2])
+_E = [float(x) / factorial(2 * k + 2) for k, x in enumerate(_BERNOULLI)]
+_E_RATE = [k * x for k, x in enumerate(_E)][1:]
 _C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS)]
 
 
@@ -53,6 +57,27 @@ def c(square: Array) -> Array:
 def g(square: Array) -> Array:
     """(sin h − h cos h)/h³ as a function of h²."""
     return _series_or(square, _G, lambda x: (sinc(square_root(x)) - cosine(square_root(x))) / x)
+
+
+def e(square: Array) -> Array:
+    """(1 − ½θ cot ½θ)/θ² as a function of θ²."""
+
+    def closed(x: Array) -> Array:
+        half = 0.5 * square_root(x)
+        return (1.0 - half * cosine(half) / sine(half)) / x
+
+    return _series_or(square, _E, closed)
+
+
+def e_rate(square: Array) -> Array:
+    """The derivative of e by θ², as a function of θ²."""
+
+    def closed(x: Array) -> Array:
+        angle = square_root(x)
+        sum_of_both = x / (1.0 - cosine(angle)) + angle * sine(angle) / (1.0 - cosine(angle))
+        return (sum_of_both - 4.0) / (4.0 * x * x)
+
+    return _series_or(square, _E_RATE, closed)
 
 
 def a_rate(square: Array) -> Array:

@@ -23,7 +23,7 @@ class ForceSpec:
     type: str  # joint_spring, line_spring, effort, wrench or expression
     # Of joint_spring, effort and expression: joints with their factors
     joints: tuple[tuple[str, float], ...] = ()
-    # Of line_spring: parent and child; of wrench: frame; by role
+    # Of line_spring: parent, through.0 … and child, along its path; of wrench: frame; by role
     frames: tuple[tuple[str, FrameSpec], ...] = ()
     stiffness: float = 0.0  # Of springs, in N/m or N·m/rad
     # Of joint_spring: the weighted sum without effort, in m or rad; of line_spring: the distance
@@ -50,7 +50,7 @@ class ForceSpec:
             name=name,
             type=data["type"],
             joints=joints,
-            frames=tuple(frames_of(data, "parent", "child", "frame").items()),
+            frames=tuple(_frames(data).items()),
             stiffness=float(data.get("stiffness", 0.0)),
             rest=float(data.get("length" if "length" in data else "rest", 0.0)),
             damping=float(data.get("damping", 0.0)),
@@ -62,3 +62,14 @@ class ForceSpec:
             parameters=tuple((n, float(x)) for n, x in data.get("parameters", {}).items()),
             names=tuple(data.get("names", {}).items()),
         )
+
+
+def _frames(data: Mapping[str, Any]) -> dict[str, FrameSpec]:
+    """Frames by role; those of a path in its order."""
+    if "through" not in data:
+        return frames_of(data, "parent", "child", "frame")
+    found = frames_of(data, "parent")
+    for n, point in enumerate(data["through"]):
+        with inside("", f"through[{n}]"):
+            found[f"through.{n}"] = FrameSpec.from_data(point)
+    return found | frames_of(data, "child")

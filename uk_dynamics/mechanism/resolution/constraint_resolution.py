@@ -126,8 +126,9 @@ def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
         case "joint_spring":
             return JointSpring(terms, spec.stiffness, spec.rest, spec.damping)
         case "line_spring":
-            ends = frame["parent"], frame["child"]
-            return LineSpring(*ends, spec.stiffness, spec.rest, spec.damping)
+            first, *through, last = frame.values()
+            numbers = spec.stiffness, spec.rest, spec.damping
+            return LineSpring(first, last, *numbers, tuple(through))
         case "effort":
             return ConstantEffort(terms, spec.effort)
         case "expression":

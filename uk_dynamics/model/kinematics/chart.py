@@ -14,12 +14,14 @@ end early.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 import numpy as np
 
+import uk_dynamics.core.linalg.rotation_coefficients as coefficients
+from uk_dynamics.arrays import Array
+from uk_dynamics.core.linalg import at_least, below, cosine, polar_angle, square_root, where
 from uk_dynamics.model.kinematics.bodies import Body
-from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.urdf.description import ONE_DOF, Joint
 
 _SIZES = {"floating": 6, "planar": 3}
 
@@ -56,42 +58,82 @@ def planar_body() -> Array:
     return free_body()[np.ix_(kept, kept, kept)]
 
 
-SERIES_BELOW = (
-    0.3  # rad; below it the series of the coefficients have five digits more than numbers
-)
-
-
 def chart_rate(bodies: Iterable[Body], xi: Array, v: Array) -> Array:
-    """ξ̇ for the velocity v (nv,) at q₀ ⊕ ξ, ξ (nv,); q₀ does not matter.
-
-    Of a floating or planar joint it is v + [ξ, v]/2 + [ξ, [ξ, v]]/12 − …, whose brackets from the
-    fifth on are sums of the second and the fourth.
-    """
+    """ξ̇ for the velocity v (nv,) at q₀ ⊕ ξ, ξ (nv,); q₀ does not matter."""
     rate = np.array(v, dtype=float)
     for body in bodies:
-        if body.kind in ("floating", "planar"):
-            constants = _constants(body.kind)
-            part = slice(body.velocity, body.velocity + len(constants))
-            bracket = np.einsum("cab,a->cb", constants, xi[part])
-            turn = xi[part][3:] if body.kind == "floating" else xi[part][2:]
-            two, four = _coefficients(float(np.linalg.norm(turn)))
-            twice = bracket @ bracket
-            rate[part] += (0.5 * bracket + two * twice + four * twice @ twice) @ v[part]
+        if body.kind in _SIZES:
+            part = slice(body.velocity, body.velocity + _SIZES[body.kind])
+            kept = slice(None) if body.kind == "floating" else [0, 1, 5]
+            motions = np.zeros((2, 6))
+            motions[:, kept] = xi[part], v[part]
+            rate[part] = floating_rate(*motions)[kept]
     return rate
 
 
-@cache
-def _constants(kind: str) -> Array:
-    return free_body() if kind == "floating" else planar_body()
+# The motions of a floating joint, of numbers or of symbols: they are compiled, too. Places are
+# x y z and a quaternion x y z w, (7,); motions are those of the body in its own frame, (6,).
 
 
-def _coefficients(angle: float) -> tuple[float, float]:
-    """Of the second and the fourth bracket."""
-    s = angle * angle
-    if angle < SERIES_BELOW:
-        two = 1.0 / 12.0 - s * s * (1.0 / 30240.0 + s * (1.0 / 604800.0 + s / 15966720.0))
-        four = -1.0 / 720.0 - s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0))
-        return two, four
-    flat, cotangent = s / (1.0 - np.cos(angle)), angle / np.tan(0.5 * angle)
-    two = (8.0 - flat - 3.0 * cotangent) / (4.0 * s)
-    return two, (4.0 - flat - cotangent) / (4.0 * s * s)
+def floating_rate(xi: Array, v: Array) -> Array:
+    """ξ̇ = v + [ξ, v]/2 + [ξ, [ξ, v]]/12 − … for the velocity v of a floating joint at q₀ ⊕ ξ.
+
+    The brackets from the fifth on are sums of the second and the fourth.
+    """
+    once = _bracket(xi, v)
+    twice = _bracket(xi, once)
+    fourth = _bracket(xi, _bracket(xi, twice))
+    square = _dot(xi[3:], xi[3:])
+    four = -coefficients.e_rate(square)
+    return v + 0.5 * once + (coefficients.e(square) + square * four) * twice + four * fourth
+
+
+def _bracket(x: Array, y: Array) -> Array:
+    """[(v₁, ω₁), (v₂, ω₂)] = (ω₁ × v₂ − ω₂ × v₁, ω₁ × ω₂)."""
+    linear = np.cross(x[3:], y[:3]) - np.cross(y[3:], x[:3])
+    return np.concatenate([linear, np.cross(x[3:], y[3:])])
+
+
+def floating_place(place: Array, motion: Array) -> Array:
+    """The place that a motion leads a floating joint to."""
+    v, turn = motion[:3], motion[3:]
+    square = _dot(turn, turn)
+    angle = square_root(square)
+    once = np.cross(turn, v)
+    way = v + coefficients.a(angle) * once + coefficients.c(square) * np.cross(turn, once)
+    half = np.concatenate([0.5 * coefficients.sinc(0.5 * angle) * turn, cosine(0.5 * angle)])
+    turned = _product(place[3:], half)
+    return np.concatenate(
+        [place[:3] + _turned(place[3:], way), turned / square_root(_dot(turned, turned))]
+    )
+
+
+def floating_motion(place: Array, other: Array) -> Array:
+    """The motion that leads a floating joint from one place to another."""
+    back = place[3:] * np.array([-1.0, -1.0, -1.0, 1.0])
+    way = _turned(back, other[:3] - place[:3])
+    turned = _product(back, other[3:])
+    turned = turned * where(below(turned[3:], 0.0), -1.0, 1.0)  # the shorter way around
+    half = at_least(square_root(_dot(turned[:3], turned[:3])), 1e-300)
+    turn = 2.0 * polar_angle(half, turned[3:]) / half * turned[:3]
+    once = np.cross(turn, way)
+    return np.concatenate(
+        [way - 0.5 * once + coefficients.e(_dot(turn, turn)) * np.cross(turn, once), turn]
+    )
+
+
+def _product(x: Array, y: Array) -> Array:
+    """Of quaternions."""
+    vector = x[3:] * y[:3] + y[3:] * x[:3] + np.cross(x[:3], y[:3])
+    return np.concatenate([vector, x[3:] * y[3:] - _dot(x[:3], y[:3])])
+
+
+def _dot(x: Array, y: Array) -> Array:
+    """As an array, (1,)."""
+    product: Array = np.sum(x * y, keepdims=True)
+    return product
+
+
+def _turned(quaternion: Array, vector: Array) -> Array:
+    u = quaternion[:3]
+    return vector + 2.0 * np.cross(u, np.cross(u, vector) + quaternion[3:] * vector)
