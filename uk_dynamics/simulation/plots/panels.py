@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,9 @@ def _drawable(trajectory: TrajectoryData) -> TrajectoryData:
         for name, x in arrays.items()
         if name != "t" and isinstance(x, np.ndarray) and x.dtype == float
     }
-    shown = {name: np.where(x, np.nan, arrays[name]) for name, x in large.items() if x.any()}
+    shown: dict[str, Any] = {
+        name: np.where(x, np.nan, arrays[name]) for name, x in large.items() if x.any()
+    }
     return replace(trajectory, **shown) if shown else trajectory
 
 
