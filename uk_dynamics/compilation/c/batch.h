@@ -4,7 +4,7 @@
  * Strides count doubles from one state to the next; 0: all have the same. */
 #pragma once
 
-/* What is answered, as of a single state: name, and numbers of each state. */
+/* Answers as of a single state, and how many numbers each state has of them. */
 #define UK_BATCH_ANSWERS(F) \
   F(double, qdd, UK_NV) F(double, rank, 1) F(double, status, 1) F(double, failed, 1)
 #define UK_BATCH_FORCES(F) \

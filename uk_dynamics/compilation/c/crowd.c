@@ -185,7 +185,7 @@ UK_EXPORT int uk_move_crowd(uk_crowd *c) {
   }
   if (ready) {
     const uk_lanes_motion motion = {0, c->euler, 1, 0, side.m, side.kept, side.failed, NULL,
-                                    uk_crowd_follow};
+                                    uk_crowd_follow, {uk_all(0.0)}};
     side.motion = motion;
     memset(side.m, 0, 2 * UK_GROUPS * sizeof *side.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) side.m[g].active[r] = uk_all(c->active[r]);

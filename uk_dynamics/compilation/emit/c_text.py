@@ -64,6 +64,9 @@ def _assembled(text: str, done: set[str]) -> list[str]:
                 lines.append(line)
             else:
                 lines += _assembled(_text(found[2]), done)
+        elif lists := _LISTED.findall(line):  # members of a structure, for who reads it
+            fields = [field for name in lists for field in _fields(text, name)]
+            lines += [f"  {kind} *{name}; /* {size} */" for kind, name, size in fields]
         elif not line.startswith("#pragma once"):
             lines.append(line)
     return lines

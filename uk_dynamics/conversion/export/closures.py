@@ -9,7 +9,7 @@ machine: they are zero there and add nothing to the rows that there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -109,9 +109,15 @@ def closures(
     return found, couplings
 
 
-def coupling_lost(machine: Machine, coupling: Coupling, reason: str) -> None:
-    """Note that a format has no place for a coupling."""
-    machine.lost(f"constraint {coupling.name}", reason, structural=True)
+def written(machine: Machine, found: Iterable[Closure]) -> Iterator[Closure]:
+    """Those that hold at the start, for a format whose constraints cannot be switched."""
+    for closure in found:
+        if not closure.active:
+            machine.off(closure.name)
+            continue
+        if closure.switchable:
+            machine.lost(f"constraint {closure.name}", "that it can be switched off")
+        yield closure
 
 
 def _row_lost(machine: Machine, spec: ConstraintSpec, what: str) -> None:
@@ -228,6 +234,12 @@ def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSp
         return mechanism
     every = tuple(replace(c, switching=None) for c in spec.constraints)
     return Mechanism(replace(spec, constraints=(*every, *more)), mechanism.model.description)
+
+
+def pin_points(machine: Machine, pin: Hinge) -> tuple[Pose, Pose]:
+    """Two points of the axis of a pin, as far apart as its machine is large."""
+    size = max(machine.mechanism.size, 1e-3)
+    return Pose(), Pose(size * np.array(pin.axis))
 
 
 def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:

@@ -15,10 +15,10 @@ from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
 from uk_dynamics.conversion.export.sliders import with_sliders
-from uk_dynamics.conversion.export.texts import remark_lines, xml_document
+from uk_dynamics.conversion.export.texts import xml_document
 from uk_dynamics.conversion.export.urdf import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
-from uk_dynamics.conversion.robot.imported_robot import Remark, named
+from uk_dynamics.conversion.robot.imported_robot import Remark, named, remark_lines
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism_class import Mechanism
@@ -59,49 +59,36 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
         raise UnknownNameError("format", to, FORMATS)
     machine = Machine.of(mechanism)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
-    texts = _WRITERS[to](machine, name)
+    texts = _texts(machine, to, name)
     lost = {x.subject.removeprefix("constraint ") for x in machine.remarks if x.structural}
     if lost and (sliding := with_sliders(mechanism, lost)):
         machine = Machine.of(sliding[0])
         for constraint, joint in sliding[1].items():
             reason = f"a light link that slides, {joint}, and a ball joint in it"
             machine.changed(f"constraint {constraint}", reason)
-        texts = _WRITERS[to](machine, name)
+        texts = _texts(machine, to, name)
     return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
 
 
-def _mjcf(machine: Machine, name: str) -> dict[str, str]:
-    return {f"{name}.xml": _document(machine, write_mjcf(machine))}
-
-
-def _sdf(machine: Machine, name: str) -> dict[str, str]:
-    return {f"{name}.sdf": _document(machine, write_sdf(machine))}
-
-
-def _urdf(write: Callable[[Machine], ET.Element]) -> Callable[[Machine, str], dict[str, str]]:
-    return lambda machine, name: {f"{name}.urdf": _document(machine, write(machine))}
-
-
-def _gepetto(machine: Machine, name: str) -> dict[str, str]:
-    root, loops = write_gepetto(machine)
-    urdf = _document(machine, root)
-    lines = remark_lines(machine.mechanism.name, machine.remarks)
-    said = "".join(f"# {line}\n" for line in lines)
-    return {f"{name}.yaml": said + loops, f"{name}.urdf": urdf}
-
-
-def _document(machine: Machine, root: ET.Element) -> str:
-    _remark_settings(machine)
-    return xml_document(root, machine.mechanism.name, machine.remarks)
-
-
-_WRITERS: Mapping[Format, Callable[[Machine, str], dict[str, str]]] = {
-    "sdf": _sdf,
-    "mjcf": _mjcf,
-    "urdf-constraint": _urdf(write_urdf_constraint),
-    "urdf+": _urdf(write_urdf_plus),
-    "gepetto": _gepetto,
+# The element of a machine with the text of a second file, if there is one; the ending of the first.
+_WRITERS: Mapping[Format, tuple[Callable[[Machine], tuple[ET.Element, str]], str]] = {
+    "sdf": (lambda machine: (write_sdf(machine), ""), ".sdf"),
+    "mjcf": (lambda machine: (write_mjcf(machine), ""), ".xml"),
+    "urdf-constraint": (lambda machine: (write_urdf_constraint(machine), ""), ".urdf"),
+    "urdf+": (lambda machine: (write_urdf_plus(machine), ""), ".urdf"),
+    "gepetto": (write_gepetto, ".urdf"),
 }
+
+
+def _texts(machine: Machine, to: Format, name: str) -> dict[str, str]:
+    write, ending = _WRITERS[to]
+    root, loops = write(machine)
+    _remark_settings(machine)
+    texts = {f"{name}{ending}": xml_document(root, machine.mechanism.name, machine.remarks)}
+    if not loops:
+        return texts
+    lines = remark_lines(f"Exported from {machine.mechanism.name}.", machine.remarks)
+    return {f"{name}.yaml": "".join(f"# {line}\n" for line in lines) + loops, **texts}
 
 
 def _remark_settings(machine: Machine) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
 from uk_dynamics.conversion.robot.imported_robot import Remark, named
-from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import (
@@ -140,6 +140,60 @@ class Machine:
     def lost(self, subject: str, reason: str, *, structural: bool = False) -> None:
         """Note that something is left out."""
         self.remarks.append(Remark(subject, reason, structural=structural))
+
+    def coupling_lost(self, coupling: Coupling, reason: str) -> None:
+        """Note that the format has no place for a coupling."""
+        self.lost(f"constraint {coupling.name}", reason, structural=True)
+
+    def off(self, constraint: str) -> None:
+        """Note that a constraint is left out since it does not hold at the start."""
+        self.lost(f"constraint {constraint}", "is off at the start: not written")
+
+    def lost_of_joints(self, what: str, has: Callable[[JointExtras], float]) -> None:
+        """Note what joints of one freedom do not keep."""
+        names = [joint.name for joint in self.joints if has(self.joint_extras(joint.name))]
+        if names:
+            self.lost(named("joint", names), what)
+
+    def require_single_joints(self, program: str) -> None:
+        """Refuse a tree with joints of several freedoms.
+
+        Raises:
+            InputError: It has one, or its root moves in a plane.
+        """
+        if self.mechanism.spec.model.root == "planar":
+            problem = f"a planar root has no counterpart in {program}; write it as joints of the"
+            file = self.mechanism.spec.file
+            raise InputError(f"{problem} URDF", file=file, place="model.root")
+        for joint in self.joints:
+            if joint.type not in (*ONE_DOF, "fixed"):
+                problem = f"a {joint.type} joint of the tree has no counterpart in {program}"
+                problem += "; write it as joints of one freedom"
+                raise InputError(problem, place=f"joint {joint.name}")
+
+    def mimics(
+        self, coupling: Coupling, leaders: Mapping[str, str]
+    ) -> tuple[tuple[str, float], tuple[str, float]] | None:
+        """Let a joint of a coupling of two follow the other; preferably no motor's.
+
+        Args:
+            coupling: The coupling.
+            leaders: Whom joints follow already.
+
+        Returns:
+            The joint that follows and its leader, with their factors; None: that is not possible.
+        """
+        driven = {joint for motor in self.motors for joint, _ in motor.joints}
+        pairs = [coupling.joints, coupling.joints[::-1]] if len(coupling.joints) == 2 else []
+        for pair in sorted(pairs, key=lambda pair: pair[0][0] in driven):
+            follower, last = pair[0][0], pair[1][0]
+            while last in leaders and last != follower:
+                last = leaders[last]
+            if follower not in leaders and last != follower:
+                reason = f"joint {follower} mimics {pair[1][0]}"
+                self.changed(f"constraint {coupling.name}", reason)
+                return pair[0], pair[1]
+        return None
 
     def changed(self, subject: str, reason: str) -> None:
         """Note that something is there in another form."""

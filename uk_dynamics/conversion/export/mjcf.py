@@ -13,9 +13,9 @@ import numpy as np
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings
-from uk_dynamics.conversion.export.texts import number, numbers, wxyz
+from uk_dynamics.conversion.export.texts import wxyz
 from uk_dynamics.conversion.robot.imported_robot import named
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.model.urdf import (
     FAR,
     ONE_DOF,
@@ -69,6 +69,7 @@ class _Writer:
 
     def write(self) -> ET.Element:
         machine = self.machine
+        machine.require_single_joints("MJCF")
         self._tree()
         for visual in machine.visuals:
             self._visual(visual)
@@ -95,9 +96,6 @@ class _Writer:
         heavy = self._heavy(machine.joints, links)
         root = machine.links[0]
         kind = machine.mechanism.spec.model.root
-        if kind == "planar":
-            problem = "a planar root has no counterpart in MJCF; write it as joints of the URDF"
-            raise InputError(problem, file=machine.mechanism.spec.file, place="model.root")
         if root.name != WORLD:
             body = ET.SubElement(self.bodies[WORLD], "body", name=root.name)
             self.bodies[root.name] = body
@@ -110,11 +108,6 @@ class _Writer:
             _place(body, moved(joint, self.at.get(joint.name, 0.0)))
             if joint.type in ONE_DOF:
                 self._joint(body, joint)
-            elif joint.type != "fixed":
-                problem = f"a {joint.type} joint of the tree has no counterpart in MJCF"
-                raise InputError(
-                    f"{problem}; write it as joints of one freedom", place=f"joint {joint.name}"
-                )
             needs = joint.type != "fixed" and joint.child not in heavy
             self._inertia(body, links[joint.child], needs=needs)
 
@@ -219,9 +212,8 @@ class _Writer:
         fast = [joint.name for joint in single if math.isfinite(joint.velocity_limit)]
         if fast:
             machine.lost(named("joint", fast), "velocity limit")
-        stops = [joint.name for joint in single if machine.joint_extras(joint.name).stop_stiffness]
-        if stops:
-            machine.lost(named("joint", stops), "stop; MuJoCo's limits have a law of their own")
+        stop = "stop; MuJoCo's limits have a law of their own"
+        machine.lost_of_joints(stop, lambda extras: extras.stop_stiffness)
         if any(joint.friction for joint in single):
             machine.changed("friction", "frictionloss, which MuJoCo makes a constraint")
 

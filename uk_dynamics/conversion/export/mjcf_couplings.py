@@ -13,9 +13,10 @@ import numpy as np
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
-from uk_dynamics.conversion.export.closures import carried
+from uk_dynamics.conversion.export.closures import carried, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, positions
-from uk_dynamics.conversion.export.texts import number, numbers, wxyz
+from uk_dynamics.conversion.export.texts import wxyz
+from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model.urdf import Pose, compose, from_quaternion
@@ -67,10 +68,7 @@ class Couplings:
         name, kind = closure.name, closure.kind
         active = {} if closure.active else {"active": "false"}
         if isinstance(kind, Hinge):
-            # a pin is two points of its axis, as far apart as its machine is large
-            size = max(self.machine.mechanism.size, 1e-3)
-            for number_, along in enumerate((0.0, size), start=1):
-                offset = Pose(along * np.array(kind.axis))
+            for number_, offset in enumerate(pin_points(self.machine, kind), start=1):
                 ends = self._sites(closure, f"{name} {number_}", offset)
                 ET.SubElement(self.equalities, "connect", ends | active, name=f"{name} {number_}")
             self.machine.changed(f"constraint {name}", f"two points of its axis, {name} 1 and 2")

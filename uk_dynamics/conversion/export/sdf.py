@@ -25,11 +25,9 @@ from uk_dynamics.conversion.export.sdf_loops import (
     place,
     values,
 )
-from uk_dynamics.conversion.export.texts import number, numbers
 from uk_dynamics.conversion.robot.imported_robot import named
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.conversion.robot.urdf_text import MOMENTS, number, numbers
 from uk_dynamics.model.urdf import (
-    ONE_DOF,
     WORLD,
     Box,
     Cylinder,
@@ -74,6 +72,7 @@ class _Writer:
 
     def write(self) -> ET.Element:
         machine = self.machine
+        machine.require_single_joints("SDF")
         found, couplings = closures(machine, KINDS)
         self._links()
         for joint in machine.joints:
@@ -90,9 +89,6 @@ class _Writer:
     def _links(self) -> None:
         machine = self.machine
         kind = machine.mechanism.spec.model.root
-        if kind == "planar":
-            problem = "a planar root has no counterpart in SDF; write it as joints of the URDF"
-            raise InputError(problem, file=machine.mechanism.spec.file, place="model.root")
         parents = {joint.child: joint for joint in machine.joints}
         for link in machine.links:
             if link.name == WORLD:
@@ -129,16 +125,9 @@ class _Writer:
             place(inertial, Pose(link.center_of_mass))
         ET.SubElement(inertial, "mass").text = number(mass)
         moments = ET.SubElement(inertial, "inertia")
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-            moment = ET.SubElement(moments, f"i{'xyz'[i]}{'xyz'[j]}")
-            moment.text = number(inertia[i, j])
+        values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
 
     def _joint(self, joint: Joint) -> None:
-        if joint.type not in (*ONE_DOF, "fixed"):
-            problem = f"a {joint.type} joint of the tree has no counterpart in SDF"
-            raise InputError(
-                f"{problem}; write it as joints of one freedom", place=f"joint {joint.name}"
-            )
         ends = (self.names.link(joint.parent), self.names.link(joint.child))
         node = edge(self.model, self.names.joint(joint.name), joint.type, *ends)
         if joint.type == "fixed":
@@ -179,11 +168,7 @@ class _Writer:
             machine.changed(
                 named("link", self.tiny), f"{_LEAST:g} kg and kg m² where SDF takes no zero"
             )
-        rotors = [
-            joint.name for joint in machine.joints if machine.joint_extras(joint.name).armature
-        ]
-        if rotors:
-            machine.lost(named("joint", rotors), "armature")
+        machine.lost_of_joints("armature", lambda extras: extras.armature)
         shown = [f"{name} {at:.6g}" for name, at in self.at.items() if abs(at) > _SHOWN]
         if shown:
             reason = "SDF counts positions from where a model is drawn, here closed, at "

@@ -10,9 +10,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
-from uk_dynamics.conversion.export.closures import carried, coupling_lost
+from uk_dynamics.conversion.export.closures import carried, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import number, numbers, xyzw
+from uk_dynamics.conversion.export.texts import xyzw
+from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
 
 
@@ -93,17 +94,12 @@ class SdfLoops:
 
     def add(self, closures: Iterable[Closure], couplings: Iterable[Coupling]) -> None:
         """Write all of them."""
-        for closure in closures:
+        for closure in written(self.machine, closures):
             self._closure(closure)
         for coupling in couplings:
             self._coupling(coupling)
 
     def _closure(self, closure: Closure) -> None:
-        if not closure.active:
-            self.machine.lost(f"constraint {closure.name}", "is off at the start: not written")
-            return
-        if closure.switchable:
-            self.machine.lost(f"constraint {closure.name}", "that it can be switched off")
         if closure.child[0] == WORLD:  # which SDF knows as a parent only
             closure = closure.exchanged()
         kind = closure.kind
@@ -129,33 +125,19 @@ class SdfLoops:
     def _coupling(self, coupling: Coupling) -> None:
         """Positions are counted from the drawn pose, which is closed, so no offset is left."""
         if not coupling.active:
-            self.machine.lost(f"constraint {coupling.name}", "is off at the start: not written")
+            self.machine.off(coupling.name)
         elif len(coupling.joints) > 2:
-            coupling_lost(self.machine, coupling, "couples more than two joints: no counterpart")
-        elif not self._mimic(coupling) and not self._gearbox(coupling):
+            reason = "couples more than two joints: no counterpart"
+            self.machine.coupling_lost(coupling, reason)
+        elif found := self.machine.mimics(coupling, self.leaders):
+            (follower, k), (leader, m) = found
+            self.leaders[follower] = leader
+            axis, name = self.axes[follower], self.names.joint(leader)
+            node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
+            values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
+        elif not self._gearbox(coupling):
             reason = "both joints follow others already, and turn on no common link"
-            coupling_lost(self.machine, coupling, reason)
-
-    def _mimic(self, coupling: Coupling) -> bool:
-        """Let the first joint follow the second, or the other way round; preferably no motor's."""
-        driven = {joint for motor in self.machine.motors for joint, _ in motor.joints}
-        pairs = [coupling.joints, coupling.joints[::-1]]
-        for (follower, k), (leader, m) in sorted(pairs, key=lambda pair: pair[0][0] in driven):
-            if follower not in self.leaders and follower != self._first_leader(leader):
-                self.leaders[follower] = leader
-                axis, name = self.axes[follower], self.names.joint(leader)
-                node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
-                values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
-                what = f"constraint {coupling.name}"
-                self.machine.changed(what, f"joint {follower} mimics {leader}")
-                return True
-        return False
-
-    def _first_leader(self, joint: str) -> str:
-        """The joint that it follows in the end, or itself."""
-        while joint in self.leaders:
-            joint = self.leaders[joint]
-        return joint
+            self.machine.coupling_lost(coupling, reason)
 
     def _gearbox(self, coupling: Coupling) -> bool:
         """Two joints that turn on one link: the second by −ratio times the first."""

@@ -18,11 +18,11 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.constraints.kinds.pairs import Point
 from uk_dynamics.conversion.export.closures import AXES, stand_ins
-from uk_dynamics.conversion.export.urdf import origin
+from uk_dynamics.conversion.robot.urdf_text import inertial, numbers, origin, tie
 from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import Pose, from_quaternion, read_urdf_text
+from uk_dynamics.model.urdf import Link, Pose, from_quaternion, read_urdf_text
 
 _LIGHT = 1e-6  # of the lightest body: mass of a slider
 _FAR = 100.0  # sizes of the machine, that a slider may go
@@ -107,15 +107,11 @@ def _add(
     links = mechanism.model.description.links
     mass = _LIGHT * min((link.mass for link in links if link.mass > 0.0), default=1.0)
     moment = mass * (0.01 * mechanism.size) ** 2
-    inertial = ET.SubElement(ET.SubElement(robot, "link", name=name), "inertial")
-    ET.SubElement(inertial, "mass", value=repr(mass))
-    tensor = dict.fromkeys(("ixx", "iyy", "izz"), repr(moment))
-    ET.SubElement(inertial, "inertia", tensor | dict.fromkeys(("ixy", "ixz", "iyz"), "0"))
-    joint = ET.SubElement(robot, "joint", name=name, type="prismatic")
-    ET.SubElement(joint, "parent", link=parent[0])
-    ET.SubElement(joint, "child", link=name)
-    origin(joint, "origin", parent[1])
-    ET.SubElement(joint, "axis", xyz=" ".join(map(repr, along)))
+    body = Link(name, mass, inertia=moment * np.eye(3))
+    ET.SubElement(robot, "link", name=name).append(inertial(body))
+    joint = tie(robot, name, "prismatic", parent[0], name)
+    origin(joint, parent[1])
+    ET.SubElement(joint, "axis", xyz=numbers(along))
     far = repr(_FAR * mechanism.size)
     limits = {"lower": f"-{far}", "upper": far, "effort": "0", "velocity": "0"}
     ET.SubElement(joint, "limit", limits)

@@ -8,16 +8,12 @@ import math
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.constraints.kinds.pairs import (
-    Screw,
-    Universal,
-)
-from uk_dynamics.conversion.export.closures import carried, closures, coupling_lost
+from uk_dynamics.constraints.kinds.pairs import Screw, Universal
+from uk_dynamics.conversion.export.closures import carried, closures, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import number, numbers
-from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.conversion.robot.urdf_text import number, numbers, origin
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import FAR, LOOP_TAGS, Pose, to_rpy
+from uk_dynamics.model.urdf import FAR, LOOP_TAGS
 from uk_dynamics.resources import resolve
 
 _GRAVITY = (0.0, 0.0, -9.81)  # of readers of URDF, in m/s²
@@ -55,58 +51,25 @@ def description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
     return robot
 
 
-def mimic(machine: Machine, robot: ET.Element, coupling: Coupling) -> bool:
-    """Write a coupling of two joints as ``<mimic>``; whether that is possible."""
-    if coupling.mimic:
-        return True  # it is there
-    nodes = {node.get("name"): node for node in robot.iterfind("joint")}
-    if len(coupling.joints) != 2 or not coupling.active:
-        return False
-    driven = {joint for motor in machine.motors for joint, _ in motor.joints}
-    pairs = [coupling.joints, coupling.joints[::-1]]
-    for (follower, k), (leader, m) in sorted(pairs, key=lambda pair: pair[0][0] in driven):
-        node = nodes[follower]
-        if node.find("mimic") is None and not _follows(nodes, leader, follower):
-            values = {"multiplier": number(-m / k), "offset": number(coupling.offset / k)}
-            ET.SubElement(node, "mimic", values, joint=leader)
-            what = f"constraint {coupling.name}"
-            machine.changed(what, f"joint {follower} mimics {leader}")
-            return True
-    return False
-
-
 def couple(machine: Machine, robot: ET.Element, coupling: Coupling) -> None:
     """Write a coupling as ``<mimic>``, or note that it is lost."""
-    if mimic(machine, robot, coupling):
+    if coupling.mimic:  # it is there
         return
     if not coupling.active:
-        machine.lost(f"constraint {coupling.name}", "is off at the start: not written")
+        machine.off(coupling.name)
+        return
+    nodes = {node.get("name"): node for node in robot.iterfind("joint")}
+    leaders = {
+        name: known.get("joint", "")
+        for name, node in nodes.items()
+        if name and (known := node.find("mimic")) is not None
+    }
+    if found := machine.mimics(coupling, leaders):
+        (follower, k), (leader, m) = found
+        values = {"multiplier": number(-m / k), "offset": number(coupling.offset / k)}
+        ET.SubElement(nodes[follower], "mimic", values, joint=leader)
     else:
-        reason = "no <mimic> says it: its row is missing"
-        coupling_lost(machine, coupling, reason)
-
-
-def origin(parent: ET.Element, tag: str, pose: Pose) -> None:
-    """A pose as ``xyz`` and ``rpy``."""
-    rpy = numbers(to_rpy(pose.rotation))
-    ET.SubElement(parent, tag, xyz=numbers(pose.translation), rpy=rpy)
-
-
-def lose_forces(machine: Machine) -> None:
-    """Note that URDF has no forces."""
-    for force in machine.mechanism.spec.forces:
-        machine.lost(f"force {force.name}", "URDF has no forces")
-
-
-def _follows(nodes: dict[str | None, ET.Element], joint: str, other: str) -> bool:
-    """Whether a joint mimics another one, perhaps by way of others."""
-    found = nodes[joint].find("mimic")
-    while found is not None:
-        joint = found.get("joint", "")
-        if joint == other:
-            return True
-        found = nodes[joint].find("mimic") if joint in nodes else None
-    return joint == other
+        machine.coupling_lost(coupling, "no <mimic> says it: its row is missing")
 
 
 def _drop_loops(robot: ET.Element) -> None:
@@ -160,19 +123,11 @@ def _remark(machine: Machine) -> None:
     if spec.model.gravity != _GRAVITY:
         gravity = ", ".join(f"{value:g}" for value in spec.model.gravity)
         machine.lost("gravity", f"({gravity}) m/s²: URDF has none")
-    for words, what in (
-        (("armature",), "armature"),
-        (("spring_stiffness",), "spring"),
-        (("stop_stiffness", "stop_damping"), "stop"),
-    ):
-        names = [
-            joint.name
-            for joint in machine.joints
-            if any(getattr(machine.joint_extras(joint.name), word) for word in words)
-        ]
-        if names:
-            machine.lost(named("joint", names), what)
-    lose_forces(machine)
+    machine.lost_of_joints("armature", lambda extras: extras.armature)
+    machine.lost_of_joints("spring", lambda extras: extras.spring_stiffness)
+    machine.lost_of_joints("stop", lambda extras: extras.stop_stiffness or extras.stop_damping)
+    for force in spec.forces:
+        machine.lost(f"force {force.name}", "URDF has no forces")
     guess = dict(spec.initial_guess)
     if any(guess.values()):
         machine.lost("initial_guess", "where the loops close")
@@ -182,22 +137,11 @@ def write_urdf_constraint(machine: Machine) -> ET.Element:
     """The ``<robot>`` with its loops."""
     found, couplings = closures(machine, carried("URDF"))
     robot = description(machine)
-    for closure in found:
-        if closure.active:
-            _constraint(robot, closure)
-    remark_switches(machine, found)
+    for closure in written(machine, found):
+        _constraint(robot, closure)
     for coupling in couplings:
         couple(machine, robot, coupling)
     return robot
-
-
-def remark_switches(machine: Machine, found: list[Closure]) -> None:
-    """Note that URDF has no constraints that can be switched."""
-    for closure in found:
-        if not closure.active:
-            machine.lost(f"constraint {closure.name}", "is off at the start: not written")
-        elif closure.switchable:
-            machine.lost(f"constraint {closure.name}", "that it can be switched off")
 
 
 def _constraint(robot: ET.Element, closure: Closure) -> None:
@@ -205,7 +149,7 @@ def _constraint(robot: ET.Element, closure: Closure) -> None:
     node = ET.SubElement(robot, "constraint", name=closure.name, type=kind.called["URDF"][0])
     for role, (link, pose) in (("parent", closure.parent), ("child", closure.child)):
         ET.SubElement(node, role, link=link)
-        origin(node, f"{role}_origin", pose)
+        origin(node, pose, f"{role}_origin", whole=True)
         axis = getattr(kind, f"{role}_axis" if isinstance(kind, Universal) else "axis", None)
         if axis is not None:
             ET.SubElement(node, f"{role}_axis", xyz=numbers(axis))

@@ -12,9 +12,9 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Hinge, Planar, Prismatic, Weld
 from uk_dynamics.conversion.export.closures import carried, closures
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import number, numbers
-from uk_dynamics.conversion.export.urdf import couple, description, origin, remark_switches
+from uk_dynamics.conversion.export.urdf import couple, description, written
 from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.conversion.robot.urdf_text import number, numbers, origin
 from uk_dynamics.model.urdf import Joint
 
 _PUBLISHED: tuple[type[Kind], ...] = (Weld, Hinge, Prismatic, Planar)
@@ -28,10 +28,8 @@ def write_urdf_plus(machine: Machine) -> ET.Element:
     """The ``<robot>`` with its loops."""
     found, couplings = closures(machine, KINDS)
     robot = description(machine)
-    for closure in found:
-        if closure.active:
-            _loop(robot, closure)
-    remark_switches(machine, found)
+    for closure in written(machine, found):
+        _loop(robot, closure)
     unknown = [c.name for c in found if c.active and not isinstance(c.kind, _PUBLISHED)]
     if unknown:
         words = ", ".join(kind.called["URDF"][0] for kind in _PUBLISHED)
@@ -55,7 +53,7 @@ def _loop(robot: ET.Element, closure: Closure) -> None:
     node = ET.SubElement(robot, "loop", name=closure.name, type=kind.called["URDF"][0])
     ends = (("predecessor", closure.parent), ("successor", closure.child))
     for tag, (link, pose) in ends:
-        origin(ET.SubElement(node, tag, link=link), "origin", pose)
+        origin(ET.SubElement(node, tag, link=link), pose, whole=True)
     axis = getattr(kind, "axis", None)
     if axis is not None:
         ET.SubElement(node, "axis", xyz=numbers(axis))

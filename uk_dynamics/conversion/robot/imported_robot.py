@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow, identifier, short_entry
+from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
+from uk_dynamics.escaping import one_line
 from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many
+_WIDTH = 108  # of remarks
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,20 @@ def together(remarks: Sequence[Remark]) -> list[Remark]:
         Remark(f"{named(kind, names[:_SHOWN])}{_more(names)}".strip(), reason, lost, structural)
         for (kind, reason, lost, structural), names in alike.items()
     ]
+
+
+def remark_lines(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
+    """What was lost, and what is there in another form; long remarks are wrapped."""
+    yield one_line(title)
+    for lost, heading in ((True, "Not carried over:"), (False, "In another form:")):
+        chosen = [remark for remark in remarks if remark.lost == lost]
+        if chosen:
+            yield heading
+        for remark in chosen:
+            said = one_line(f"{remark.subject}: {remark.reason}")
+            yield from textwrap.wrap(
+                said, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False
+            )
 
 
 def named(kind: str, names: Sequence[str]) -> str:
@@ -146,14 +163,7 @@ def mechanism_text(robot: ImportedRobot, source: str, urdf: str) -> str:
 
 
 def _lines(robot: ImportedRobot, source: str, urdf: str) -> Iterator[str]:
-    yield from comment(f"Imported from {source}.")
-    for lost, title in ((True, "Not carried over:"), (False, "In another form:")):
-        remarks = [remark for remark in robot.remarks if remark.lost == lost]
-        if remarks:
-            yield f"# {title}"
-        for remark in remarks:
-            for number, line in enumerate(comment(f"{remark.subject}: {remark.reason}")):
-                yield line.replace("# ", "# - " if number == 0 else "#   ", 1)
+    yield from (f"# {line}" for line in remark_lines(f"Imported from {source}.", robot.remarks))
     yield "schema: 1"
     yield "model:"
     yield f"  urdf: {flow(urdf)}"

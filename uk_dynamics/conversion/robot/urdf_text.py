@@ -13,6 +13,19 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 
+#: Places of the six numbers of an inertia matrix, by their axes.
+MOMENTS = {f"{'xyz'[i]}{'xyz'[j]}": (i, j) for i in range(3) for j in range(i, 3)}
+
+
+def number(value: float) -> str:
+    """All digits, and no minus zero."""
+    return repr(float(value) + 0.0)
+
+
+def numbers(values: urdf.Array | Sequence[float]) -> str:
+    """Numbers with blanks between."""
+    return " ".join(map(number, np.ravel(values)))
+
 
 def urdf_text(robot: ImportedRobot) -> str:
     """The tree of a robot as URDF."""
@@ -28,36 +41,36 @@ def urdf_text(robot: ImportedRobot) -> str:
     return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
+def inertial(link: urdf.Link) -> ET.Element:
+    """Mass, centre and inertia of a link."""
+    node = ET.Element("inertial")
+    origin(node, urdf.Pose(link.center_of_mass))
+    ET.SubElement(node, "mass", value=number(link.mass))
+    moments = {f"i{name}": number(link.inertia[place]) for name, place in MOMENTS.items()}
+    ET.SubElement(node, "inertia", moments)
+    return node
+
+
 def _link(root: ET.Element, link: urdf.Link, visuals: Iterable[urdf.Visual]) -> None:
     node = ET.SubElement(root, "link", name=link.name)
     if link.mass or link.inertia.any():
-        inertial = ET.SubElement(node, "inertial")
-        if link.center_of_mass.any():
-            ET.SubElement(inertial, "origin", xyz=_text(link.center_of_mass))
-        ET.SubElement(inertial, "mass", value=_number(link.mass))
-        names = {f"i{a}{b}": (i, j) for i, a in enumerate("xyz") for j, b in enumerate("xyz")}
-        wanted = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        values = {name: _number(link.inertia[names[name]]) for name in wanted}
-        ET.SubElement(inertial, "inertia", values)
+        node.append(inertial(link))
     for visual in visuals:
         shape = ET.SubElement(node, "visual")
-        _origin(shape, visual.pose)
+        origin(shape, visual.pose)
         _shape(ET.SubElement(shape, "geometry"), visual.shape)
         if visual.colour is not None:
-            material = ET.SubElement(shape, "material", name=f"colour_{_text(visual.colour)}")
-            ET.SubElement(material, "color", rgba=_text(visual.colour))
+            material = ET.SubElement(shape, "material", name=f"colour_{numbers(visual.colour)}")
+            ET.SubElement(material, "color", rgba=numbers(visual.colour))
 
 
 def _joint(root: ET.Element, joint: urdf.Joint) -> None:
     endless = joint.type == "revolute" and -joint.lower == joint.upper == math.inf
-    node = ET.SubElement(
-        root, "joint", name=joint.name, type="continuous" if endless else joint.type
-    )
-    ET.SubElement(node, "parent", link=joint.parent)
-    ET.SubElement(node, "child", link=joint.child)
-    _origin(node, joint.pose)
+    kind = "continuous" if endless else joint.type
+    node = tie(root, joint.name, kind, joint.parent, joint.child)
+    origin(node, joint.pose)
     if joint.type in ("revolute", "prismatic", "planar"):
-        ET.SubElement(node, "axis", xyz=_text(joint.axis))
+        ET.SubElement(node, "axis", xyz=numbers(joint.axis))
     known = math.isfinite(joint.effort_limit) or math.isfinite(joint.velocity_limit)
     if joint.type in ("revolute", "prismatic") and (known or not endless):
         limits = {} if endless else {"lower": joint.lower, "upper": joint.upper}
@@ -66,38 +79,39 @@ def _joint(root: ET.Element, joint: urdf.Joint) -> None:
             name: (value if math.isfinite(value) else math.copysign(urdf.FAR, value))
             for name, value in limits.items()
         }
-        ET.SubElement(node, "limit", {name: _number(value) for name, value in bounded.items()})
+        ET.SubElement(node, "limit", {name: number(value) for name, value in bounded.items()})
     if joint.damping or joint.friction:
         ET.SubElement(
-            node, "dynamics", damping=_number(joint.damping), friction=_number(joint.friction)
+            node, "dynamics", damping=number(joint.damping), friction=number(joint.friction)
         )
 
 
 def _shape(geometry: ET.Element, shape: urdf.Shape) -> None:
     if isinstance(shape, urdf.Box):
-        ET.SubElement(geometry, "box", size=_text(shape.size))
+        ET.SubElement(geometry, "box", size=numbers(shape.size))
     elif isinstance(shape, urdf.Cylinder):
         ET.SubElement(
-            geometry, "cylinder", radius=_number(shape.radius), length=_number(shape.length)
+            geometry, "cylinder", radius=number(shape.radius), length=number(shape.length)
         )
     elif isinstance(shape, urdf.Sphere):
-        ET.SubElement(geometry, "sphere", radius=_number(shape.radius))
+        ET.SubElement(geometry, "sphere", radius=number(shape.radius))
     elif isinstance(shape, urdf.MeshFile):
-        ET.SubElement(geometry, "mesh", filename=str(shape.path), scale=_text(shape.scale))
+        ET.SubElement(geometry, "mesh", filename=str(shape.path), scale=numbers(shape.scale))
 
 
-def _origin(node: ET.Element, pose: urdf.Pose) -> None:
-    turned = not np.array_equal(pose.rotation, np.eye(3))
+def origin(node: ET.Element, pose: urdf.Pose, tag: str = "origin", *, whole: bool = False) -> None:
+    """A pose as ``xyz`` and ``rpy``; what is zero is left out, unless the whole is wanted."""
+    turned = whole or not np.array_equal(pose.rotation, np.eye(3))
     if turned or pose.translation.any():
-        attributes = {"xyz": _text(pose.translation)}
+        attributes = {"xyz": numbers(pose.translation)}
         if turned:
-            attributes["rpy"] = _text(urdf.to_rpy(pose.rotation))
-        ET.SubElement(node, "origin", attributes)
+            attributes["rpy"] = numbers(urdf.to_rpy(pose.rotation))
+        ET.SubElement(node, tag, attributes)
 
 
-def _text(values: urdf.Array | Sequence[float]) -> str:
-    return " ".join(_number(value) for value in values)
-
-
-def _number(value: float) -> str:
-    return repr(float(value) + 0.0)  # no minus zero
+def tie(robot: ET.Element, name: str, kind: str, parent: str, child: str) -> ET.Element:
+    """A joint of two links."""
+    node = ET.SubElement(robot, "joint", name=name, type=kind)
+    ET.SubElement(node, "parent", link=parent)
+    ET.SubElement(node, "child", link=child)
+    return node
