@@ -110,6 +110,8 @@ class CompiledPeriod:
         remembered: See :class:`ControlInC`.
         memory: Of the controller.
         call: One period.
+        another: Makes another controller of the same tasks; arguments are those of
+            :class:`ServoController`, by name.
     """
 
     def __init__(
@@ -118,10 +120,11 @@ class CompiledPeriod:
         tasks: Tasks,
         memory: ControlMemory,
         settings: Callable[[], Settings],
+        another: Callable[..., Any] | None = None,
     ) -> None:
         self.servo, self.tasks = servo, tasks
         self.remembered: tuple[NDArray[Any], ...] = (memory.remembered,)
-        self.memory, self._settings = memory, settings
+        self.memory, self._settings, self.another = memory, settings, another
         self._preload = memory.fields["preload"]
         self._control = CompiledControl(servo, tasks)
         self._scale = tasks.constraints.reference_scale
