@@ -14,6 +14,7 @@
 #include "sine_and_cosine.h"
 #include "uk_config.h"
 #include "uk_free_joint.h"
+#include "uk_spatial.h"
 
 static inline void uk_cross(const double *a, const double *b, double *c) {
   c[0] = a[1] * b[2] - a[2] * b[1];
@@ -64,56 +65,6 @@ static inline void uk_apply_symmetric(const double *A, const double *b, double *
   c[0] = A[0] * b[0] + A[1] * b[1] + A[2] * b[2];
   c[1] = A[1] * b[0] + A[3] * b[1] + A[4] * b[2];
   c[2] = A[2] * b[0] + A[4] * b[1] + A[5] * b[2];
-}
-
-/* Momentum of a rigid inertia: mass, first moment, inertia about the point. */
-static inline void uk_momentum(const double *I, const double *x, double *y) {
-  for (int i = 0; i < 3; ++i) y[i] = I[0] * x[i];
-  uk_add_cross(x + 3, I + 1, y);
-  uk_apply_symmetric(I + 4, x + 3, y + 3);
-  uk_add_cross(I + 1, x, y + 3);
-}
-
-/* Inertia of a body about its cluster's point. */
-static void uk_rigid(const uk_joint *c, const uk_placed *b, double *I) {
-  const double *R = b->R, *own = c->inertia;
-  double arm[3], turned[9];
-  for (int i = 0; i < 3; ++i) {
-    arm[i] = b->o[i] + uk_dot3(R + 3 * i, c->center);
-    uk_apply_symmetric(own, R + 3 * i, turned + 3 * i); /* row i of R I */
-  }
-  const double m = I[0] = c->mass;
-  for (int i = 0; i < 3; ++i) I[1 + i] = m * arm[i];
-  const double x = arm[0], y = arm[1], z = arm[2];
-  I[4] = uk_dot3(turned, R) + m * (y * y + z * z);
-  I[5] = uk_dot3(turned, R + 3) - m * x * y;
-  I[6] = uk_dot3(turned, R + 6) - m * x * z;
-  I[7] = uk_dot3(turned + 3, R + 3) + m * (x * x + z * z);
-  I[8] = uk_dot3(turned + 3, R + 6) - m * y * z;
-  I[9] = uk_dot3(turned + 6, R + 6) + m * (x * x + y * y);
-}
-
-/* Force that a body needs at zero joint acceleration, weight included. */
-static void uk_bias(const double *inertia, const uk_placed *b, double *P) {
-  double momentum[6];
-  uk_momentum(inertia, b->V, momentum);
-  uk_momentum(inertia, b->G, P);
-  uk_add_cross(b->V + 3, momentum, P);
-  uk_add_cross(b->V + 3, momentum + 3, P + 3);
-  uk_add_cross(b->V, momentum, P + 3);
-}
-
-/* Inertia of an articulated body before anything stands on it; see cluster_solve.c. */
-static inline void uk_start(uk_body *b) {
-  const double *I = b->composite;
-  double *X = b->articulated;
-  X[0] = X[3] = X[5] = I[0];
-  X[1] = X[2] = X[4] = 0.0;
-  X[6] = X[10] = X[14] = 0.0; /* -[m c] */
-  X[7] = I[3], X[9] = -I[3];
-  X[8] = -I[2], X[12] = I[2];
-  X[11] = I[1], X[13] = -I[1];
-  memcpy(X + 15, I + 4, sizeof(double) * 6);
 }
 
 /* Rotation of a quaternion x y z w. */
@@ -182,9 +133,9 @@ static void uk_place_cluster(const uk_tree *t, int k) {
       memcpy(body->S, axis, sizeof axis);
       body->S[3] = body->S[4] = body->S[5] = 0.0;
     }
-    uk_rigid(fixed, b, body->rigid);
+    uk_rigid(&fixed->mass, fixed->center, fixed->inertia, b->R, b->o, body->rigid);
     memcpy(body->composite, body->rigid, sizeof body->rigid);
-    uk_start(body);
+    uk_as_articulated(body->composite, body->articulated);
   }
 }
 
@@ -209,7 +160,7 @@ static void uk_move_cluster(const uk_tree *t, int k) {
       uk_add_cross(parent->V + 3, own + 3, turning + 3);
     }
     for (int i = 0; i < 6; ++i) b->V[i] = parent->V[i] + own[i], b->G[i] = parent->G[i] + turning[i];
-    uk_bias(body->rigid, b, body->P);
+    uk_bias(body->rigid, b->V, b->G, body->P);
   }
 }
 

@@ -19,45 +19,6 @@ static inline void uk_apply_articulated(const double *I, const double *x, double
   }
 }
 
-/* Add an articulated inertia about a point, `arm` away from that of the sum. */
-static void uk_add_articulated(const double *I, const double *arm, double *sum) {
-  const double *A = I, *B = I + 6, *C = I + 15;
-  const double full[9] = {A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]};
-  double moved[9], couple[9]; /* B - A [arm], and [arm] moved - B^T [arm] */
-  for (int i = 0; i < 3; ++i) { /* rows of X [r] are -(r x row) = row x r */
-    uk_cross(arm, full + 3 * i, moved + 3 * i);
-    for (int j = 0; j < 3; ++j) moved[3 * i + j] += B[3 * i + j];
-  }
-  for (int i = 0; i < 3; ++i) {
-    const double column[3] = {B[i], B[3 + i], B[6 + i]}; /* row i of B^T */
-    uk_cross(arm, column, couple + 3 * i);
-  }
-  for (int j = 0; j < 3; ++j) {
-    const double column[3] = {moved[j], moved[3 + j], moved[6 + j]};
-    double turned[3];
-    uk_cross(arm, column, turned);
-    for (int i = 0; i < 3; ++i) couple[3 * i + j] += turned[i];
-  }
-  for (int i = 0; i < 6; ++i) sum[i] += A[i];
-  for (int i = 0; i < 9; ++i) sum[6 + i] += moved[i];
-  sum[15] += C[0] + couple[0], sum[16] += C[1] + couple[1], sum[17] += C[2] + couple[2];
-  sum[18] += C[3] + couple[4], sum[19] += C[4] + couple[5], sum[20] += C[5] + couple[8];
-}
-
-/* Add a rigid inertia, likewise. */
-static void uk_add_rigid(const double *I, const double *arm, double *sum) {
-  const double m = I[0], *c = I + 1, x = arm[0], y = arm[1], z = arm[2];
-  const double along = 2.0 * uk_dot3(arm, c), square = m * uk_dot3(arm, arm), all = along + square;
-  sum[0] += m;
-  for (int i = 0; i < 3; ++i) sum[1 + i] += c[i] + m * arm[i];
-  sum[4] += I[4] + all - 2.0 * c[0] * x - m * x * x;
-  sum[5] += I[5] - c[0] * y - c[1] * x - m * x * y;
-  sum[6] += I[6] - c[0] * z - c[2] * x - m * x * z;
-  sum[7] += I[7] + all - 2.0 * c[1] * y - m * y * y;
-  sum[8] += I[8] - c[1] * z - c[2] * y - m * y * z;
-  sum[9] += I[9] + all - 2.0 * c[2] * z - m * z * z;
-}
-
 /* Inertias of a cluster and its rows, eliminated after the clusters that it carries; 1 where some
  * motion has no inertia. */
 static int uk_factor(const uk_tree *t, int k) {
@@ -141,8 +102,12 @@ static int uk_factor(const uk_tree *t, int k) {
     X[18] -= y[4] * y[4], X[19] -= y[4] * y[5], X[20] -= y[5] * y[5];
   }
   if (c->base < t->joints) {
-    uk_add_articulated(X, g->arm, t->body[c->base].articulated);
-    uk_add_rigid(composite, g->arm, t->body[c->base].composite);
+    double moved[21];
+    uk_body *base = t->body + c->base;
+    uk_move_articulated(X, g->arm, moved);
+    for (int i = 0; i < 21; ++i) base->articulated[i] += moved[i];
+    uk_move_rigid(composite, g->arm, moved);
+    for (int i = 0; i < 10; ++i) base->composite[i] += moved[i];
   }
   return 0;
 }
@@ -238,7 +203,7 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
 static void uk_free_force(const uk_tree *t, const double *force, double *F) {
   for (int k = 0; k < t->clusters; ++k)
     for (int j = t->cluster[k].first; j < t->cluster[k].first + t->cluster[k].joints; ++j)
-      uk_bias(t->body[j].rigid, t->motion + j, t->body[j].P);
+      uk_bias(t->body[j].rigid, t->motion[j].V, t->motion[j].G, t->body[j].P);
   for (int k = t->clusters - 1; k >= 0; --k) {
     const uk_cluster *c = t->cluster + k;
     double sum[6] = {0.0};

@@ -28,6 +28,7 @@ from uk_dynamics.compilation.emit.servo_source import (
     levels_of,
     servo_declarations,
 )
+from uk_dynamics.compilation.emit.spatial_source import spatial
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
@@ -119,6 +120,7 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
             _rows(constraints),
         ),
         free_joint(),
+        spatial(),
         part("cluster_evaluate.c"),
     ]
 
