@@ -182,6 +182,15 @@ def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
         assert one.get_linestyle() != other.get_linestyle()
 
 
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, np.inf])
+@pytest.mark.parametrize("field", ["residual", "v", "efforts"])
+def test_numbers_that_overflow_are_left_out(trajectory, tmp_path, field, value):
+    values = getattr(trajectory, field).copy()
+    values[3] = value
+    dataclasses.replace(trajectory, **{field: values}).plot(tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 1000
+
+
 def test_what_was_not_heard_is_left_out(trajectory):
     residual = trajectory.residual.copy()
     residual[0] = np.nan

@@ -118,6 +118,12 @@ class Equations:
 UNSTABILIZED = Inputs(stabilize=False)
 
 
+def rms(values: Array) -> Array:
+    """Root mean square over the first axis."""
+    root: Array = np.sqrt((values**2).mean(axis=0))
+    return root
+
+
 def bound_acceleration(terms: DynamicsTerms) -> Array:
     """The least acceleration that satisfies all constraint rows, (nv,)."""
     if not len(terms.A):

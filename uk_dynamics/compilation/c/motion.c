@@ -82,9 +82,11 @@ static double uk_largest(const double *x, const double *y) {
 /* Acceleration of the state in the memory; where the rank of its rows is not the one before, of a
  * state a little further along the motion that has it, as simulation/plant.py has it. */
 static int uk_answer_along(uk_memory *m, uk_motion *c) {
-  int failed = c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
-  const double usual = c->rank, here = c->rank = m->rank, speed = uk_largest(m->v, NULL);
-  if (failed || usual < 0.0 || here == usual || !(speed > 0.0)) return failed;
+  const int failed = c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
+  const double usual = c->rank, here = c->rank = m->rank;
+  if (failed || usual < 0.0 || here == usual) return failed;
+  const double speed = uk_largest(m->v, NULL);
+  if (!(speed > 0.0)) return 0;
   double q[UK_NQ], qdd[UK_NV];
   memcpy(q, m->q, sizeof q), memcpy(qdd, m->qdd, sizeof qdd);
   for (double way = UK_BEYOND; c->rank == here && way <= UK_FARTHEST_BEYOND; way *= 2.0) {

@@ -14,15 +14,11 @@ import numpy as np
 from uk_dynamics.compilation import Selection
 from uk_dynamics.compilation.runtime import ControlMemory, ForeignReferenceError
 from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.control.command import Command
+from uk_dynamics.control.command import Command, require_motors
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
-from uk_dynamics.control.servo.compiled_period import (
-    CompiledPeriod,
-    PeriodCommand,
-    Settings,
-)
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand, Settings
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
@@ -99,17 +95,11 @@ class ServoController:
         expect("tasks", tasks, Tasks, 'Tasks.from_file("five_bar_sweep", mechanism)')
         if tasks.mechanism is not mechanism:
             raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
-        if not len(mechanism.actuators):
-            raise InputError(
-                "the mechanism has no motors; add actuators",
-                file=mechanism.spec.file,
-                place="actuators",
-            )
-        if control_period is not None and not (np.isfinite(control_period) and control_period > 0):
-            raise InputError(
-                f"expected a time in s, found {control_period}", place="control_period"
-            )
-        if not (np.isfinite(blend_time) and blend_time >= 0.0):
+        require_motors(mechanism)
+        if control_period is not None and not 0.0 < control_period < np.inf:
+            problem = f"expected a time in s, found {control_period}"
+            raise InputError(problem, place="control_period")
+        if not 0.0 <= blend_time < np.inf:
             raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
         self.mechanism = mechanism
         self.tasks = tasks

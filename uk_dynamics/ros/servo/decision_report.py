@@ -55,6 +55,7 @@ def _report_tasks(report: Report, modes: ServoModes, command: Command) -> None:
     report.add("actuation", command.actuation)
     report.add("task_rank", command.servo.rank)
     report.add("task_rows", len(command.tracking_error))
+    report.add("efforts_held", command.held)
     report.add("unreachable_residual", largest(command.servo.residual))
     for task in modes.tasks.names:
         report.add(f"missing.{task}", command.missing.get(task, 0.0))

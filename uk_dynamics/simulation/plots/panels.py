@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
 
+_LARGEST = 1e100  # in any unit
 _NOISE = 1e-9  # m, rad, W, J and rates: smaller is rounding, and a line of text
 _VARIES = 10.0  # times: a condition number that changes by less is a line of text
 _RARELY = 4  # samples per new value from which values are drawn as points
@@ -56,6 +57,7 @@ class Contents:
 def contents(trajectory: TrajectoryData) -> Contents:
     """Panels and notes, what a user asked for first and the solver's numbers last."""
     notes: list[str] = []
+    trajectory = _drawable(trajectory)
     panels = [
         *_positions(trajectory, notes),
         *_tasks(trajectory, notes),
@@ -66,6 +68,20 @@ def contents(trajectory: TrajectoryData) -> Contents:
         *_rank(trajectory, notes),
     ]
     return Contents(tuple(panels), tuple(notes))
+
+
+def _drawable(trajectory: TrajectoryData) -> TrajectoryData:
+    """Without numbers of broken recordings that overflow on an axis."""
+    arrays = {field.name: getattr(trajectory, field.name) for field in fields(trajectory)}
+    large = {
+        name: np.abs(x) > _LARGEST
+        for name, x in arrays.items()
+        if name != "t" and isinstance(x, np.ndarray) and x.dtype == float
+    }
+    shown: dict[str, Any] = {
+        name: np.where(x, np.nan, arrays[name]) for name, x in large.items() if x.any()
+    }
+    return replace(trajectory, **shown) if shown else trajectory
 
 
 def _positions(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
