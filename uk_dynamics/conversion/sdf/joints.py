@@ -23,7 +23,7 @@ from uk_dynamics.conversion.sdf.frames import (
     numbers,
     text,
 )
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Array, Pose, compose, relative
 
 _KINDS = ("weld_constraint", "ball_constraint", "linear_bushing_rpy")
@@ -40,10 +40,8 @@ def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Ite
         kind = local_tag(node)
         if not node.tag.endswith(f"}}{kind}") or kind not in _KINDS:
             continue
-        try:
+        with located(place=f"drake:{kind}"):
             found = _joint(node, kind, frames, robot)
-        except InputError as error:
-            raise error.located(place=f"drake:{kind}") from None
         if found is not None:
             yield found
 

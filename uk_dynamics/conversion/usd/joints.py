@@ -14,7 +14,7 @@ import numpy as np
 from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.usd.scene import Frame, Scene, axis_of, rotation_of, usd_module
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, inverse
 
 _KINDS = {
@@ -46,10 +46,8 @@ class Joints:
     def read(self, prim: Any) -> GraphJoint | None:
         """A joint; None where it holds nothing, or has no counterpart."""
         name = self.scene.name(prim)
-        try:
+        with located(place=f"joint {name}"):
             return self._read(prim, name)
-        except InputError as error:
-            raise error.located(place=f"joint {name}") from None
 
     def _read(self, prim: Any, name: str) -> GraphJoint | None:
         joint = usd_module("UsdPhysics").Joint(prim)
