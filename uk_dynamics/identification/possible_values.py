@@ -27,13 +27,7 @@ _LEAST = 1e-6  # of the largest moment of a body of that mass and size
 
 
 def possible(pseudo: Array, mass: float, length: float) -> Array:
-    """The nearest pseudo-inertia that has some extent in every direction, (4, 4).
-
-    Args:
-        pseudo: Symmetric, (4, 4), in kg, kg m and kg m².
-        mass: What counts as a mass, in kg.
-        length: What counts as a size, in m.
-    """
+    """The nearest pseudo-inertia of some extent in every direction, (4, 4), at such sizes."""
     units = _units(length, mass)
     values, vectors = np.linalg.eigh(pseudo / units)
     found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * units
@@ -128,12 +122,7 @@ def possible_values(
 
 
 def whole_body(link: str, before: Array, estimated: Mapping[str, float]) -> Array:
-    """The ten parameters of a link of which some were estimated, (10,); the others stay.
-
-    Args:
-        link: Its name.
-        before: The ten of its files, (10,).
-        estimated: By the last part of their names, such as ``mass`` or ``moment.x``.
+    """The ten parameters of a link of which some were estimated, such as ``mass``, (10,).
 
     Raises:
         InputError: No body has such parameters; with what else would have to be estimated.

@@ -362,13 +362,7 @@ class ServoController:
         }
 
     def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
-        """The command of the last period in C.
-
-        Args:
-            period: Of this controller.
-            efforts: That are sent, (motors,).
-            flags: Of its law: motors at their power limits, then at their rate limits, ...
-        """
+        """The command of the last period in C, by the efforts that are sent and its law's flags."""
         law, flags, held = period.servo, flags.copy(), bool(self._memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
         names = self.mechanism.actuators.names

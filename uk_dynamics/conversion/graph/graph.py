@@ -49,13 +49,7 @@ def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: Imported
 
 
 def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
-    """Turn a joint into a constraint.
-
-    Args:
-        joint: The joint.
-        inside: Of its links: their frames in the URDF, seen from those of the file.
-        robot: Gets the constraint, or a remark.
-    """
+    """Turn a joint into a constraint; frames in the URDF are seen from those of the file."""
     kind = kind_called(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)

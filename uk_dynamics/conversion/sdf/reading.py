@@ -30,14 +30,9 @@ _OWN = "__model__"
 
 
 def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element | None, set[str]]:
-    """One model of all that the joints of the world connect; None where there are no such joints.
+    """One model of all that the joints of the world connect, and whom it joins; None without any.
 
-    Args:
-        root: Of the file.
-        axes_in_model: Whether axes are given in the model's frame, as before SDF 1.5.
-
-    Returns:
-        The model, in which ``LINK`` of ``MODEL`` is called ``MODEL_LINK``, and whom it joins.
+    ``LINK`` of ``MODEL`` is called ``MODEL_LINK`` in it.
     """
     world = root.find("world")
     joints = [] if world is None else world.findall("joint")
