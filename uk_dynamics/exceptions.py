@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from uk_dynamics.escaping import one_line
@@ -58,18 +59,12 @@ class InputError(UkDynamicsError):
 
         What the error already knows about its own location is kept.
         """
-        moved = type(self).__new__(type(self))
-        moved.__dict__.update(self.__dict__)
-        InputError.__init__(moved, self.problem, file=self.file or file, place=self.place or place)
-        return moved
+        return self._moved(self.problem, self.file or file, self.place or place)
 
     def within(self, *, file: str, place: str) -> InputError:
         """Return the same mistake, whose place was counted from a place of a file."""
         below = ".".join(part for part in (place, self.place) if part)
-        moved = type(self).__new__(type(self))
-        moved.__dict__.update(self.__dict__)
-        InputError.__init__(moved, self.problem, file=file, place=below)
-        return moved
+        return self._moved(self.problem, file, below)
 
     def caused_by(self, file: str, place: str) -> InputError:
         """Return the same mistake, said with the file that led to where it showed; both are named.
@@ -78,10 +73,22 @@ class InputError(UkDynamicsError):
             file: That leads there.
             place: Path inside it.
         """
+        return self._moved(str(self), file, place)
+
+    def _moved(self, problem: str, file: str, place: str) -> InputError:
         moved = type(self).__new__(type(self))
         moved.__dict__.update(self.__dict__)
-        InputError.__init__(moved, str(self), file=file, place=place)
+        InputError.__init__(moved, problem, file=file, place=place)
         return moved
+
+
+@contextmanager
+def located(*, file: str = "", place: str = "") -> Iterator[None]:
+    """Let errors of input say where they stand, as :meth:`InputError.located`."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located(file=file, place=place) from None
 
 
 def expect(place: str, found: object, kind: type, such: str) -> None:

@@ -16,7 +16,7 @@ from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
-from uk_dynamics.control.estimation.joint_state_estimate import JointStateEstimate
+from uk_dynamics.control.estimation.state_completion import JointStateEstimate
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.dynamics.derivatives import (

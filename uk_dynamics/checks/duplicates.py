@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.checks.subject import Subject
+from uk_dynamics.core.linalg import spanning_rows
 from uk_dynamics.model.urdf import Array
 
 _ROUNDING = 1e-8  # of rows at unit norm
@@ -26,7 +27,7 @@ def duplicates(subject: Subject) -> list[tuple[str, ...]]:
     acts = mechanism.hierarchy.acting()
     groups: list[tuple[Array, list[str]]] = []
     for name, where in mechanism.constraints.slices.items():
-        basis = _basis(rows.A[where])
+        basis = spanning_rows(rows.A[where], _ROUNDING)
         if not (acts[where].all() and 0 < len(basis) < mechanism.model.nv):
             continue
         same = next((names for other, names in groups if _same(basis, other)), None)
@@ -43,15 +44,3 @@ def _same(first: Array, second: Array) -> bool:
         return False
     left = first - (first @ second.T) @ second
     return float(np.abs(left).max()) <= _ROUNDING
-
-
-def _basis(A: Array) -> Array:
-    """Orthonormal rows that span those of A."""
-    lengths = np.linalg.norm(A, axis=1, keepdims=True)
-    acting = lengths[:, 0] > 0.0
-    unit: Array = A[acting] / lengths[acting]
-    if not len(unit):
-        return unit
-    _, values, basis = np.linalg.svd(unit, full_matrices=False)
-    found: Array = basis[values > _ROUNDING * np.sqrt(len(unit))]
-    return found

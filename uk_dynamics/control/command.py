@@ -9,7 +9,19 @@ from dataclasses import dataclass
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import ServoSolution
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+
+
+def require_motors(mechanism: ResolvedMechanism) -> None:
+    """Refuse a mechanism without motors.
+
+    Raises:
+        InputError: It has none.
+    """
+    if not len(mechanism.actuators):
+        problem = "the mechanism has no motors; add actuators"
+        raise InputError(problem, file=mechanism.spec.file, place="actuators")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

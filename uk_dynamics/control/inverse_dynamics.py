@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.control.command import require_motors
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
-from uk_dynamics.exceptions import InputError, StateError, expect
+from uk_dynamics.exceptions import StateError, expect
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
@@ -117,9 +118,7 @@ def inverse_dynamics(
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
     actuators = mechanism.actuators
-    if not len(actuators):
-        problem = "the mechanism has no motors; add actuators"
-        raise InputError(problem, file=mechanism.spec.file, place="actuators")
+    require_motors(mechanism)
     allocation = Allocation.given(actuators, weights, preload)
     inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
     dynamics = InterpretedDynamics(mechanism)

@@ -21,7 +21,7 @@ from uk_dynamics.conversion.robot.imported_robot import (
 from uk_dynamics.conversion.robot.urdf_text import urdf_text
 from uk_dynamics.conversion.sdf.reading import read_sdf
 from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
@@ -87,10 +87,8 @@ def import_file(
         if root.tag == "mujoco":
             robot = read_mjcf(path)
         elif root.tag == "sdf":
-            try:
+            with located(file=path.name):
                 robot = read_sdf(root, path.parent, model, fixed=fixed)
-            except InputError as error:
-                raise error.located(file=path.name) from None
         elif root.tag == "robot":
             problem = (
                 "this is a URDF: one that closes its loops itself is given in the place of a"

@@ -43,11 +43,7 @@ _X = np.array([1.0, 0.0, 0.0])
 
 
 def read_loop_closures(path: Path, data: dict[str, Any], urdf: Path) -> tuple[ImportedRobot, str]:
-    """Read the hinges of a YAML file and the tree of a URDF.
-
-    Returns:
-        What goes into the mechanism file, and the URDF.
-    """
+    """What goes into the mechanism file, from the hinges of a YAML file, and the URDF."""
     description = read_urdf(urdf)
     at_zero = {description.root: Pose()}
     for joint in description.joints:
@@ -102,11 +98,7 @@ _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
 
 
 def read_gepetto(path: Path, data: object, urdf: Path) -> tuple[ImportedRobot, str]:
-    """Take the loops from the data of a YAML file, and the tree from a URDF.
-
-    Returns:
-        What goes into the mechanism file, and the URDF.
-    """
+    """What goes into the mechanism file, from the pairs of a YAML file, and the URDF as it says."""
     lists = _checked_lists(path, data)
     description = read_urdf(urdf)
     robot = ImportedRobot(description.name if description.name != "onshape" else path.parent.name)

@@ -77,37 +77,26 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
     joints = []
     limits = mechanism.actuators.effort_limits
     for motor, limit in zip(mechanism.spec.actuators, limits, strict=True):
-        place = f"actuators.{motor.name}"
+        joint, problem = motor.joints[0][0], ""
         if len(motor.joints) > 1 or motor.joints[0][1] != 1.0:
             factors = ", ".join(f"{joint}: {factor:g}" for joint, factor in motor.joints)
-            first, factor = motor.joints[0]
+            factor = motor.joints[0][1]
             remedy = (
                 "give it one joint with factor 1, and let a transmission of the hardware plugin "
                 "do the coupling"
                 if len(motor.joints) > 1
-                else f"write joint: {first}, and give the factor {factor:g} to its drive"
+                else f"write joint: {joint}, and give the factor {factor:g} to its drive"
             )
-            raise InputError(
-                f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
-                f"their own effort; {remedy}",
-                file=file,
-                place=place,
-            )
-        joint = motor.joints[0][0]
-        if joint in owner:
-            raise InputError(
-                f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a joint '
-                "one effort; combine them into one motor",
-                file=file,
-                place=place,
-            )
-        if joint in followers:
-            raise InputError(
-                f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints no '
-                f"command; drive {followers[joint]}",
-                file=file,
-                place=place,
-            )
+            problem = f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
+            problem += f"their own effort; {remedy}"
+        elif joint in owner:
+            problem = f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a '
+            problem += "joint one effort; combine them into one motor"
+        elif joint in followers:
+            problem = f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints '
+            problem += f"no command; drive {followers[joint]}"
+        if problem:
+            raise InputError(problem, file=file, place=f"actuators.{motor.name}")
         owner[joint] = motor.name
         limited = joint not in undeclared
         joints.append(HardwareJoint(joint, float(limit), joint in measured, limited=limited))

@@ -18,6 +18,7 @@ from uk_dynamics.identification.regressor import (
     Regressor,
     bound_acceleration,
     driving_efforts,
+    rms,
 )
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
@@ -129,11 +130,7 @@ def excitation(
             " shorter period"
         )
     found = _improved(search, best, evaluations, random, progress)
-    return replace(search.made(found), gain=1.0 / _rms(search.errors(found) / before))
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt((values**2).mean()))
+    return replace(search.made(found), gain=1.0 / float(rms(search.errors(found) / before)))
 
 
 def _improved(
@@ -222,7 +219,7 @@ class _Search:
         errors = self._errors(motions)
         if errors is None:
             return np.inf
-        return float(np.log10(_rms(errors / self.usual))) + _STEEP * beyond
+        return float(np.log10(rms(errors / self.usual))) + _STEEP * beyond
 
     def overload(self, x: Array) -> float:
         """Largest load in parts of its limit; infinite where loops do not close."""

@@ -32,7 +32,7 @@ from uk_dynamics.identification.possible_values import (
     possible_values,
     whole_body,
 )
-from uk_dynamics.identification.regressor import Equations, Motions, Regressor
+from uk_dynamics.identification.regressor import Equations, Motions, Regressor, rms
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array, link_values
 from uk_dynamics.mechanism_class import Mechanism
@@ -413,7 +413,7 @@ class _Spectrum:
         # noise of efforts would be the smaller, the more a delay lies between two commands
         slow = np.fft.rfftfreq(len(taper), delayed.period) < delayed.highest
         self._slope = by_frequency(delayed.slope(delay)) * slow[:, None]
-        self._least = _ROUNDING * (1.0 + _rms(equations.efforts))
+        self._least = _ROUNDING * (1.0 + rms(equations.efforts))
         self._unknowns = equations.matrix.shape[2]
 
     def weighted(self, estimate: Array | None) -> tuple[Array, Array, Array, Array]:
@@ -437,17 +437,12 @@ class _Spectrum:
         return white[:, :-3], white[:, -3], white[:, -2], white[:, -1]
 
 
-def _rms(values: Array) -> Array:
-    root: Array = np.sqrt((values**2).mean(axis=0))
-    return root
-
-
 def _fit(equations: Sequence[Equations], change: Array) -> Fit:
     efforts = np.concatenate([x.efforts[x.used] for x in equations])
     before = np.concatenate([x.missing[x.used] for x in equations])
     after = before - np.concatenate([x.matrix[x.used] for x in equations]) @ change
     joints = equations[0].joints
-    found = (dict(zip(joints, _rms(x).tolist(), strict=True)) for x in (efforts, before, after))
+    found = (dict(zip(joints, rms(x).tolist(), strict=True)) for x in (efforts, before, after))
     return Fit(*found)
 
 

@@ -23,6 +23,7 @@ from uk_dynamics.identification.regressor import (
     HeldCommands,
     Motions,
     bound_acceleration,
+    rms,
 )
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
@@ -144,20 +145,13 @@ def measured_motion(
     closed, misfits = _closed(completion, curve, t[chosen], mean, place, progress)
     motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
-    return MeasuredMotion(
-        motions, names, frequency, noise, _rms(misfits), parts, float(lost.mean())
-    )
+    return MeasuredMotion(motions, names, frequency, noise, rms(misfits), parts, float(lost.mean()))
 
 
 def _parts(mechanism: Mechanism, saturated: NDArray[np.bool_]) -> dict[str, float]:
     """Part of the samples at the limit, by motor."""
     parts = zip(mechanism.actuators.names, saturated.mean(axis=0), strict=True)
     return {name: float(part) for name, part in parts if part > 0.0}
-
-
-def _rms(values: Array) -> Array:
-    root: Array = np.sqrt((values**2).mean(axis=0))
-    return root
 
 
 def _columns(

@@ -27,23 +27,22 @@ _LEAST = 1e-6  # of the largest moment of a body of that mass and size
 
 
 def possible(pseudo: Array, mass: float, length: float) -> Array:
-    """The nearest pseudo-inertia that has some extent in every direction, (4, 4).
-
-    Args:
-        pseudo: Symmetric, (4, 4), in kg, kg m and kg m².
-        mass: What counts as a mass, in kg.
-        length: What counts as a size, in m.
-    """
-    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
-    values, vectors = np.linalg.eigh(pseudo / np.outer(unit, unit))
-    found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * np.outer(unit, unit)
+    """The nearest pseudo-inertia of some extent in every direction, (4, 4), at such sizes."""
+    units = _units(length, mass)
+    values, vectors = np.linalg.eigh(pseudo / units)
+    found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * units
     return found
+
+
+def _units(length: float, mass: float = 1.0) -> Array:
+    """Units of the entries of a pseudo-inertia, (4, 4)."""
+    unit = np.array([length, length, length, 1.0])
+    return mass * np.outer(unit, unit)
 
 
 def free_numbers(pseudo: Array, length: float) -> Array:
     """The ten free numbers of a possible pseudo-inertia, (10,), without dimension."""
-    unit = np.array([length, length, length, 1.0])
-    flipped = np.linalg.cholesky((pseudo / np.outer(unit, unit))[::-1, ::-1])
+    flipped = np.linalg.cholesky((pseudo / _units(length))[::-1, ::-1])
     upper = flipped[::-1, ::-1]
     diagonal = upper.diagonal()
     ratios = (upper / diagonal[None, :])[_ROWS, _COLUMNS]
@@ -55,8 +54,7 @@ def from_free_numbers(numbers: Array, length: float) -> Array:
     upper = np.zeros((4, 4))
     upper[_ROWS, _COLUMNS] = np.where(_DIAGONAL, 1.0, numbers)
     upper *= np.exp(numbers[_DIAGONAL])[None, :]
-    unit = np.array([length, length, length, 1.0])
-    found: Array = upper @ upper.T * np.outer(unit, unit)
+    found: Array = upper @ upper.T * _units(length)
     return found
 
 
@@ -78,7 +76,7 @@ def possible_values(
     positive = np.array([not parameters[p].signed for p in rest], dtype=bool)
     lengths = [float(sizes[body[1]] / sizes[body[0]]) for body in bodies]
     exists = all(
-        np.linalg.eigvalsh(_relative(values[body], sizes[body[0]], length))[0] > 0.0
+        np.linalg.eigvalsh(pseudo_inertia(values[body]) / _units(length, sizes[body[0]]))[0] > 0.0
         for body, length in zip(bodies, lengths, strict=True)
     )
     if exists and (values[rest][positive] >= 0.0).all():
@@ -124,12 +122,7 @@ def possible_values(
 
 
 def whole_body(link: str, before: Array, estimated: Mapping[str, float]) -> Array:
-    """The ten parameters of a link of which some were estimated, (10,); the others stay.
-
-    Args:
-        link: Its name.
-        before: The ten of its files, (10,).
-        estimated: By the last part of their names, such as ``mass`` or ``moment.x``.
+    """The ten parameters of a link of which some were estimated, such as ``mass``, (10,).
 
     Raises:
         InputError: No body has such parameters; with what else would have to be estimated.
@@ -149,12 +142,6 @@ def whole_body(link: str, before: Array, estimated: Mapping[str, float]) -> Arra
             f" parameters; estimate {wanted} as well",
             place=f"links.{link}",
         )
-    return found
-
-
-def _relative(ten: Array, mass: float, length: float) -> Array:
-    unit = np.sqrt(mass) * np.array([length, length, length, 1.0])
-    found: Array = pseudo_inertia(ten) / np.outer(unit, unit)
     return found
 
 

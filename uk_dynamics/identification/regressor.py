@@ -39,26 +39,13 @@ class HeldCommands:
     def __init__(
         self, start: float, period: float, efforts: Array, usable: NDArray[np.bool_]
     ) -> None:
-        """Integrate them.
-
-        Args:
-            start: Time of the first, in s.
-            period: Between two, in s.
-            efforts: Of the motors, (N, motors), in N or N·m.
-            usable: Whether they were applied, (N,).
-        """
+        """Integrate them, (N, motors), where they were usable, (N,)."""
         self._times = start + period * np.arange(len(efforts) + 1)
         columns = np.column_stack([efforts, ~usable])
         self._sums = period * np.vstack([np.zeros(columns.shape[1]), np.cumsum(columns, axis=0)])
 
     def mean(self, t: Array, window: float, delay: float = 0.0) -> Array:
-        """Efforts on average over a window around some times, (K, motors); NaN where unusable.
-
-        Args:
-            t: Times, (K,), in s.
-            window: In s.
-            delay: Of what motors do behind the command, in s.
-        """
+        """Mean efforts around some times, less a delay, (K, motors); NaN where unusable."""
         ends = (np.asarray(t) - delay + side * 0.5 * window for side in (-1.0, 1.0))
         early, late = (
             np.column_stack([np.interp(end, self._times, x) for x in self._sums.T]) for end in ends
@@ -118,6 +105,12 @@ class Equations:
 UNSTABILIZED = Inputs(stabilize=False)
 
 
+def rms(values: Array) -> Array:
+    """Root mean square over the first axis."""
+    root: Array = np.sqrt((values**2).mean(axis=0))
+    return root
+
+
 def bound_acceleration(terms: DynamicsTerms) -> Array:
     """The least acceleration that satisfies all constraint rows, (nv,)."""
     if not len(terms.A):
@@ -127,14 +120,7 @@ def bound_acceleration(terms: DynamicsTerms) -> Array:
 
 
 def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Array:
-    """The least motor efforts, (motors,), that cause an acceleration.
-
-    Args:
-        terms: At the state.
-        Z: Basis of the motions that the constraints allow, (nv, k).
-        S: Joint forces per effort, (nv, motors).
-        qdd: Acceleration, (nv,).
-    """
+    """The least motor efforts that cause an acceleration along the motions Z, (motors,)."""
     wanted = Z.T @ (terms.M @ qdd - terms.F)
     found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
     return found

@@ -52,7 +52,7 @@ def updated_files(
     ET.indent(robot)
     path, shown = _file(mechanism)
     from_urdf = path.suffix in (".urdf", ".xacro")
-    data: dict[str, Any] = {"schema": 1} if from_urdf else copy.deepcopy(_mapping(path, shown))
+    data: Any = {"schema": 1} if from_urdf else copy.deepcopy(read_yaml(path, shown))
     urdf = f"{mechanism.name}.urdf"
     data["model"] = {**data.get("model", {}), "urdf": urdf}
     for name, parameter in names.items():
@@ -78,12 +78,6 @@ def _file(mechanism: Mechanism) -> tuple[Path, str]:
             if path.is_file():
                 return path, shown
     raise InputError("was not read from a file that could be updated", place=mechanism.name)
-
-
-def _mapping(path: Path, shown: str) -> dict[str, Any]:
-    data = read_yaml(path, shown)
-    assert isinstance(data, dict), "the mechanism was read from it"
-    return data
 
 
 def _write_links(

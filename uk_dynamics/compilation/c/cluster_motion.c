@@ -60,30 +60,6 @@ static inline void uk_add_wrench(const double *w, const double *arm, double *sum
   uk_add_cross(arm, w, sum + 3);
 }
 
-/* Symmetric 3 by 3 matrices: xx, xy, xz, yy, yz, zz. */
-static inline void uk_apply_symmetric(const double *A, const double *b, double *c) {
-  c[0] = A[0] * b[0] + A[1] * b[1] + A[2] * b[2];
-  c[1] = A[1] * b[0] + A[3] * b[1] + A[4] * b[2];
-  c[2] = A[2] * b[0] + A[4] * b[1] + A[5] * b[2];
-}
-
-/* Rotation of a quaternion x y z w. */
-static void uk_rotation(const double *q, double *R) {
-  const double x = q[0], y = q[1], z = q[2], w = q[3];
-  R[0] = 1.0 - 2.0 * (y * y + z * z), R[1] = 2.0 * (x * y - w * z), R[2] = 2.0 * (x * z + w * y);
-  R[3] = 2.0 * (x * y + w * z), R[4] = 1.0 - 2.0 * (x * x + z * z), R[5] = 2.0 * (y * z - w * x);
-  R[6] = 2.0 * (x * z - w * y), R[7] = 2.0 * (y * z + w * x), R[8] = 1.0 - 2.0 * (x * x + y * y);
-}
-
-/* Place of a floating root in the world. */
-static void uk_float(const double *q, const uk_joint *fixed, double *R, double *o) {
-  double turned[9];
-  uk_rotation(q + 3, turned);
-  uk_matrix_product(fixed->rotation, turned, R);
-  uk_turn(fixed->rotation, q, o);
-  for (int i = 0; i < 3; ++i) o[i] += fixed->translation[i];
-}
-
 /* Placements and inertias of the bodies of a cluster. */
 static void uk_place_cluster(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
@@ -98,7 +74,7 @@ static void uk_place_cluster(const uk_tree *t, int k) {
     const double q = t->q[link->position];
     double local[9], arm[3];
     if (link->floats == 1) {
-      uk_float(t->q + link->position, fixed, b->R, arm);
+      uk_root_place(t->q + link->position, fixed->rotation, fixed->translation, b->R, arm);
     } else if (link->floats) {
       memcpy(b->R, parent->R, sizeof b->R);
       memset(arm, 0, sizeof arm);

@@ -9,16 +9,6 @@
 
 #include "cluster_rows.c"
 
-static inline void uk_apply_articulated(const double *I, const double *x, double *y) {
-  const double *B = I + 6;
-  uk_apply_symmetric(I, x, y);
-  uk_apply_symmetric(I + 15, x + 3, y + 3);
-  for (int i = 0; i < 3; ++i) {
-    y[i] += uk_dot3(B + 3 * i, x + 3);
-    y[3 + i] += B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2];
-  }
-}
-
 /* Inertias of a cluster and its rows, eliminated after the clusters that it carries; 1 where some
  * motion has no inertia. */
 static int uk_factor(const uk_tree *t, int k) {

@@ -25,7 +25,7 @@ static double uk_largest_of(const double *x, int count) {
 
 /* Columns of the joints that are not measured, as rows. */
 static uk_basis uk_others(const uk_loop_factors *f) {
-  return uk_basis_at(UK_HELD, UK_OTHERS, f->rank, (double *)f->columns, (double *)f->of_columns);
+  return uk_basis_at(UK_HELD, UK_OTHERS, UK_OTHERS, (double *)f->columns, (double *)f->of_columns);
 }
 
 #if UK_REDUNDANT
@@ -67,9 +67,10 @@ static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
   uk_basis others = uk_others(f);
   uk_begin_rows(&others);
   uk_reduce_rows(&others, 0.0);
-  f->rank = others.rank;
+  for (int k = others.rank; k < UK_OTHERS; ++k) /* such joints stay where they are */
+    others.beta[k] = 0.0, others.R[k] = INFINITY;
   f->regularity = 1.0;
-  if (f->rank < UK_OTHERS) f->regularity = 0.0;
+  if (others.rank < UK_OTHERS) f->regularity = 0.0;
   else if (UK_OTHERS) f->regularity = fabs(others.R[UK_OTHERS - 1] / others.R[0]);
   f->singular = !(f->regularity >= tolerance);
 #if UK_REDUNDANT
@@ -100,7 +101,7 @@ static void uk_loop_move(const uk_loop_factors *f, const double *target, const d
     for (int i = 0; i < UK_MEASURED; ++i) rest[r] -= f->A[r * UK_NV + uk_measured[i]] * part[i];
   }
   for (int i = 0; i < UK_MEASURED; ++i) d[uk_measured[i]] = part[i];
-  uk_nearest_combination(&others, rest, moved);
+  uk_combine_rows(&others, rest, moved);
   for (int k = 0; k < UK_OTHERS; ++k) d[uk_other[k]] = uk_other_scale[k] * moved[k];
 }
 

@@ -23,7 +23,7 @@ typedef struct {
   double weighed[UK_SIZE(UK_REDUNDANT) * UK_MEASURED], of_weighed[6 * UK_SIZE(UK_REDUNDANT)];
   double regularity; /* about one over the condition of loops for joints that are not measured */
   int chosen[UK_SIZE(UK_REDUNDANT)];
-  int rank, count, singular; /* independent columns and conditions */
+  int count, singular; /* independent conditions; whether joints are not determined */
 } uk_loop_factors;
 
 typedef struct {

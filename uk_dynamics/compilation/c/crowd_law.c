@@ -53,9 +53,9 @@ static void uk_lanes_held(const uk_lanes_memory *m, uk_lanes *x) {
 typedef struct { /* what motors and task rows are in the admissible motions, and their sizes */
   uk_lanes bias[UK_MT], task[UK_MT * UK_NV], motor[UK_NU * UK_NV], size[UK_MT];
   int n; /* coordinates of each */
-} uk_admitted;
+} uk_lanes_admitted;
 
-static void uk_lanes_find_terms(uk_lanes_memory *m, uk_group *g, uk_admitted *to) {
+static void uk_lanes_find_terms(uk_lanes_memory *m, uk_group *g, uk_lanes_admitted *to) {
   uk_lanes_task_terms(m->t, m->q, m->v, g->followed UK_P, g->A, to->bias);
   uk_lanes_terms(m->t, m->q, m->v, m->followed UK_P, m->H, m->force, m->A, m->bias, m->residual,
                  m->rate);
@@ -63,7 +63,7 @@ static void uk_lanes_find_terms(uk_lanes_memory *m, uk_group *g, uk_admitted *to
 
 /* Accelerations without motors, and what motors and task rows A are in the admissible motions, as
  * uk_admit has it. */
-static void uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_admitted *to) {
+static void uk_lanes_admit(uk_lanes_memory *m, const uk_lanes *A, uk_lanes_admitted *to) {
   uk_lanes *task = to->task, *motor = to->motor, *size = to->size;
 #if UK_ADMISSIBLE
   uk_lanes sure[2];
@@ -101,7 +101,7 @@ static inline void uk_lanes_mirror(const uk_lanes *x, uk_lanes beta, uk_lanes *y
 
 /* Closed-form efforts at the state in the memory, as uk_law has them; the lanes where all task rows
  * are independent for motors beyond doubt, and served. */
-static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_admitted *admitted,
+static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_lanes_admitted *admitted,
                                       const int n) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   const uk_lanes *task = admitted->task;
@@ -196,7 +196,7 @@ static inline uk_mask uk_lanes_law_of(const uk_lanes_memory *m, uk_group *g, uk_
   return sure & uk_finite(total);
 }
 
-static uk_mask uk_lanes_law(const uk_lanes_memory *m, uk_group *g, uk_admitted *admitted) {
+static uk_mask uk_lanes_law(const uk_lanes_memory *m, uk_group *g, uk_lanes_admitted *admitted) {
 #if UK_ADMISSIBLE
   if (admitted->n == UK_ADMISSIBLE) return uk_lanes_law_of(m, g, admitted, UK_ADMISSIBLE);
 #endif
@@ -365,7 +365,7 @@ static void uk_lanes_control(const uk_lanes_memory *measured, uk_lanes_memory *m
                              uk_crowd *c, const long long *first, double t, uk_mask *failed) {
   UK_EACH(k, groups) uk_lanes_want(measured + k, m + k, g + k, t, failed + k);
 #if UK_CLOSED
-  uk_admitted admitted[groups];
+  uk_lanes_admitted admitted[groups];
   UK_EACH(k, groups) uk_lanes_find_terms(m + k, g + k, admitted + k);
   UK_EACH(k, groups) uk_lanes_admit(m + k, g[k].A, admitted + k);
 #endif

@@ -28,30 +28,33 @@ static inline uk_basis uk_basis_at(int n, int count, int rank, double *rows, dou
                     NULL};
 }
 
-static double uk_squares(const double *x, int from, int to) {
+UK_INLINE double uk_squares(const double *x, int from, int to) {
   double sum = 0.0;
   for (int i = from; i < to; ++i) sum += x[i] * x[i];
   return sum;
 }
 
 /* The row at a place of the order. */
-static double *uk_row_at(const uk_basis *b, int k) { return b->rows + (int)b->order[k] * b->n; }
+UK_INLINE double *uk_row_at(const uk_basis *b, int k) { return b->rows + (int)b->order[k] * b->n; }
 
-static void uk_reflect_at(const uk_basis *b, int k, double *x) {
-  const double *v = uk_row_at(b, k);
+UK_INLINE void uk_reflect_by(const double *v, double beta, int from, int n, double *x) {
   double s = 0.0;
-  for (int i = k; i < b->n; ++i) s += v[i] * x[i];
-  s *= b->beta[k];
-  for (int i = k; i < b->n; ++i) x[i] -= s * v[i];
+  for (int i = from; i < n; ++i) s += v[i] * x[i];
+  s *= beta;
+  for (int i = from; i < n; ++i) x[i] -= s * v[i];
+}
+
+UK_INLINE void uk_reflect_at(const uk_basis *b, int k, double *x) {
+  uk_reflect_by(uk_row_at(b, k), b->beta[k], k, b->n, x);
 }
 
 /* Q^T x in place: the first entries are coordinates in the basis. */
-static void uk_rotate(const uk_basis *b, double *x) {
+UK_INLINE void uk_rotate(const uk_basis *b, double *x) {
   for (int k = 0; k < b->rank; ++k) uk_reflect_at(b, k, x);
 }
 
 /* Q x in place. */
-static void uk_rotate_back(const uk_basis *b, double *x) {
+UK_INLINE void uk_rotate_back(const uk_basis *b, double *x) {
   for (int k = b->rank - 1; k >= 0; --k) uk_reflect_at(b, k, x);
 }
 
@@ -63,7 +66,7 @@ static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x
 }
 
 /* Rows as they stand in b->rows, and the largest of their norms. */
-static double uk_begin_rows(uk_basis *b) {
+UK_INLINE double uk_begin_rows(uk_basis *b) {
   double largest = 0.0;
   for (int r = 0; r < b->count; ++r) {
     b->order[r] = r, b->scale[r] = 1.0;
@@ -86,15 +89,18 @@ static void uk_scale_rows(uk_basis *b, const double *natural, double largest) {
   }
 }
 
-/* Eliminate rows, which the factors replace. */
-static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
+/* Eliminate rows, which the factors replace; where sizes are constants, the compiler uses them. */
+UK_INLINE void uk_reduce_rows(uk_basis *b, double tolerance) {
   const int n = b->n, count = b->count, most = n < count ? n : count;
   double *square = b->square;
   for (b->rank = 0; b->rank < most; ++b->rank) {
     const int k = b->rank;
     int best = k;
-    for (int j = k + 1; j < count; ++j)
-      if (square[(int)b->order[j]] > square[(int)b->order[best]]) best = j;
+    double most = square[(int)b->order[k]];
+    for (int j = k + 1; j < count; ++j) {
+      const double size = square[(int)b->order[j]];
+      if (size > most) best = j, most = size;
+    }
     const double chosen = b->order[best];
     for (int j = best; j > k; --j) b->order[j] = b->order[j - 1];
     b->order[k] = chosen;
@@ -102,13 +108,13 @@ static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
     const double norm = sqrt(uk_squares(v, k, n));
     if (!(norm > tolerance)) return;
     const double diagonal = v[k] > 0.0 ? -norm : norm;
-    b->beta[k] = 1.0 / (norm * (norm + fabs(v[k])));
+    const double beta = b->beta[k] = 1.0 / (norm * (norm + fabs(v[k])));
     v[k] -= diagonal;
     b->R[k] = diagonal;
     for (int j = k + 1; j < count; ++j) {
       const int r = (int)b->order[j];
       double *x = b->rows + r * n;
-      uk_reflect_at(b, k, x);
+      uk_reflect_by(v, beta, k, n, x);
       square[r] -= x[k] * x[k];
       if (!(square[r] > UK_DOWNDATE * b->reference[r]))
         square[r] = b->reference[r] = uk_squares(x, k + 1, n);
@@ -117,7 +123,7 @@ static UK_APART void uk_reduce_rows(uk_basis *b, double tolerance) {
 }
 
 /* Factors of scaled rows. */
-static UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+static UK_APART UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
   uk_scale_rows(b, natural, uk_begin_rows(b));
   uk_reduce_rows(b, tolerance);
 }
@@ -136,7 +142,7 @@ static UK_APART UK_OPTIONAL void uk_solve_rows(const uk_basis *b, const double *
 }
 
 /* R^-1 z for the independent rows, in place. */
-static void uk_solve_triangle(const uk_basis *b, double *z) {
+UK_INLINE void uk_solve_triangle(const uk_basis *b, double *z) {
   for (int k = b->rank - 1; k >= 0; --k) {
     for (int i = k + 1; i < b->rank; ++i) z[k] -= uk_row_at(b, i)[k] * z[i];
     z[k] /= b->R[k];
@@ -145,11 +151,15 @@ static void uk_solve_triangle(const uk_basis *b, double *z) {
 
 /* The combination of the independent rows that is nearest to y, which is lost; what it takes of others
  * stays as it was. */
-static UK_APART void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
+UK_INLINE void uk_combine_rows(const uk_basis *b, double *y, double *x) {
   uk_rotate(b, y);
   uk_solve_triangle(b, y);
   for (int k = 0; k < b->rank; ++k) {
     const int r = (int)b->order[k];
     x[r] = y[k] * b->scale[r];
   }
+}
+
+static UK_APART UK_OPTIONAL void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
+  uk_combine_rows(b, y, x);
 }

@@ -46,12 +46,25 @@ def spatial() -> str:
         "uk_move_rigid": (("rigid", "arm"), _ten(_moved(_rigid(rigid), arm))),
         "uk_move_articulated": (("yielding", "arm"), _many(_moved(_articulated(yielding), arm))),
         "uk_as_articulated": (("rigid",), _many(_rigid(rigid))),
+        "uk_apply_articulated": (("yielding", "x"), _articulated(yielding) @ x),
     }
     written = (
         function(name, given, ("found",), places(found=values), scalars=())
         for name, (given, values) in functions.items()
     )
-    return header("uk_spatial.h", part("attributes.h"), *written)
+    return header("uk_spatial.h", part("attributes.h"), *written, _root())
+
+
+def _root() -> str:
+    """Where a floating root is: its place in that of its joint."""
+    graph = Graph()
+    sizes = {"place": 7, "rotation": 9, "translation": 3}
+    arrays: list[Any] = [graph.variables(*one) for one in sizes.items()]
+    place, rotation, translation = arrays
+    turn, carrier = _skew(place[3:6]), rotation.reshape(3, 3)
+    turned = np.eye(3) + 2.0 * (place[6:] * turn + turn @ turn)
+    targets = places(R=carrier @ turned, o=carrier @ place[:3] + translation)
+    return function("uk_root_place", tuple(sizes), ("R", "o"), targets, scalars=())
 
 
 def _skew(x: Any) -> Objects:

@@ -3,11 +3,12 @@
 """States, independent joints and external forces from measurements, through the loops."""
 
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
-from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
 from uk_dynamics.control.estimation.state_completion import (
     JUMP,
     LARGEST_MISFIT,
     SINGULAR_TOLERANCE,
+    EstimationStatus,
+    JointStateEstimate,
     StateCompletion,
 )
 from uk_dynamics.control.estimation.wrench_observer import (

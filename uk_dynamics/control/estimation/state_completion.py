@@ -1,10 +1,12 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Joint-state estimation: passive positions and velocities from measured joints and the loops."""
+"""Joint-state estimation: passive joints from measured ones and the loops, and how sure it is."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
@@ -12,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
-from uk_dynamics.control.estimation.joint_state_estimate import EstimationStatus, JointStateEstimate
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.core.servo import continuation_rule as rule
@@ -26,6 +27,50 @@ SINGULAR_TOLERANCE = 1e-3  # of regularity
 _RANK_TOLERANCE = 1e-6  # of the rows that remain for the unmeasured joints
 _TRIALS = 4  # configurations that are tried in case the initial guess is singular
 _TRIAL_STEP = 0.05  # rad or m
+
+
+class EstimationStatus(enum.Enum):
+    """Outcome of an estimation."""
+
+    COMPLETE = "complete"
+    JUMP = "jump"  # measured joints have moved far; the loops were followed to there
+    SINGULAR = "singular"  # measured joints do not determine the others in this configuration
+    CONTRADICTING = "contradicting"  # redundant measurements contradict each other
+    LOST = "lost"  # the loops do not close with these measurements on this branch
+
+
+@dataclass(frozen=True, slots=True)
+class JointStateEstimate:
+    """An estimated joint state, and how far it can be trusted.
+
+    Attributes:
+        q: Positions, (nq,), in m or rad; the last good ones when lost.
+        v: Velocities, (nv,), in m/s or rad/s; zero without measured velocities, and when lost.
+        status: Outcome of the estimation.
+        joints: Joints that the status is about.
+        residual: Largest residual of the loops, in m or rad.
+        misfit: Measured minus estimated position of each measured joint, (d,), in m or rad; zero
+            unless more joints are measured than the loops need.
+        condition: How much the loops amplify measurement errors; infinite when singular.
+        iterations: Newton steps.
+        branch_doubtful: Since the last reset the loops failed to close, or a singular configuration
+            was so near that the mechanism may have passed it onto another assembly branch.
+    """
+
+    q: Array
+    v: Array
+    status: EstimationStatus
+    joints: tuple[str, ...]
+    residual: float
+    misfit: Array
+    condition: float
+    iterations: int
+    branch_doubtful: bool
+
+    @property
+    def usable(self) -> bool:
+        """Whether the positions belong to this measurement."""
+        return self.status is not EstimationStatus.LOST
 
 
 class StateCompletion:

@@ -77,12 +77,7 @@ class PeriodCommand(Command):
 
     @classmethod
     def of(cls, efforts: Array, found: Callable[[str], dict[str, Any]]) -> PeriodCommand:
-        """The command of some efforts, (motors,).
-
-        Args:
-            efforts: That are sent.
-            found: Values of a field that is read for the first time, and of others with it.
-        """
+        """The command of efforts, (motors,); fields that are read first are found with others."""
         command = cls.__new__(cls)
         object.__setattr__(command, "efforts", efforts)
         object.__setattr__(command, "_found", found)
@@ -138,12 +133,7 @@ class CompiledPeriod:
         references: Mapping[str, Followed] | None = None,
         preload: Array | None = None,
     ) -> Array | None:
-        """Efforts of one period, fresh, (motors,); None: C has none.
-
-        Args:
-            state: Measured.
-            references: As of :meth:`ServoController.command`.
-            preload: In place of the setting, (motors,); None: the setting.
+        """Efforts of one period, fresh, (motors,); None: C has none; see :class:`ServoController`.
 
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.

@@ -16,15 +16,11 @@ from uk_dynamics.compilation import Selection
 from uk_dynamics.compilation.runtime import CompiledServo, ControlMemory, ForeignReferenceError
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
-from uk_dynamics.control.command import Command
+from uk_dynamics.control.command import Command, require_motors
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
-from uk_dynamics.control.servo.compiled_period import (
-    CompiledPeriod,
-    PeriodCommand,
-    Settings,
-)
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand, Settings
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
@@ -102,17 +98,11 @@ class ServoController:
         expect("tasks", tasks, Tasks, 'Tasks.from_file("five_bar_sweep", mechanism)')
         if tasks.mechanism is not mechanism:
             raise InputError("the tasks were made for another mechanism", file=tasks.spec.file)
-        if not len(mechanism.actuators):
-            raise InputError(
-                "the mechanism has no motors; add actuators",
-                file=mechanism.spec.file,
-                place="actuators",
-            )
-        if control_period is not None and not (np.isfinite(control_period) and control_period > 0):
-            raise InputError(
-                f"expected a time in s, found {control_period}", place="control_period"
-            )
-        if not (np.isfinite(blend_time) and blend_time >= 0.0):
+        require_motors(mechanism)
+        if control_period is not None and not 0.0 < control_period < np.inf:
+            problem = f"expected a time in s, found {control_period}"
+            raise InputError(problem, place="control_period")
+        if not 0.0 <= blend_time < np.inf:
             raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
         self.mechanism = mechanism
         self.tasks = tasks
@@ -379,13 +369,7 @@ class ServoController:
         }
 
     def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
-        """The command of the last period in C.
-
-        Args:
-            period: Of this controller.
-            efforts: That are sent, (motors,).
-            flags: Of its law: motors at their power limits, then at their rate limits, ...
-        """
+        """The command of the last period in C, by the efforts that are sent and its law's flags."""
         law, flags, held = period.servo, flags.copy(), bool(self._memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
         names = self.mechanism.actuators.names

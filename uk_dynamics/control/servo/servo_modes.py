@@ -11,9 +11,8 @@ from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.compilation.runtime import CompiledMotion
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.control.gravity_compensation import GravityCompensation
-from uk_dynamics.control.hold import Hold
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController

@@ -29,6 +29,7 @@ from uk_dynamics.constraints.kinds.pairs import (
 from uk_dynamics.constraints.references import Constant
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
 from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.core.linalg import spanning_rows
 from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -59,12 +60,9 @@ def carried(by: str) -> tuple[type[Kind], ...]:
 def closures(
     machine: Machine, known: Sequence[type[Kind]], *, weld_held: bool = True
 ) -> tuple[list[Closure], list[Coupling]]:
-    """Express the constraints in the kinds that a format has; what cannot be becomes remarks.
+    """Express the constraints in the kinds that a format has, the first ones preferably.
 
-    Args:
-        machine: With the constraints.
-        known: The kinds of the format; of several that can stand for another the first is taken.
-        weld_held: Whether a joint that is held becomes a weld of its links.
+    What cannot be expressed becomes remarks; a joint that is held may become a weld of its links.
     """
     found: list[Closure] = []
     couplings: list[Coupling] = []
@@ -181,13 +179,7 @@ def stand_ins(
     specs: Sequence[ConstraintSpec],
     kinds: Callable[[Kind], Iterator[Kind]],
 ) -> dict[str, Kind]:
-    """By name of the constraint the first kind whose rows say what all constraints say.
-
-    Args:
-        mechanism: With the constraints.
-        specs: Some of them.
-        kinds: What may stand for the kind of one.
-    """
+    """By name of the constraint the first kind whose rows say what all constraints say."""
     candidates = {
         spec.name: {f"{spec.name} {n}": kind for n, kind in enumerate(kinds(spec.kind))}
         for spec in specs
@@ -210,14 +202,14 @@ def stand_ins(
     for state in _closed_states(mechanism):
         rows = extended.terms(state).A
         residual = dynamics.residual(state).position
-        every = _span(rows[own])
+        every = spanning_rows(rows[own], _SAME)
         for spec in specs:
             for name in candidates.get(spec.name, {}):
                 there = places[name]
                 fits = (
                     np.abs(residual[there]).max() <= extended.closure_tolerance
                     and _spanned(rows[there], every)
-                    and _spanned(rows[places[spec.name]], _span(rows[there]))
+                    and _spanned(rows[places[spec.name]], spanning_rows(rows[there], _SAME))
                 )
                 if not fits:
                     good.discard(name)
@@ -264,17 +256,6 @@ def _closed_states(mechanism: Mechanism) -> Iterator[State]:
         found = every.assembly(away)
         if found.closed:
             yield State(0.0, found.q, rest)
-
-
-def _span(rows: Array) -> Array:
-    """Orthonormal rows with the same span."""
-    lengths = np.linalg.norm(rows, axis=1)
-    rows = rows[lengths > _SAME] / lengths[lengths > _SAME, None]
-    if not len(rows):
-        return rows
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
-    spanned: Array = directions[sizes > _SAME * max(sizes[0], 1.0)]
-    return spanned
 
 
 def _spanned(rows: Array, basis: Array) -> bool:

@@ -15,10 +15,10 @@ from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.sdf import write_sdf
 from uk_dynamics.conversion.export.sliders import with_sliders
-from uk_dynamics.conversion.export.texts import xml_document
 from uk_dynamics.conversion.export.urdf import write_urdf_constraint
 from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
 from uk_dynamics.conversion.robot.imported_robot import Remark, named, remark_lines
+from uk_dynamics.escaping import xml_comment
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism_class import Mechanism
@@ -84,10 +84,13 @@ def _texts(machine: Machine, to: Format, name: str) -> dict[str, str]:
     write, ending = _WRITERS[to]
     root, loops = write(machine)
     _remark_settings(machine)
-    texts = {f"{name}{ending}": xml_document(root, machine.mechanism.name, machine.remarks)}
+    lines = list(remark_lines(f"Exported from {machine.mechanism.name}.", machine.remarks))
+    said = "\n".join(f"  {xml_comment(line)}" for line in lines)
+    ET.indent(root)
+    document = ET.tostring(root, encoding="unicode")
+    texts = {f"{name}{ending}": f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{document}\n'}
     if not loops:
         return texts
-    lines = remark_lines(f"Exported from {machine.mechanism.name}.", machine.remarks)
     return {f"{name}.yaml": "".join(f"# {line}\n" for line in lines) + loops, **texts}
 
 

@@ -174,14 +174,9 @@ class Machine:
     def mimics(
         self, coupling: Coupling, leaders: Mapping[str, str]
     ) -> tuple[tuple[str, float], tuple[str, float]] | None:
-        """Let a joint of a coupling of two follow the other; preferably no motor's.
+        """The joint of a coupling of two that is to follow, preferably no motor's, and its leader.
 
-        Args:
-            coupling: The coupling.
-            leaders: Whom joints follow already.
-
-        Returns:
-            The joint that follows and its leader, with their factors; None: that is not possible.
+        Both have their factors; None where each follows another one already.
         """
         driven = {joint for motor in self.motors for joint, _ in motor.joints}
         pairs = [coupling.joints, coupling.joints[::-1]] if len(coupling.joints) == 2 else []

@@ -12,8 +12,7 @@ import numpy as np
 
 from uk_dynamics.conversion.export.closures import closures
 from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
-from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings
-from uk_dynamics.conversion.export.texts import wxyz
+from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings, wxyz
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.model.urdf import (

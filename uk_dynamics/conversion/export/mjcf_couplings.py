@@ -15,7 +15,7 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import carried, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, positions
-from uk_dynamics.conversion.export.texts import wxyz
+from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
 from uk_dynamics.mechanism.resolution import Array
@@ -26,15 +26,13 @@ KINDS: tuple[type[Kind], ...] = (*carried("MJCF"), Hinge, Distance)
 Weights = Sequence[tuple[str, float]]
 
 
-class Couplings:
-    """The sections behind the tree.
+def wxyz(pose: Pose) -> str:
+    """The rotation as MuJoCo has it."""
+    return numbers(np.roll(quaternion(pose.rotation), 1))
 
-    Attributes:
-        machine: What is written.
-        bodies: The elements of the links.
-        q: Where the model is drawn, (nq,).
-        root: The ``<mujoco>`` element.
-    """
+
+class Couplings:
+    """The sections behind the tree, of a model that is drawn at q, (nq,)."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
 from uk_dynamics.conversion.export.closures import carried, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.export.texts import xyzw
+from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
 
@@ -78,15 +78,7 @@ class SdfLoops:
         model: ET.Element,
         axes: Mapping[str, ET.Element],
     ) -> None:
-        """Take a model.
-
-        Args:
-            machine: What is written.
-            q: Where it is drawn, closed, (nq,).
-            names: Names of links and joints.
-            model: Its element.
-            axes: Elements of the axes of the joints, by joint.
-        """
+        """Take the element of a model that is drawn at q, (nq,), and the axes of its joints."""
         self.machine, self.q, self.names = machine, q, names
         self.model, self.axes = model, axes
         self.leaders: dict[str, str] = {}  # by the joint that mimics
@@ -187,7 +179,7 @@ def place(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
     attributes = {"rotation_format": "quat_xyzw"}
     if relative_to:
         attributes["relative_to"] = relative_to
-    text = f"{numbers(pose.translation)} {xyzw(pose)}"
+    text = f"{numbers(pose.translation)} {numbers(quaternion(pose.rotation))}"
     ET.SubElement(node, "pose", attributes).text = text
 
 

@@ -32,14 +32,9 @@ _LETTERS = "xyz"
 def with_sliders(
     mechanism: Mechanism, names: Collection[str]
 ) -> tuple[Mechanism, dict[str, str]] | None:
-    """The machine with a slider for each point on a line.
+    """The machine with a slider for each point on a line, of named constraints.
 
-    Args:
-        mechanism: What is written.
-        names: Of constraints that a format cannot say.
-
-    Returns:
-        The machine, and the joints of its sliders by constraint; None: nothing slides.
+    Its joints are told by constraint; None where nothing slides.
     """
     links = {link.name for link in mechanism.model.description.links}
     chosen = [

@@ -20,12 +20,7 @@ _GRAVITY = (0.0, 0.0, -9.81)  # of readers of URDF, in m/s²
 
 
 def description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
-    """The ``<robot>`` without its loops, xacro expanded.
-
-    Args:
-        machine: What is written.
-        transmissions: Whether motors are written as such.
-    """
+    """The ``<robot>`` without its loops, xacro expanded; motors as transmissions, if wanted."""
     robot = ET.fromstring(machine.mechanism.model.description.text)
     _drop_loops(robot)
     _keep_meshes(machine, robot)

@@ -45,29 +45,11 @@ def single_joints(joint: GraphJoint, sign: float, robot: ImportedRobot) -> Itera
 def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: ImportedRobot) -> Joint:
     if axis.data:
         robot.joint_data[name] = axis.data
-    return Joint(
-        name,
-        kind,
-        "",
-        "",
-        axis=sign * axis.direction,
-        lower=axis.lower,
-        upper=axis.upper,
-        effort_limit=axis.effort_limit,
-        velocity_limit=axis.velocity_limit,
-        damping=axis.damping,
-        friction=axis.friction,
-    )
+    return replace(axis.joint, name=name, type=kind, axis=sign * axis.direction)
 
 
 def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
-    """Turn a joint into a constraint.
-
-    Args:
-        joint: The joint.
-        inside: Of its links: their frames in the URDF, seen from those of the file.
-        robot: Gets the constraint, or a remark.
-    """
+    """Turn a joint into a constraint; frames in the URDF are seen from those of the file."""
     kind = kind_called(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)
@@ -79,8 +61,8 @@ def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRob
         data[role] = frame_data(link, relative(inside[link], joint.seen_from(link)))
     robot.add_constraint(joint.name, data)
     for axis in joint.axes:
-        has = [word for word in ("damping", "friction") if getattr(axis, word)]
-        has += ["limits"] if math.isfinite(axis.lower) or math.isfinite(axis.upper) else []
+        has = [word for word in ("damping", "friction") if getattr(axis.joint, word)]
+        has += ["limits"] if np.isfinite([axis.joint.lower, axis.joint.upper]).any() else []
         has += list(axis.data)
         if has:
             why = "it closes a loop and has no coordinate"

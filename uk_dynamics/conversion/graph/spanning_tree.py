@@ -5,24 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from uk_dynamics.conversion.robot.imported_robot import Data
-from uk_dynamics.model.urdf import Array, Pose
+from uk_dynamics.model.urdf import Array, Joint, Pose
 
 
 @dataclass(frozen=True)
 class Axis:
     """One axis of a joint."""
 
-    direction: Array  # in the frame of the joint, unit, (3,)
-    lower: float  # limits in rad or m, infinite where there are none
-    upper: float
-    effort_limit: float  # infinite where there are none
-    velocity_limit: float
-    damping: float
-    friction: float
-    data: Data  # what goes into the mechanism file: spring and stop
+    joint: Joint  # with its axis and numbers; its name, type and links are those of the tree
+    data: Data = field(default_factory=dict)  # what goes into the mechanism file: spring and stop
+
+    @property
+    def direction(self) -> Array:
+        """In the frame of the whole joint, unit, (3,)."""
+        return self.joint.axis
 
 
 @dataclass(frozen=True)

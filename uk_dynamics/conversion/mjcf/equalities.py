@@ -13,11 +13,11 @@ import numpy as np
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Point
-from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.names import Names, pose_of
 from uk_dynamics.conversion.mjcf.tendons import joints_of, line_of
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import frame_data
-from uk_dynamics.model.urdf import Pose, compose, from_quaternion
+from uk_dynamics.model.urdf import Pose, compose
 
 _POWERS = 5
 _TORQUE_SCALE = 10  # place in the data of a weld; 0 leaves rotations free
@@ -77,11 +77,11 @@ class _Equalities:
         values = np.array(model.eq_data[index], dtype=float)
         if model.eq_objtype[index] == self.mujoco.mjtObj.mjOBJ_SITE:
             bodies = [int(model.site_bodyid[site]) for site in ends]
-            poses = [_pose(model.site_pos[site], model.site_quat[site]) for site in ends]
+            poses = [pose_of(model.site_pos[site], model.site_quat[site]) for site in ends]
         elif connect:
             bodies, poses = list(ends), [Pose(values[:3]), Pose(values[3:6])]
         else:
-            bodies, poses = list(ends), [_pose(values[3:6], values[6:10]), Pose(values[:3])]
+            bodies, poses = list(ends), [pose_of(values[3:6], values[6:10]), Pose(values[:3])]
         data: Data = {"type": kind}
         for role, body, pose in zip(("parent", "child"), bodies, poses, strict=True):
             if connect:
@@ -154,11 +154,6 @@ def _polynomial(sides: list[Side], coefficients: Any) -> Data:
         "expression": f"{one} - {drawn!r} - ({' + '.join(terms)})",
         "names": names,
     }
-
-
-def _pose(position: Any, quaternion: Any) -> Pose:
-    w, x, y, z = quaternion
-    return Pose(np.array(position, dtype=float), from_quaternion([x, y, z, w]))
 
 
 def _word(mujoco: Any, kind: int) -> str:

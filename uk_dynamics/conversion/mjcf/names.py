@@ -6,9 +6,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import WORLD
+from uk_dynamics.model.urdf import WORLD, Pose, from_quaternion
+
+
+def pose_of(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Pose:
+    """A pose of MuJoCo, whose quaternions are w x y z."""
+    w, x, y, z = quaternion
+    return Pose(np.array(position, dtype=float), from_quaternion([x, y, z, w]))
 
 
 class Names:

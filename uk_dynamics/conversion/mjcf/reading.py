@@ -16,7 +16,7 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
-from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.names import Names, pose_of
 from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
@@ -148,7 +148,7 @@ class _Reader:
         kinds = self.mujoco.mjtJoint
         parent = int(model.body_parentid[body])
         joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
-        pose = urdf.Pose(np.array(model.body_pos[body]), _rotation(model.body_quat[body]))
+        pose = pose_of(model.body_pos[body], model.body_quat[body])
         place = urdf.compose(self.moved[parent], pose)
         moved = urdf.Pose()
         if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
@@ -160,11 +160,9 @@ class _Reader:
         else:
             moved = self._series(name, self.names.body(parent), place, list(joints))
         self.moved[body] = moved
-        inertia = _rotation(model.body_iquat[body])
-        turned = inertia @ np.diag(model.body_inertia[body]) @ inertia.T
-        link = urdf.Link(
-            name, float(model.body_mass[body]), np.array(model.body_ipos[body]), turned
-        )
+        center = pose_of(model.body_ipos[body], model.body_iquat[body])
+        turned = center.rotation @ np.diag(model.body_inertia[body]) @ center.rotation.T
+        link = urdf.Link(name, float(model.body_mass[body]), center.translation, turned)
         robot.links.append(moved_link(link, moved))
         if model.body_mocapid[body] >= 0:
             robot.lost(f"body {name}", "is led by mocap; here it stands still")
@@ -173,7 +171,7 @@ class _Reader:
 
     def _free(self, body: int, name: str, joint: int, floating: int | None) -> None:
         start = self.model.qpos0[self.model.jnt_qposadr[joint] :]
-        place = urdf.Pose(np.array(start[:3]), _rotation(start[3:7]))
+        place = pose_of(start[:3], start[3:7])
         quaternion = np.array([*start[4:7], start[3]])
         if body == floating:
             self.robot.place_root("root", place, quaternion)
@@ -257,20 +255,13 @@ class _Reader:
                 self.robot.lost(f"joint {name}", f"higher powers of {polynomial[4:-4]}")
 
 
-def _rotation(quaternion: Any) -> Any:
-    """Rotation matrix of MuJoCo's w x y z."""
-    w, x, y, z = quaternion
-    return urdf.from_quaternion([x, y, z, w])
-
-
 def shapes(
     mujoco: Any, model: Any, names: Names, robot: ImportedRobot
 ) -> Iterator[tuple[int, urdf.Visual]]:
     """The shapes with the numbers of their bodies; what URDF cannot draw becomes remarks."""
     for index in range(model.ngeom):
         body = int(model.geom_bodyid[index])
-        w, x, y, z = model.geom_quat[index]
-        pose = urdf.Pose(np.array(model.geom_pos[index]), urdf.from_quaternion([x, y, z, w]))
+        pose = pose_of(model.geom_pos[index], model.geom_quat[index])
         colour = tuple(float(value) for value in model.geom_rgba[index])
         parts = list(_parts(mujoco.mjtGeom, model.geom_type[index], model.geom_size[index]))
         if not parts:

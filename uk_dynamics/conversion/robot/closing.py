@@ -27,16 +27,7 @@ _LARGEST = 500  # rows whose singular values are computed in a moment
 
 
 def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
-    """Let the loops close: by a wider tolerance, or by dropping limits of joints in loops.
-
-    Args:
-        robot: Gets the tolerance and the remarks.
-        urdf: Its tree.
-        machine: The mechanism as it is in the file.
-
-    Returns:
-        The URDF, without the limits that keep loops from closing.
-    """
+    """Let the loops close, by a wider tolerance, or without limits in the URDF of joints."""
     found = machine.assembly()
     open_by = max(found.violations.values(), default=0.0)
     if found.closed:

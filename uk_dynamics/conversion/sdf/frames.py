@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion, from_rpy, inverse
 
 MODEL = "__model__"
@@ -68,10 +68,8 @@ class Frames:
             raise InputError(f'two elements are named "{name}"; rename one', place=f"model {name}")
         pose = node.find("pose")
         where = default if pose is None else (pose.get("relative_to") or default)
-        try:
+        with located(place=f"{node.tag} {name}"):
             self._given[name] = (read_pose(pose), where)
-        except InputError as error:
-            raise error.located(place=f"{node.tag} {name}") from None
 
     def pose(self, name: str) -> Pose:
         """Pose of a frame in the model."""

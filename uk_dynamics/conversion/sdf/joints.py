@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.sdf.frames import (
     MODEL,
     Frames,
@@ -22,7 +23,7 @@ from uk_dynamics.conversion.sdf.frames import (
     numbers,
     text,
 )
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Array, Pose, compose, relative
 
 _KINDS = ("weld_constraint", "ball_constraint", "linear_bushing_rpy")
@@ -39,10 +40,8 @@ def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Ite
         kind = local_tag(node)
         if not node.tag.endswith(f"}}{kind}") or kind not in _KINDS:
             continue
-        try:
+        with located(place=f"drake:{kind}"):
             found = _joint(node, kind, frames, robot)
-        except InputError as error:
-            raise error.located(place=f"drake:{kind}") from None
         if found is not None:
             yield found
 
@@ -71,7 +70,7 @@ def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) ->
             return None
         robot.changed(f"bushing {' to '.join(ends)}", f"is rigid here, a {word} joint")
         if word == "revolute":
-            axes = (Axis(np.eye(3)[free[0]], -math.inf, math.inf, math.inf, math.inf, 0, 0, {}),)
+            axes = (Axis(turn("", np.eye(3)[free[0]])),)
     places = [frames.pose(end) for end in ends]
     if kind == "ball_constraint":
         points = [numbers(_part(parts, f"ball_constraint_{p}"), 3) for p in ("p_AP", "p_BQ")]
@@ -180,16 +179,16 @@ def _axis(node: ET.Element | None, joint: str, direction: Array, robot: Imported
             coupling: Data = {"type": "joint_coupling", "joints": {joint: 1.0, source: -factor}}
             robot.add_constraint(f"{joint}_mimic", coupling | {"offset": offset})
     lower, upper = number(node, "limit/lower", -math.inf), number(node, "limit/upper", math.inf)
-    return Axis(
-        direction=direction,
+    read = replace(
+        turn("", direction),
         lower=lower if lower > -_ENDLESS else -math.inf,
         upper=upper if upper < _ENDLESS else math.inf,
         effort_limit=_limit(number(node, "limit/effort", math.inf)),
         velocity_limit=_limit(number(node, "limit/velocity", math.inf)),
         damping=amount(node, "dynamics/damping", 0.0),
         friction=amount(node, "dynamics/friction", 0.0),
-        data=data,
     )
+    return Axis(read, data)
 
 
 def _limit(value: float) -> float:

@@ -21,7 +21,7 @@ from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
 from uk_dynamics.conversion.sdf.joints import drake_joints, is_drake_joint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import WORLD, Link, Pose, Visual, compose
 
 _REFERENCES = ("relative_to", "attached_to", "expressed_in")  # attributes that name frames
@@ -30,14 +30,9 @@ _OWN = "__model__"
 
 
 def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element | None, set[str]]:
-    """One model of all that the joints of the world connect; None where there are no such joints.
+    """One model of all that the joints of the world connect, and whom it joins; None without any.
 
-    Args:
-        root: Of the file.
-        axes_in_model: Whether axes are given in the model's frame, as before SDF 1.5.
-
-    Returns:
-        The model, in which ``LINK`` of ``MODEL`` is called ``MODEL_LINK``, and whom it joins.
+    ``LINK`` of ``MODEL`` is called ``MODEL_LINK`` in it.
     """
     world = root.find("world")
     joints = [] if world is None else world.findall("joint")
@@ -54,16 +49,12 @@ def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element 
         added = copy.deepcopy(joint)
         for node in added.iter():
             if node.tag in _ENDS:
-                node.text = _global((node.text or "").strip())
+                node.text = (node.text or "").strip().replace("::", "_")
             for key in _REFERENCES:
-                if node.get(key):
-                    node.set(key, _global(node.get(key, "")))
+                if key in node.attrib:
+                    node.set(key, node.get(key, "").replace("::", "_"))
         whole.append(added)
     return whole, joined
-
-
-def _global(name: str) -> str:
-    return name.replace("::", "_")
 
 
 def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool) -> None:
@@ -191,17 +182,13 @@ class _Reader:
 
     def _body(self, name: str) -> tuple[Link, list[Visual]]:
         node = self.elements[name]
-        try:
+        with located(place=f"link {name}"):
             link = read_link(node, self.robot)
             return link, read_visuals(node, self.robot, self.directory)
-        except InputError as error:
-            raise error.located(place=f"link {name}") from None
 
     def _joint(self, node: ET.Element) -> GraphJoint:
-        try:
+        with located(place=f"joint {node.get('name', '')}"):
             return read_joint(node, self.frames, self.robot, axes_in_model=self.axes_in_model)
-        except InputError as error:
-            raise error.located(place=f"joint {node.get('name', '')}") from None
 
     def _remark_the_rest(self) -> None:
         pose = self.model.find("pose")

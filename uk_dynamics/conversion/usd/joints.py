@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.usd.scene import Frame, Scene, axis_of, rotation_of, usd_module
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, inverse
 
 _KINDS = {
@@ -36,13 +36,7 @@ class _Freedom:
 
 
 class Joints:
-    """Reads the joints of a scene.
-
-    Args:
-        scene: The scene.
-        bodies: Its rigid bodies, name by path; what stands still is not among them.
-        robot: Gets motors and remarks.
-    """
+    """Reads the joints of a scene, of whose bodies that move the names are given by path."""
 
     def __init__(self, scene: Scene, bodies: Mapping[str, str], robot: ImportedRobot) -> None:
         self.scene = scene
@@ -52,10 +46,8 @@ class Joints:
     def read(self, prim: Any) -> GraphJoint | None:
         """A joint; None where it holds nothing, or has no counterpart."""
         name = self.scene.name(prim)
-        try:
+        with located(place=f"joint {name}"):
             return self._read(prim, name)
-        except InputError as error:
-            raise error.located(place=f"joint {name}") from None
 
     def _read(self, prim: Any, name: str) -> GraphJoint | None:
         joint = usd_module("UsdPhysics").Joint(prim)
@@ -170,7 +162,7 @@ class Joints:
         friction = prim.GetAttribute("physxJoint:jointFriction")
         if friction and friction.Get():
             self.robot.lost(f"joint {name}", "physxJoint:jointFriction, a part of the load")
-        return Axis(freedom.axis, lower, upper, math.inf, math.inf, 0.0, 0.0, data)
+        return Axis(replace(turn("", freedom.axis), lower=lower, upper=upper), data)
 
     def _motor(self, prim: Any, name: str, freedom: _Freedom) -> None:
         """A drive is a motor; its law is not carried over."""

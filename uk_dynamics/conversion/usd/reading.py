@@ -24,7 +24,7 @@ from uk_dynamics.conversion.usd.scene import (
     seen_from,
     usd_module,
 )
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Link, Pose, Visual
 
 _SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
@@ -263,11 +263,9 @@ class _Reader:
 
     def _link(self, name: str) -> tuple[Link, list[Visual]]:
         prim = self.prims[name]
-        try:
+        with located(place=f"body {name}"):
             link = read_link(self.scene, prim, self.robot)
             return link, read_visuals(self.scene, prim, self.robot)
-        except InputError as error:
-            raise error.located(place=f"body {name}") from None
 
     def _first(self, everything: list[Any]) -> str:
         """The body that floats: the root of an articulation, or the first."""

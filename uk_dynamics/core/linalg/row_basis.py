@@ -55,6 +55,22 @@ class RowSpace(Protocol):
         """Whether the multiplier of each row is unique, (m,)."""
 
 
+def spanning_rows(rows: Array, least: float) -> Array:
+    """Orthonormal rows with the span of others, (r, n).
+
+    Args:
+        rows: Of any lengths, (m, n); those not longer than the least part act on nothing.
+        least: Part of the largest singular value of the rows at unit norm that counts as none.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    acting = lengths > least
+    if not acting.any():
+        return rows[:0]
+    _, sizes, directions = np.linalg.svd(rows[acting] / lengths[acting, None], full_matrices=False)
+    found: Array = directions[sizes > least * sizes[0]]
+    return found
+
+
 def projector_basis(projector: Array, rank: int) -> Array:
     """Orthonormal basis of the range of an orthogonal projector, (n, rank).
 
