@@ -78,8 +78,6 @@ def switch(
 
 def present_values(mechanism: ResolvedMechanism, state: State, name: str) -> Array:
     """What the rows of a constraint have now, in the units of their reference, (rows,)."""
-    from scipy.optimize import root
-
     constraints = mechanism.constraints
     rows = constraints.slices[name]
     unit = constraints.position_rows[rows] / constraints.reference_scale[rows]
