@@ -493,9 +493,9 @@ def _period_answers(
     if servo.call.periods is None or (python.internal and mechanism.local is not None):
         return
     memory = ControlMemory(tasks)
-    fresh = python._memory.numbers.copy()
-    memory.numbers[:] = fresh
+    memory.numbers[:] = python._memory.numbers
     own = CompiledServo(tasks, python._evaluator, memory=memory.numbers, verified=True)
+    fresh = memory.numbers.copy()  # with the place of tables, where there are any
     period = CompiledPeriod(own, tasks, memory, python._settings)
 
     def measured(trial: Trial) -> Iterator[State]:
