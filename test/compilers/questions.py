@@ -166,7 +166,8 @@ def lanes_program() -> Path:
     compiler = find_compiler()
     assert compiler is not None
     made = Path(os.environ["XDG_CACHE_HOME"], "lanes_values")
-    options = [*FLAGS, "-O3", *compiler.options, f"-I{_C}"]
+    made.with_name("uk_lanes.h").touch()  # all of it is in lanes.c
+    options = [*FLAGS, "-O3", *compiler.options, f"-I{_C}", f"-I{made.parent}"]
     command = [*compiler.command, *options, str(_LANES), "-lm", "-o", str(made)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

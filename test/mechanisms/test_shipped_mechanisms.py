@@ -222,8 +222,12 @@ def test_tasks_are_within_reach_of_the_motors(task_file):
     assert rank(A @ free_motions(mechanism, q)) == len(A)
 
 
-# The review lets its arm start off the constraint, to show how the control brings it there.
-OFF_AT_FIRST = ("flexible_joint_arm_links", "flexible_joint_arm_with_rotors_links")
+# The review lets its arm start off the constraint, to show how the control brings it there;
+# momentum carries the slider crank, which therefore begins in motion.
+OFF_AT_FIRST = (
+    *("flexible_joint_arm_links", "flexible_joint_arm_with_rotors_links"),
+    "slider_crank_turn",
+)
 
 
 @pytest.mark.parametrize("task_file", [name for name in TASK_FILES if name not in OFF_AT_FIRST])

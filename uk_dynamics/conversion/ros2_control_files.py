@@ -87,14 +87,20 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
                 if len(motor.joints) > 1
                 else f"write joint: {joint}, and give the factor {factor:g} to its drive"
             )
-            problem = f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
-            problem += f"their own effort; {remedy}"
+            problem = (
+                f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
+                f"their own effort; {remedy}"
+            )
         elif joint in owner:
-            problem = f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a '
-            problem += "joint one effort; combine them into one motor"
+            problem = (
+                f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a '
+                "joint one effort; combine them into one motor"
+            )
         elif joint in followers:
-            problem = f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints '
-            problem += f"no command; drive {followers[joint]}"
+            problem = (
+                f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints '
+                f"no command; drive {followers[joint]}"
+            )
         if problem:
             raise InputError(problem, file=file, place=f"actuators.{motor.name}")
         owner[joint] = motor.name

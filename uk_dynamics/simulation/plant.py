@@ -239,17 +239,22 @@ class Plant:
     def _answer_along(self, state: State) -> Array:
         """Acceleration of a state, (nv,).
 
-        Where the rank of its rows is not the one before, in a singular configuration, it is that of
-        a state a little further along the motion that has it; C has the same in ``motion.c``.
+        Where the rank of its rows is not the one before, in a singular configuration, it is the
+        mean of states a little further back and forth along the motion that have it; C has the same
+        in ``motion.c``.
         """
         found = self.dynamics.evaluate(state, self.inputs)
         usual, self._rank = self._rank, found.rank
         speed, way = float(np.abs(state.v).max(initial=0.0)), BEYOND
-        while usual not in (None, self._rank) and speed > 0.0 and way <= FARTHEST_BEYOND:
-            q = self.model.integrate(state.q, way / speed * state.v)
-            beyond = self.dynamics.evaluate(State(state.t, q, state.v), self.inputs)
-            if beyond.rank == usual:
-                self._rank, found = usual, beyond
+        if usual in (None, found.rank) or not speed > 0.0:
+            return found.qdd
+        while way <= FARTHEST_BEYOND:
+            step = way / speed * state.v
+            sides = [self.model.integrate(state.q, side * step) for side in (-1.0, 1.0)]
+            ends = [self.dynamics.evaluate(State(state.t, q, state.v), self.inputs) for q in sides]
+            if all(end.rank == usual for end in ends):
+                self._rank = usual
+                return 0.5 * (ends[0].qdd + ends[1].qdd)
             way *= 2.0
         return found.qdd
 

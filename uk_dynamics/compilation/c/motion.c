@@ -79,23 +79,29 @@ static double uk_largest(const double *x, const double *y) {
   return largest;
 }
 
-/* Acceleration of the state in the memory; where the rank of its rows is not the one before, of a
- * state a little further along the motion that has it, as simulation/plant.py has it. */
+/* Acceleration of the state in the memory; where the rank of its rows is not the one before, the mean
+ * of states a little further back and forth along the motion that have it, as simulation/plant.py has
+ * it. */
 static int uk_answer_along(uk_memory *m, uk_motion *c) {
   const int failed = c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
   const double usual = c->rank, here = c->rank = m->rank;
   if (failed || usual < 0.0 || here == usual) return failed;
   const double speed = uk_largest(m->v, NULL);
   if (!(speed > 0.0)) return 0;
-  double q[UK_NQ], qdd[UK_NV];
+  double q[UK_NQ], qdd[UK_NV], mean[UK_NV];
   memcpy(q, m->q, sizeof q), memcpy(qdd, m->qdd, sizeof qdd);
   for (double way = UK_BEYOND; c->rank == here && way <= UK_FARTHEST_BEYOND; way *= 2.0) {
-    uk_reach(q, way / speed, m->v, m->q);
-    if (!uk_answer(m, 0) && m->rank == usual) c->rank = usual;
+    int fits = 1;
+    for (int side = -1; side < 2; side += 2) {
+      uk_reach(q, side * way / speed, m->v, m->q);
+      fits = fits && !uk_answer(m, 0) && m->rank == usual;
+      for (int i = 0; i < UK_NV; ++i) mean[i] = 0.5 * m->qdd[i] + (side < 0 ? 0.0 : mean[i]);
+    }
+    if (fits) c->rank = usual;
   }
   memcpy(m->q, q, sizeof q);
   if (c->kept) ((uk_kept *)c->kept)->known = 0;
-  if (c->rank == here) memcpy(m->qdd, qdd, sizeof qdd);
+  memcpy(m->qdd, c->rank == here ? qdd : mean, sizeof qdd);
   return 0;
 }
 

@@ -495,8 +495,12 @@ def _period_answers(
     memory = ControlMemory(tasks)
     memory.numbers[:] = python._memory.numbers
     own = CompiledServo(tasks, python._evaluator, memory=memory.numbers, verified=True)
-    fresh = memory.numbers.copy()  # with the place of tables, where there are any
     period = CompiledPeriod(own, tasks, memory, python._settings)
+    try:
+        period.set()
+    except ForeignReferenceError:  # such periods are in Python
+        return
+    fresh = memory.numbers.copy()  # with which rows act, and the place of tables
 
     def measured(trial: Trial) -> Iterator[State]:
         t, q, v = trial.state.t, trial.state.q, trial.state.v
