@@ -96,16 +96,7 @@ _FIELDS = frozenset(field.name for field in fields(Command))
 
 
 class CompiledPeriod:
-    """Control periods of a servo controller in C, on the memory of that controller.
-
-    Attributes:
-        servo: Which evaluates the law.
-        law: What C calls.
-        tasks: Whose law it is.
-        remembered: See :class:`ControlInC`.
-        memory: Of the controller.
-        call: One period.
-    """
+    """Control periods of a servo controller in C, on its memory: a :class:`ControlInC`."""
 
     def __init__(
         self,
