@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,10 +16,18 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
 from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    WrongLibraryError,
+    compare,
+    trials,
+    verify,
+)
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import METHODS, Backend, ControlInC
+from uk_dynamics.mechanism.dynamics import METHODS, Backend, ControlInC, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -41,6 +50,9 @@ class _LawOfTasks(ControlInC, Protocol):
     """A servo law in C."""
 
     tasks: Tasks
+
+    def another(self, *, control_period: float, backend: Backend) -> Controller:
+        """A controller of the same tasks, with the settings of their file."""
 
 
 class _Motion(NamedTuple):
@@ -96,6 +108,7 @@ def simulate_many(
     Raises:
         InputError: Numbers of mechanisms, states and controllers differ; or as of :func:`simulate`.
         SimulationError: As of :func:`simulate`.
+        WrongLibraryError: With ``compiled``: what moves them in C answers otherwise than Python.
     """
     each = [mechanisms] * len(states) if isinstance(mechanisms, Mechanism) else list(mechanisms)
     counts = {len(each), len(states), len(controllers)}
@@ -183,9 +196,58 @@ def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
     if backend == "cached" and not is_cached(subject, Library.CLOSED_LOOPS):
         return 'they are not compiled; backend="compiled" does it once'
     try:
-        return CompiledCrowd(subject)
+        crowd = CompiledCrowd(subject)
+        if isinstance(law, _LawOfTasks):
+            mechanism, another = motions[0].mechanism, law.another
+            name = f"closed loops of {mechanism.name}"
+            verify(crowd.path, name, lambda: _answers(crowd, mechanism, another))
+    except WrongLibraryError as error:
+        if backend == "compiled":
+            raise
+        return str(error)
     except CompilationError as error:
         return str(error)
+    return crowd
+
+
+_PERIOD = 1e-3  # s
+_PERIODS = 3
+
+
+def _answers(
+    crowd: CompiledCrowd, mechanism: Mechanism, controller: Callable[..., Controller]
+) -> Iterator[Comparison]:
+    """Compare some control periods of closed loops in every lane with those of Python."""
+    duration = _PERIODS * _PERIOD
+    law = partial(controller, control_period=_PERIOD)
+
+    def expected(trial: Trial) -> dict[str, Array]:
+        end = simulate(
+            mechanism,
+            State(0.0, trial.state.q, trial.state.v),
+            duration,
+            controller=law(backend="interpreted"),
+            control_period=_PERIOD,
+            method="rk4",
+            step=_PERIOD,
+            sample_period=duration,
+            backend="interpreted",
+        )
+        return {"closed loops": np.concatenate([end.q[-1], end.v[-1]])}
+
+    def compiled(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+        states = [State(0.0, trial.state.q, trial.state.v) for trial in given]
+        motions = [_prepared(mechanism, x, law(backend="compiled"), "compiled") for x in states]
+        instants = periods(0.0, duration, duration, _PERIOD, 0.0)
+        late = 0.0, same_instant(duration, _PERIOD)
+        end = _moved(crowd, motions, instants, _PERIOD, method="rk4", delay=late, threads=1)
+        return [
+            None if end.stopped[k] else {"closed loops": np.concatenate([end.q[k], end.v[k]])}
+            for k in range(len(given))
+        ]
+
+    given = trials(mechanism, InterpretedDynamics(mechanism))[:2]
+    yield from compare(mechanism, expected, compiled, given, -(-crowd.width // len(given)))
 
 
 def _moved(

@@ -24,10 +24,13 @@ from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.compilation.verification import WrongLibraryError, batch_answers
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.control.servo.compiled_period import PeriodCall
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.simulation import simulate_many
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
@@ -89,6 +92,46 @@ def test_laws_are_tried() -> None:
     tasks = Tasks.from_file("five_bar_track", machine)
     with pytest.raises(WrongLibraryError, match="the servo law of five_bar"):
         CompiledServo(tasks, InterpretedServo(tasks))
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_closed_loops_are_tried(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    wrong = library_of(tasks, Library.CLOSED_LOOPS)
+    monkeypatch.delenv("CC")
+    start = machine.start(tasks=tasks)
+
+    def ends(backend: str) -> list[np.ndarray]:
+        laws = [ServoController(machine, tasks, control_period=1e-3) for _ in range(2)]
+        found = simulate_many(
+            machine, [start] * 2, 0.02, controllers=laws, control_period=1e-3, backend=backend
+        )
+        return [one.q[-1] for one in found]
+
+    alone = ends("interpreted")
+    monkeypatch.setattr(
+        "uk_dynamics.compilation.runtime.compiled_crowd.library_of",
+        lambda subject, kind=None: wrong if kind else library_of(subject),
+    )
+    with pytest.raises(WrongLibraryError, match=r"closed loops of five_bar .* closed loops is off"):
+        ends("compiled")
+    with caplog.at_level(logging.INFO):
+        # to rounding: the plant is compiled here and interpreted there
+        np.testing.assert_allclose(ends("auto"), alone, rtol=0.0, atol=1e-12)
+    assert "closed loops is off by" in caplog.text
+
+
+def test_control_periods_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = shipped("five_bar")
+    tasks = Tasks.from_file("five_bar_sweep", machine)
+    right = PeriodCall.run
+    monkeypatch.setattr(PeriodCall, "run", lambda *given: (1.0 + 1e-6) * right(*given))
+    with pytest.raises(WrongLibraryError, match="efforts of control periods is off"):
+        ServoController(machine, tasks, backend="compiled")
 
 
 def test_a_fault_in_one_lane_is_found() -> None:

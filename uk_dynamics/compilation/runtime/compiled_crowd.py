@@ -61,7 +61,9 @@ class CompiledCrowd:
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
-        self._library = ctypes.CDLL(str(library_of(subject, Library.CLOSED_LOOPS)))
+        #: The file, in the cache.
+        self.path = library_of(subject, Library.CLOSED_LOOPS)
+        self._library = ctypes.CDLL(str(self.path))
         mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
         self._allocate = None
         if isinstance(subject, Tasks):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
-from uk_dynamics.compilation.verification import servo_answers, verify
+from uk_dynamics.compilation.verification import Comparison, servo_answers, verify
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import StateError
@@ -141,6 +142,8 @@ class CompiledServo:
         *,
         friction: bool = True,
         memory: Array | None = None,
+        periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
+        verified: bool = False,
     ) -> None:
         """Load the library; compile it when it is not in the cache.
 
@@ -149,6 +152,8 @@ class CompiledServo:
             otherwise: Answers what C does not.
             friction: Whether friction and damping are fed forward.
             memory: On which C works, as :class:`ServoLayout` has it; None: a fresh one.
+            periods: Compares control periods of this law as well, before the library is used.
+            verified: Whether the library is known to answer rightly, or about to be tried.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
@@ -178,7 +183,13 @@ class CompiledServo:
         self._response_shape = (-1, layout.motors)
         reference = InterpretedDynamics(tasks.mechanism)
         name = f"the servo law of {tasks.mechanism.name}"
-        verify(library, name, lambda: servo_answers(tasks, reference, otherwise, self))
+
+        def comparisons() -> Iterator[Comparison]:
+            yield from servo_answers(tasks, reference, otherwise, self)
+            yield from periods(self) if periods else ()
+
+        if not verified:
+            verify(library, name, comparisons)
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure."""

@@ -5,6 +5,7 @@
 from uk_dynamics.compilation.verification.answers import (
     batch_answers,
     derivative_answers,
+    each,
     motion_answers,
     servo_answers,
     state_answers,
@@ -30,6 +31,7 @@ __all__ = [
     "check_program",
     "compare",
     "derivative_answers",
+    "each",
     "motion_answers",
     "servo_answers",
     "state_answers",

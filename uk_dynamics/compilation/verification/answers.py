@@ -40,7 +40,8 @@ _DIFFERENTIATED = 2  # states: in Python, one takes up to 70 ms
 _ROLLED = 2  # trajectories: each costs the reference as much as some ten evaluations
 
 
-def _each(answer: Callable[[Trial], Found]) -> Callable[[Sequence[Trial]], list[Found]]:
+def each(answer: Callable[[Trial], Found]) -> Callable[[Sequence[Trial]], list[Found]]:
+    """Answers at many states, one after the other."""
     return lambda given: [answer(trial) for trial in given]
 
 
@@ -66,7 +67,7 @@ def state_answers(
     def compiled(trial: Trial) -> Found:
         return evaluate(trial.state, Inputs(tau=trial.tau))
 
-    yield from compare(mechanism, expected, _each(compiled), trials(mechanism, reference))
+    yield from compare(mechanism, expected, each(compiled), trials(mechanism, reference))
 
 
 def motion_answers(
@@ -96,7 +97,7 @@ def motion_answers(
             return None
         return {"projection": found[0], "projected velocity": found[1]}
 
-    yield from compare(mechanism, expected, _each(compiled), given)
+    yield from compare(mechanism, expected, each(compiled), given)
     for method in ("rk4", "semi_implicit_euler"):
         name = f"a step of {method}"
 
@@ -113,7 +114,7 @@ def motion_answers(
                 return None
             return {name: np.concatenate([end.state.q, end.state.v])}
 
-        yield from compare(mechanism, stepped, _each(moved), given[:2])
+        yield from compare(mechanism, stepped, each(moved), given[:2])
 
 
 def _rolled(reference: Dynamics, trial: Trial, method: str) -> Array:
@@ -232,7 +233,7 @@ def servo_answers(
         return answered
 
     given = trials(tasks.mechanism, reference)
-    yield from compare(tasks.mechanism, answer(interpreted), _each(answer(compiled)), given)
+    yield from compare(tasks.mechanism, answer(interpreted), each(answer(compiled)), given)
 
 
 def derivative_answers(

@@ -96,7 +96,11 @@ _FIELDS = frozenset(field.name for field in fields(Command))
 
 
 class CompiledPeriod:
-    """Control periods of a servo controller in C, on its memory: a :class:`ControlInC`."""
+    """Control periods of a servo controller in C, on its memory: a :class:`ControlInC`.
+
+    ``another`` makes another controller of the same tasks; arguments are those of
+    :class:`ServoController`, by name.
+    """
 
     def __init__(
         self,
@@ -104,10 +108,11 @@ class CompiledPeriod:
         tasks: Tasks,
         memory: ControlMemory,
         settings: Callable[[], Settings],
+        another: Callable[..., Any] | None = None,
     ) -> None:
         self.servo, self.tasks = servo, tasks
         self.remembered: tuple[NDArray[Any], ...] = (memory.remembered,)
-        self.memory, self._settings = memory, settings
+        self.memory, self._settings, self.another = memory, settings, another
         self._preload = memory.fields["preload"]
         self._control = CompiledControl(servo, tasks)
         self._scale = tasks.constraints.reference_scale

@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from uk_dynamics.compilation import Selection, choose, chosen
 from uk_dynamics.compilation.runtime import CompiledServo, Deferred
+from uk_dynamics.compilation.verification import Comparison
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
@@ -26,8 +29,12 @@ def servo_evaluator(
     *,
     friction: bool = True,
     memory: Array | None = None,
+    periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
 ) -> ServoEvaluator:
-    """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`."""
+    """The evaluator of the servo law of tasks; in C, on a memory as of :class:`ServoLayout`.
+
+    Control periods are compared before its library is used for the first time.
+    """
     asked = Selection.of(selection, "wait")
     choice = choose(tasks, asked)
     if choice == "gpu":
@@ -35,7 +42,7 @@ def servo_evaluator(
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
 
     def compiled() -> ServoEvaluator:
-        return CompiledServo(tasks, interpreted, friction=friction, memory=memory)
+        return CompiledServo(tasks, interpreted, friction=friction, memory=memory, periods=periods)
 
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 

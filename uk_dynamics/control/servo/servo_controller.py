@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 
 from uk_dynamics.compilation import Selection
-from uk_dynamics.compilation.runtime import ControlMemory, ForeignReferenceError
+from uk_dynamics.compilation.runtime import CompiledServo, ControlMemory, ForeignReferenceError
+from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command, require_motors
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
@@ -27,6 +29,7 @@ from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
+    InterpretedDynamics,
     ServoOutcome,
     TrackingErrors,
     require_finite,
@@ -122,7 +125,11 @@ class ServoController:
         if friction not in ("model", "none"):
             raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
         self._evaluator = servo_evaluator(
-            tasks, backend, friction=friction == "model", memory=memory.numbers
+            tasks,
+            backend,
+            friction=friction == "model",
+            memory=memory.numbers,
+            periods=partial(_period_answers, mechanism, tasks),
         )
         self.limits = MotorLimits(mechanism, control_period, memory.limits)
         self.prediction: Prediction | None = None
@@ -416,7 +423,8 @@ class ServoController:
         if self.structure and not self.mechanism.follows_references:
             return f"what {', '.join(self.structure)} follows"
         if self._in_c is None:
-            self._in_c = CompiledPeriod(servo, self.tasks, self._memory, self._settings)
+            another = partial(ServoController, self.mechanism, self.tasks)
+            self._in_c = CompiledPeriod(servo, self.tasks, self._memory, self._settings, another)
         return self._in_c
 
     def _settings(self) -> Settings:
@@ -472,3 +480,40 @@ class ServoController:
 def _caused(outcome: ServoOutcome, efforts: Array) -> dict[str, Any]:
     """The motion that efforts cause, and that without them."""
     return {"qdd": outcome.qdd + outcome.response(efforts), "free": outcome.free}
+
+
+_PERIOD = 1e-3  # s
+
+
+def _period_answers(
+    mechanism: Mechanism, tasks: Tasks, servo: CompiledServo
+) -> Iterator[Comparison]:
+    """Compare efforts of control periods in C with those of the same steps in Python."""
+    python = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
+    if servo.call.periods is None or (python.internal and mechanism.local is not None):
+        return
+    memory = ControlMemory(tasks)
+    fresh = python._memory.numbers.copy()
+    memory.numbers[:] = fresh
+    own = CompiledServo(tasks, python._evaluator, memory=memory.numbers, verified=True)
+    period = CompiledPeriod(own, tasks, memory, python._settings)
+
+    def measured(trial: Trial) -> Iterator[State]:
+        t, q, v = trial.state.t, trial.state.q, trial.state.v
+        for k in range(3):
+            yield State(t + k * _PERIOD, mechanism.model.integrate(q, k * _PERIOD * v), v)
+
+    def expected(trial: Trial) -> dict[str, Array]:
+        python.reset()
+        efforts = [python.command(state).efforts for state in measured(trial)]
+        return {"efforts of control periods": np.concatenate(efforts)}
+
+    def compiled(trial: Trial) -> dict[str, Array] | None:
+        memory.numbers[:] = fresh
+        efforts = [x for state in measured(trial) if (x := period.efforts(state)) is not None]
+        return (
+            {"efforts of control periods": np.concatenate(efforts)} if len(efforts) == 3 else None
+        )
+
+    given = trials(mechanism, InterpretedDynamics(mechanism))[:2]
+    yield from compare(mechanism, expected, each(compiled), given)
