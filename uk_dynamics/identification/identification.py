@@ -28,7 +28,7 @@ from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_
 from uk_dynamics.identification.possible_values import (
     GENEROUS,
     Estimate,
-    Labels,
+    estimates,
     possible_values,
     whole_body,
 )
@@ -350,10 +350,10 @@ def fit(
     random = regressor.equations(random_motions(regressor, around), first.joints)
     limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
     held_out_fit = _fit([x.at(behind) for x in checked], values - files)
-    labels = Labels(parameters, values, sizes, limits, trusted=_trusted(held_out_fit))
+    deviations, trusted = np.sqrt(covariance.diagonal()), _trusted(held_out_fit)
     return Identification(
         mechanism=regressor.mechanism,
-        estimates=labels.estimates(np.sqrt(covariance.diagonal())),
+        estimates=estimates(parameters, values, deviations, sizes, limits, trusted=trusted),
         covariance=covariance,
         determined=int(told.sum()),
         limits=limits,

@@ -176,48 +176,36 @@ class Estimate:
     status: str
 
 
-class Labels:
-    """How well parameters are known, in a word."""
+def estimates(
+    parameters: Sequence[LinearParameter],
+    values: Array,
+    deviations: Array,
+    sizes: Array,
+    limits: Identifiability,
+    *,
+    trusted: bool,
+) -> tuple[Estimate, ...]:
+    """Values with their standard deviations, (p,) each, and in a word how well they are known."""
+    expected = np.maximum(sizes, np.abs(values))
+    alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
+    given = np.array([parameter.size > 0.0 for parameter in parameters])
+    # other sizes are those at which a parameter alone would make GENEROUS times all efforts
+    unnoticed = np.where(given, 0.0, _NEGLIGIBLE / GENEROUS * sizes)
+    own = np.abs(values)
+    for body in whole_links(parameters):
+        mass = abs(values[body[0]])
+        extent = abs(float(np.trace(pseudo_inertia(values[body])[:3, :3])))  # second moment
+        own[body] = np.maximum(own[body], [mass, *[np.sqrt(mass * extent)] * 3, *[extent] * 6])
 
-    def __init__(
-        self,
-        parameters: Sequence[LinearParameter],
-        values: Array,
-        sizes: Array,
-        limits: Identifiability,
-        *,
-        trusted: bool,
-    ) -> None:
-        self._parameters, self._values, self._trusted = parameters, values, trusted
-        self._expected = np.maximum(sizes, np.abs(values))
-        self._without_effect = set(limits.without_effect)
-        self._alone = {next(iter(x.terms)) for x in limits.base if len(x.terms) == 1}
-        given = np.array([parameter.size > 0.0 for parameter in parameters])
-        # other sizes are those at which a parameter alone would make GENEROUS times all efforts
-        self._unnoticed = np.where(given, 0.0, _NEGLIGIBLE / GENEROUS * sizes)
-        self._own = np.abs(values)
-        for body in whole_links(parameters):
-            mass, extent = abs(values[body[0]]), _second_moment(values[body])
-            units = [mass, *[np.sqrt(mass * extent)] * 3, *[extent] * 6]
-            self._own[body] = np.maximum(self._own[body], units)
-
-    def estimates(self, deviations: Array) -> tuple[Estimate, ...]:
-        """All of them, with the standard deviations (p,)."""
-        return tuple(
-            Estimate(parameter, float(self._values[p]), float(x), self._status(p, float(x)))
-            for p, (parameter, x) in enumerate(zip(self._parameters, deviations, strict=True))
-        )
-
-    def _status(self, p: int, deviation: float) -> str:
-        name = self._parameters[p].name
-        if name in self._without_effect:
+    def status(p: int, name: str) -> str:
+        if name in limits.without_effect:
             return "no effect"
-        if deviation > _TOLD_ALONE * self._expected[p]:
-            return "undetermined" if name in self._alone else "combined"
-        known = deviation <= max(_IDENTIFIED * self._own[p], self._unnoticed[p])
-        return "identified" if known and self._trusted else "uncertain"
+        if deviations[p] > _TOLD_ALONE * expected[p]:
+            return "undetermined" if name in alone else "combined"
+        known = deviations[p] <= max(_IDENTIFIED * own[p], unnoticed[p])
+        return "identified" if known and trusted else "uncertain"
 
-
-def _second_moment(ten: Array) -> float:
-    """Of the mass of a body about the origin of its link, in kg m²."""
-    return abs(float(np.trace(pseudo_inertia(ten)[:3, :3])))
+    return tuple(
+        Estimate(parameter, float(values[p]), float(deviations[p]), status(p, parameter.name))
+        for p, parameter in enumerate(parameters)
+    )

@@ -96,17 +96,10 @@ _FIELDS = frozenset(field.name for field in fields(Command))
 
 
 class CompiledPeriod:
-    """Control periods of a servo controller in C, on the memory of that controller.
+    """Control periods of a servo controller in C, on its memory: a :class:`ControlInC`.
 
-    Attributes:
-        servo: Which evaluates the law.
-        law: What C calls.
-        tasks: Whose law it is.
-        remembered: See :class:`ControlInC`.
-        memory: Of the controller.
-        call: One period.
-        another: Makes another controller of the same tasks; arguments are those of
-            :class:`ServoController`, by name.
+    ``another`` makes another controller of the same tasks; arguments are those of
+    :class:`ServoController`, by name.
     """
 
     def __init__(

@@ -16,11 +16,7 @@ class EffortTransfer:
 
     The new law acts at once, with all its feedback. The offset starts as the difference between
     the last old and the first new efforts, and decays as 1 − 3s² + 2s³. The sum stays within the
-    limits, rate limits included.
-
-    Attributes:
-        limits: Of the sum.
-        memory: On which C works too.
+    limits, rate limits included. C works on the same memory.
     """
 
     def __init__(self, limits: MotorLimits) -> None:

@@ -58,14 +58,11 @@ class DeferredServo:
     """A :class:`ServoEvaluator` that is interpreted until it is compiled; both agree to rounding.
 
     It changes over between two evaluations of the law, never within one.
-
-    Attributes:
-        last: What answered last.
     """
 
     def __init__(self, deferred: Deferred[ServoEvaluator]) -> None:
         self._deferred = deferred
-        self.last = deferred.current()
+        self.last = deferred.current()  # what answered last
 
     def current(self) -> ServoEvaluator:
         """What answers from now on."""

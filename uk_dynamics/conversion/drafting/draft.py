@@ -70,12 +70,11 @@ def draft(
     cuts = list(candidate_cuts(model, q))
     chosen = [cut for cut in cuts if cut.likely]
     report = drafter.examine(chosen) or drafter.examine_roughly(chosen)
-    doubtful: list[CandidateCut] = []
     while report is None:  # what does not close is left to the user, the worst first
-        doubtful.append(drafter.worst(chosen))
-        chosen.remove(doubtful[-1])
+        drafter.doubtful.append(drafter.worst(chosen))
+        chosen.remove(drafter.doubtful[-1])
         report = drafter.examine(chosen)
-    others = [cut for cut in cuts if cut not in chosen]
+    drafter.others = [cut for cut in cuts if cut not in chosen]
     if not all(cut.closed for cut in chosen):
         drafter.start_closed(chosen, given)
         report = drafter.examine(chosen) or report
@@ -83,8 +82,8 @@ def draft(
     if not all(cut.closed for cut in closed):
         drafter.start_closed(closed, given)
     branch = drafter.branch(closed, given) if closed else ""
-    text = drafter.text(closed, others, doubtful, report, branch)
-    return Draft(text, closed, tuple(others), tuple(drafter.motors), branch, report)
+    text = drafter.text(closed, report, branch)
+    return Draft(text, closed, tuple(drafter.others), tuple(drafter.motors), branch, report)
 
 
 def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
@@ -119,6 +118,8 @@ class _Drafter:
         self.guess = dict(guess)
         self.motors = motor_guesses(description)
         self.tolerance = 0.0  # of the closure; 0 is that of the schema
+        # cuts that are only mentioned, and those of them with which loops do not close
+        self.others, self.doubtful = list[CandidateCut](), list[CandidateCut]()
 
     def examine(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
         """What the mechanism is with these cuts; None where they do not close."""
@@ -204,18 +205,11 @@ class _Drafter:
         self.guess |= {name: round(value, 4) for name, value in positions.items()}
 
     def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
-        text = "\n".join(self._body(cuts, (), ()))
+        text = "\n".join(self._body(cuts))
         spec = MechanismSpec.from_text(text, file="draft", directory=self.directory)
         return Mechanism.from_spec(spec)
 
-    def text(
-        self,
-        cuts: Sequence[CandidateCut],
-        others: Sequence[CandidateCut],
-        doubtful: Sequence[CandidateCut],
-        report: MechanismReport,
-        branch: str,
-    ) -> str:
+    def text(self, cuts: Sequence[CandidateCut], report: MechanismReport, branch: str) -> str:
         """The whole file."""
         head = comment(
             f"Mechanism of {self.description.source}, drafted by uk_dynamics init. What is marked"
@@ -231,14 +225,9 @@ class _Drafter:
         found += f" rank {report.rank}, mobility {report.mobility}, {report.actuation}"
         if branch:
             found += f". Branch of the loops: {branch}"
-        return "\n".join([*head, "#", *comment(found), *self._body(cuts, others, doubtful)]) + "\n"
+        return "\n".join([*head, "#", *comment(found), *self._body(cuts)]) + "\n"
 
-    def _body(
-        self,
-        cuts: Sequence[CandidateCut],
-        others: Sequence[CandidateCut],
-        doubtful: Sequence[CandidateCut],
-    ) -> list[str]:
+    def _body(self, cuts: Sequence[CandidateCut]) -> list[str]:
         lines = ["schema: 1", "model:"]
         lines += [f"  {key}: {flow(value)}" for key, value in self.model.items()]
         lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
@@ -250,16 +239,11 @@ class _Drafter:
         lines += motor_lines(self.motors, self.description)
         if self.guess:
             lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; others at 0")
-        lines += self._constraints(cuts, others, doubtful)
+        lines += self._constraints(cuts)
         return lines
 
-    def _constraints(
-        self,
-        cuts: Sequence[CandidateCut],
-        others: Sequence[CandidateCut],
-        doubtful: Sequence[CandidateCut],
-    ) -> Iterator[str]:
-        if not cuts and not others:
+    def _constraints(self, cuts: Sequence[CandidateCut]) -> Iterator[str]:
+        if not cuts and not self.others:
             yield from comment(
                 "No frames coincide here, so no loop was found. Mark both sides of each pin in the"
                 " URDF by massless links that are called alike but for _a and _b at the end, give"
@@ -275,9 +259,9 @@ class _Drafter:
         yield "constraints:" if cuts else "# constraints:"
         for cut in cuts:
             yield from entry(cut.name, cut.data, comments=[" ".join(cut.reasons)])
-        for cut in others:
+        for cut in self.others:
             words = [" ".join(cut.reasons)]
-            if cut in doubtful:
+            if cut in self.doubtful:
                 words.append("With this one in, the mechanism does not close.")
             elif cut.closed and not cut.named:
                 words.append("Both are bodies, so this may be chance.")

@@ -82,7 +82,7 @@ class _Writer:
             machine.lost(f"force {force.name}", f"SDF has no force of type {force.type}")
         for _, driven in machine.motor_joints("plugins of Gazebo that apply"):
             plugin = ET.SubElement(self.model, "plugin", _MOTOR)
-            ET.SubElement(plugin, "joint_name").text = self.names.joint(driven)
+            ET.SubElement(plugin, "joint_name").text = self.names.joints[driven]
         self._remark()
         return self.root
 
@@ -93,11 +93,11 @@ class _Writer:
         for link in machine.links:
             if link.name == WORLD:
                 continue
-            node = ET.SubElement(self.model, "link", name=self.names.link(link.name))
+            node = ET.SubElement(self.model, "link", name=self.names.links[link.name])
             joint = parents.get(link.name)
             if joint is not None:
                 pose = moved(joint, self.at.get(joint.name, 0.0))
-                place(node, pose, relative_to=self.names.link(joint.parent))
+                place(node, pose, relative_to=self.names.links[joint.parent])
             elif kind == "floating":
                 self._float(node)
             self._inertial(node, link, moves=joint is not None or kind == "floating")
@@ -105,7 +105,7 @@ class _Writer:
             for count, visual in enumerate(shapes, start=1):
                 _visual(node, f"visual_{count}", visual)
         if kind == "fixed" and machine.root != WORLD:
-            edge(self.model, self.names.mount, "fixed", WORLD, self.names.link(machine.root))
+            edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[machine.root])
         if any(v.link == WORLD for v in machine.visuals):
             machine.lost(f"link {WORLD}", "its visuals: the world of SDF is no link")
 
@@ -128,8 +128,8 @@ class _Writer:
         values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
 
     def _joint(self, joint: Joint) -> None:
-        ends = (self.names.link(joint.parent), self.names.link(joint.child))
-        node = edge(self.model, self.names.joint(joint.name), joint.type, *ends)
+        ends = (self.names.links[joint.parent], self.names.links[joint.child])
+        node = edge(self.model, self.names.joints[joint.name], joint.type, *ends)
         if joint.type == "fixed":
             return
         drawn, extras = self.at[joint.name], self.machine.joint_extras(joint.name)

@@ -25,19 +25,11 @@ class SdfNames:
         self._taken = {WORLD}
         self._machine = machine
         self.model = _plain(machine.mechanism.name)  # name of the model
-        self._joints = self._chosen("joint", (joint.name for joint in machine.joints))
+        self.joints = self._chosen("joint", (joint.name for joint in machine.joints))
         links = (link.name for link in machine.links if link.name != WORLD)
-        self._links = self._chosen("link", links) | {WORLD: WORLD}
+        self.links = self._chosen("link", links) | {WORLD: WORLD}
         # name of the joint that holds the root in the world
         self.mount = self._free(f"{_plain(machine.root)}_mount", "joint")
-
-    def joint(self, name: str) -> str:
-        """Name of a joint of the tree."""
-        return self._joints[name]
-
-    def link(self, name: str) -> str:
-        """Name of a link, or of the world."""
-        return self._links[name]
 
     def closure(self, name: str) -> str:
         """A name for a joint that closes a loop."""
@@ -95,7 +87,7 @@ class SdfLoops:
         if closure.child[0] == WORLD:  # which SDF knows as a parent only
             closure = closure.exchanged()
         kind = closure.kind
-        ends = (self.names.link(closure.parent[0]), self.names.link(closure.child[0]))
+        ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
         name = self.names.closure(closure.name)
         node = edge(self.model, name, kind.called["SDF"][0], *ends)
         place(node, closure.child[1])
@@ -124,7 +116,7 @@ class SdfLoops:
         elif found := self.machine.mimics(coupling, self.leaders):
             (follower, k), (leader, m) = found
             self.leaders[follower] = leader
-            axis, name = self.axes[follower], self.names.joint(leader)
+            axis, name = self.axes[follower], self.names.joints[leader]
             node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
             values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
         elif not self._gearbox(coupling):
@@ -144,13 +136,13 @@ class SdfLoops:
         signs = [1.0 if w.child == end else -1.0 for w, end in zip(wheels, ends, strict=True)]
         (_, first), (_, second) = coupling.joints
         name = self.names.closure(coupling.name)
-        links = [self.names.link(end) for end in ends]
+        links = [self.names.links[end] for end in ends]
         node = edge(self.model, name, "gearbox", *links)
         for tag, wheel in zip(("axis", "axis2"), wheels, strict=True):
             add_axis(node, tag, self._rotation(ends[1]).T @ self._shaft(wheel))
         ratio = first / second * signs[1] / signs[0]
         ET.SubElement(node, "gearbox_ratio").text = number(ratio)
-        ET.SubElement(node, "gearbox_reference_body").text = self.names.link(reference)
+        ET.SubElement(node, "gearbox_reference_body").text = self.names.links[reference]
         return True
 
     def _shaft(self, joint: Joint) -> Array:
