@@ -22,6 +22,9 @@ struct uk_lanes_motion {
                                   * a reason end: uk_answer_along moves them on, alone */
 };
 
+#if UK_WIDTH == 2 /* GCC 12 fails on these masks in their place where there is no SSE4 */
+UK_APART
+#endif
 static void uk_lanes_end(const uk_lanes_motion *s, int g, uk_mask now, uk_lanes why) {
   if (s->reason) s->reason[g] = uk_pick(now & uk_not(s->failed[g]), why, s->reason[g]);
   s->failed[g] |= now;
