@@ -2,6 +2,12 @@
 
 """From and to other formats: what a user has already, and what other programs read."""
 
+from uk_dynamics.conversion.check_files import (
+    derivative_check,
+    effort_check,
+    servo_check,
+    state_check,
+)
 from uk_dynamics.conversion.controller_package import controller_package, transmission_package
 from uk_dynamics.conversion.export.exporting import FORMATS, Export, Format, export_mechanism
 from uk_dynamics.conversion.importing import Import, import_file
@@ -19,11 +25,15 @@ __all__ = [
     "check_new",
     "controller_package",
     "controllers",
+    "derivative_check",
+    "effort_check",
     "effort_files",
     "export_mechanism",
     "hardware_block",
     "import_file",
+    "servo_check",
     "servo_files",
+    "state_check",
     "transmission_package",
     "write_files",
 ]

@@ -75,19 +75,27 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
         from uk_dynamics.compilation.build import derivative_export, export, write_c_files
-        from uk_dynamics.compilation.verification import check_program
-        from uk_dynamics.conversion import effort_files, servo_files
+        from uk_dynamics.conversion import (
+            derivative_check,
+            effort_check,
+            effort_files,
+            servo_check,
+            servo_files,
+            state_check,
+        )
 
-        law = check_program(mechanism)
+        law = state_check(mechanism)
         if arguments.tasks is not None:
             tasks = Tasks.from_file(arguments.tasks, mechanism)
-            law |= servo_files(tasks)
+            law |= servo_files(tasks) | servo_check(mechanism, tasks)
             if arguments.derivatives and has_effort_derivatives(tasks):
                 law |= effort_files(Tasks(tasks.spec, differentiable(mechanism)))
+                law |= effort_check(mechanism, tasks)
         if arguments.derivatives:
-            law |= derivative_export(differentiable(mechanism))
+            law |= derivative_export(differentiable(mechanism)) | derivative_check(mechanism)
         if arguments.parameters:
             law |= derivative_export(by_parameters(mechanism, arguments.parameters))
+            law |= derivative_check(mechanism, arguments.parameters)
         files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
         if arguments.json:
             print(json_text({"mechanism": mechanism.name, "files": files}))

@@ -11,11 +11,12 @@ from uk_dynamics.compilation.verification.answers import (
     state_answers,
     states_of,
 )
-from uk_dynamics.compilation.verification.check_program import check_program
 from uk_dynamics.compilation.verification.comparison import (
     Answers,
     AnswersOfMany,
     Comparison,
+    allowed,
+    answered,
     compare,
 )
 from uk_dynamics.compilation.verification.record import WrongLibraryError, verify, wrong_libraries
@@ -27,8 +28,9 @@ __all__ = [
     "Comparison",
     "Trial",
     "WrongLibraryError",
+    "allowed",
+    "answered",
     "batch_answers",
-    "check_program",
     "compare",
     "derivative_answers",
     "each",

@@ -1,0 +1,194 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Exported C is verified where it is to run: programs that hold states and the answers there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.conversion.output_files import filled
+from uk_dynamics.derivatives import (
+    MotionDerivatives,
+    ParameterDerivatives,
+    ServoDerivatives,
+    differentiable,
+)
+from uk_dynamics.escaping import c_comment, c_identifier, c_string
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Derivative, DerivativeStatus, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+from uk_dynamics.mechanism_class import Mechanism
+
+_TEMPLATES = Path(__file__).with_name("c_examples")
+_PERIOD = 1e-3  # s
+_DIFFERENTIATED = 3  # states on the constraints: large mechanisms have thousands of derivatives
+
+_Answers = Mapping[str, Array]
+
+
+def state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
+    """Text of ``NAME_check.c``, which verifies ``NAME.c`` and ``NAME_batch.c``, by name."""
+    reference = InterpretedDynamics(mechanism)
+
+    def answer(trial: Trial) -> _Answers:
+        found = reference.evaluate(trial.state, Inputs(tau=trial.tau))
+        return {"qdd": found.qdd, "force": found.ideal_force}
+
+    identifier = c_identifier(mechanism.name)
+    return _program("state", mechanism, identifier, answer, batch=True)
+
+
+def servo_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
+    """Text of ``NAME_servo_check.c``, which verifies two control periods of the servo law."""
+
+    def answer(trial: Trial) -> _Answers:
+        law = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
+        t, q, v = trial.state.t, trial.state.q, trial.state.v
+        first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
+        return {"efforts": first.efforts, "next": second.efforts}
+
+    tables = {"tasks": tasks.references, "structure": mechanism.references}
+    words = {"period": repr(_PERIOD)}
+    for name, references in tables.items():
+        table = reference_table(references)
+        words[name] = _numbers(np.zeros(1) if table is None else table)
+    identifier = f"{c_identifier(mechanism.name)}_servo"
+    return _program("servo", mechanism, identifier, answer, words)
+
+
+def effort_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
+    """Text of ``NAME_servo_derivatives_check.c``, which verifies the derivatives of efforts."""
+    derivatives = ServoDerivatives(tasks, "interpreted")
+
+    def answer(trial: Trial) -> _Answers | None:
+        found = derivatives.at(trial.state)
+        if found.status != DerivativeStatus.EXIST:
+            return None
+        efforts = found.quantities["efforts"]
+        return {"efforts": efforts.value, "derivatives": efforts.whole}
+
+    def followed(state: State) -> Array:
+        return _sampled(tasks.sample(state.t), len(tasks.constraints))
+
+    identifier = f"{c_identifier(mechanism.name)}_servo_derivatives"
+    return _program(
+        "servo_derivatives", mechanism, identifier, answer, given={"task_followed": followed}
+    )
+
+
+def derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> dict[str, str]:
+    """Text of ``NAME_derivatives_check.c``; of ``NAME_parameters_check.c`` with parameters."""
+    varied = tuple(sorted(set(parameters)))
+    words = {"varies": str(int(bool(varied))), "p": ""}
+    if varied:
+        by = ParameterDerivatives(mechanism, varied, "interpreted")
+        values = by.mechanism.varied
+        assert values is not None
+        words["p"] = _numbers(values.values)
+
+        def whole(trial: Trial) -> Mapping[str, Derivative] | None:
+            found = by.at(trial.state, Inputs(tau=trial.tau))
+            return found.quantities if np.all(found.exist) else None
+    else:
+        motion = MotionDerivatives(differentiable(mechanism), "interpreted")
+
+        def whole(trial: Trial) -> Mapping[str, Derivative] | None:
+            found = motion.at(trial.state, Inputs(tau=trial.tau))
+            return found.quantities if found.status == DerivativeStatus.EXIST else None
+
+    def answer(trial: Trial) -> _Answers | None:
+        found = whole(trial)
+        return None if found is None else {n: found[n].whole for n in ("acceleration", "force")}
+
+    suffix = "parameters" if varied else "derivatives"
+    identifier = f"{c_identifier(mechanism.name)}_{suffix}"
+    return _program("derivatives", mechanism, identifier, answer, words, batch=True)
+
+
+def _program(
+    kind: str,
+    mechanism: ResolvedMechanism,
+    identifier: str,
+    answer: Callable[[Trial], _Answers | None],
+    words: Mapping[str, str] | None = None,
+    given: Mapping[str, Callable[[State], Array]] | None = None,
+    *,
+    batch: bool = False,
+) -> dict[str, str]:
+    """A program by its name; empty where the reference has no answer.
+
+    Args:
+        kind: Of the template.
+        mechanism: What was exported.
+        identifier: Prefix of the exported files.
+        answer: Of the reference.
+        words: More of the template.
+        given: What the state has to be completed with, by name.
+        batch: Whether there is a file for many states.
+    """
+    rows: dict[str, list[Array]] = {}
+    reference = InterpretedDynamics(mechanism)
+    m = len(mechanism.constraints)
+    functions = {
+        "t": lambda state: np.array(state.t),
+        "q": lambda state: state.q,
+        "v": lambda state: state.v,
+        **(given or {}),
+    }
+    if batch or mechanism.follows_references:
+        functions["followed"] = lambda state: _sampled(mechanism.references.sample(state.t), m)
+    differentiated = kind.endswith("derivatives")
+    for trial in trials(mechanism, reference)[: _DIFFERENTIATED if differentiated else None]:
+        found, near = answered(answer, trial), answered(answer, trial.nearby(mechanism))
+        if found is None or near is None:
+            continue
+        of_state = {name: function(trial.state) for name, function in functions.items()}
+        within = {f"{x}_within": np.array(allowed(found[x], near[x])) for x in found}
+        for name, x in {**of_state, "tau": trial.tau, **found, **within}.items():
+            rows.setdefault(name, []).append(x)
+    if not rows:
+        return {}
+    used = (_TEMPLATES / f"check_{kind}.c.in").read_text(encoding="utf-8")
+
+    def needed(name: str) -> bool:
+        return f"{name}[k]" in used or f", {name.removesuffix('_within')});" in used
+
+    sources = [f"{identifier}.c", *([f"{identifier}_batch.c"] if batch else [])]
+    known = {
+        "id": identifier,
+        "ID": identifier.upper(),
+        "name": c_comment(mechanism.name),
+        "string": c_string(mechanism.name),
+        "header": f"{identifier}_batch" if batch else identifier,
+        "sources": " ".join(sources),
+        "states": str(len(rows["t"])),
+        "follows": str(int(mechanism.follows_references)),
+        "data": "\n".join(_table(name, x) for name, x in rows.items() if needed(name)),
+        **(words or {}),
+    }
+    known["calls"] = filled(_TEMPLATES / f"check_{kind}.c.in", known)
+    return {f"{identifier}_check.c": filled(_TEMPLATES / "check.c.in", known)}
+
+
+def _sampled(sample: ReferenceSample | None, rows: int) -> Array:
+    """Values, rates and accelerations that rows follow, one after the other; at least three."""
+    return np.zeros(3 * max(rows, 1)) if sample is None else np.concatenate(sample)
+
+
+def _table(name: str, rows: Sequence[Array]) -> str:
+    """An array of C with an entry, or a row, for each state."""
+    if not rows[0].ndim:
+        return f"static const double {name}[STATES] = {{{_numbers(map(float, rows))}}};"
+    text = ",\n    ".join(f"{{{_numbers(row.ravel())}}}" for row in rows)
+    return f"static const double {name}[STATES][{rows[0].size}] = {{\n    {text}}};"
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ", ".join(repr(float(x)) for x in values)
