@@ -179,6 +179,7 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
         "limit_count": str(len(LIMITS)),
         "file_size": str(len(numbers["file_references"])),
         "measured": listed(completion.split.measured),
+        "turning": listed(str(bool(x)).lower() for x in completion.encoders.turning),
         "motor_joints": listed(np.abs(actuators.matrix).argmax(axis=0)),
         "task_of_row": listed(np.repeat(np.arange(len(sizes)), sizes)),
         "orders": listed(f"Order::{_ORDERS[order]}" for order in rows.orders),
