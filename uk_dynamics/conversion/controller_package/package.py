@@ -224,7 +224,7 @@ def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> 
     prefix = f"{base}/" if base else ""
     parameters: dict[str, object] = {
         f"{prefix}controller_manager": {"ros__parameters": manager},
-        f"{prefix}{controller}": {"ros__parameters": {"blend_time": 0.5, "ramp_time": 0.2}},
+        f"{prefix}{controller}": {"ros__parameters": {"blend_time": 0.5}},
     }
     if rows:
         manager[trajectory] = {"type": "joint_trajectory_controller/JointTrajectoryController"}

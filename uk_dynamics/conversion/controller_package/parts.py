@@ -47,7 +47,7 @@ def listed(values: Iterable[object]) -> str:
 # Defaults of the packages, and numbers that their C++ shares with Python.
 _NUMBERS = {
     "blend_time": 0.5,  # s
-    "ramp_time": 0.2,  # s
+    "ramp_time": 0.08,  # s
     "state_timeout": 0.01,  # s
     "speed_factor": 1.5,
     "frozen_motion": 2e-4,  # m or rad: more than encoders resolve
