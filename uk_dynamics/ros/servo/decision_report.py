@@ -16,7 +16,8 @@ from uk_dynamics.constraints.references import Followed
 from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import TASKS, ServoController, ServoModes
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.ros.diagnostics.publisher import Report, largest
+from uk_dynamics.ros.diagnostics.motion import largest
+from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
