@@ -108,8 +108,3 @@ class TaskTopics:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
             self._references_publisher.publish(self._references.write(stamp, *motion))
-
-    def destroy(self) -> None:
-        """Destroy the publishers."""
-        if self._controller is not None:
-            self._publishers.destroy()

@@ -178,14 +178,11 @@ class ServoLoop:
         return doubt.reason if doubt and doubt.fault is Fault.PAUSE else ""
 
     def destroy(self) -> None:
-        """Unsubscribe, and destroy the publishers."""
+        """Withdraw the action and the parameters; publishers and subscriptions are the node's."""
         self.running = False
         self._timing.stop()
-        self._states.destroy()
         self.references.destroy()
         self._live_settings.destroy()
-        self._topics.destroy()
-        self.commands.destroy()
 
     def report(self, report: Report) -> None:
         """Add the timing of states, and the decision on the last one."""
