@@ -12,7 +12,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.mechanism.resolution.state import Inputs
-from uk_dynamics.ros.diagnostics.publisher import Report, report_dynamics
+from uk_dynamics.ros.diagnostics.motion import MotionReport
+from uk_dynamics.ros.diagnostics.publisher import Report
 
 pytestmark = pytest.mark.ros
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.ros
 def told(machine, state, inputs=None):
     report, dynamics = Report(), machine.dynamics()
     solution = dynamics.evaluate(state, inputs)
-    report_dynamics(report, machine, state, solution, dynamics, 1e-3)
+    MotionReport(machine, dynamics, {"residual_warning": 1e-3}).report(report, state, solution)
     return report
 
 

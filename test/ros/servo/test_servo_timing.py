@@ -21,8 +21,8 @@ from support.nodes.servo_bench import Bench
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
-from uk_dynamics.ros.servo.servo_timing import LatencyHistogram, QuietCollector
-from uk_dynamics.ros.timing.rate_monitor import PeriodMonitor
+from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.servo.servo_timing import LatencyHistogram, PeriodMonitor, QuietCollector
 
 pytestmark = pytest.mark.ros
 
@@ -33,40 +33,46 @@ def test_quantiles_are_right_to_five_percent(durations: list[float]) -> None:
     for duration in durations:
         histogram.add(duration)
     seen = histogram.report()
-    for found, part in ((seen.p50, 50), (seen.p99, 99), (seen.p999, 99.9)):
+    for name, part in (("p50", 50), ("p99", 99), ("p99.9", 99.9)):
+        found = seen[name]
         exact = np.percentile(durations, part, method="inverted_cdf")
         assert exact * (1.0 - 1e-9) <= found <= exact * 1.05
-    assert seen.largest == max(durations)
-    assert seen.count == len(durations)
+    assert seen["max"] == max(durations)
 
 
 def test_durations_beyond_the_bins_are_counted() -> None:
     histogram = LatencyHistogram()
-    assert np.isnan(histogram.report().p50)
+    assert not histogram.report()
     for duration in (0.0, 1e-9, 100.0):
         histogram.add(duration)
-    assert histogram.report().largest == 100.0
-    assert histogram.report().p50 == 1e-6
+    assert histogram.report()["max"] == 100.0
+    assert histogram.report()["p50"] == 1e-6
     histogram.clear()
-    assert histogram.report().count == 0
+    assert not histogram.report()
 
 
 def test_stamps_tell_missed_periods_and_another_rate() -> None:
     monitor = PeriodMonitor(0.002)
-    assert np.isnan(monitor.report().rate)
+
+    def said() -> Report:
+        report = Report()
+        monitor.report(report)
+        return report
+
+    assert said().values["stamp_rate"] == "nan"
     for k in (0, 1, 2, 5, 6):  # two are missing
         monitor.tick(10**9 + k * 2_000_000)
-    seen = monitor.report()
-    assert seen.missed == 2
-    assert seen.rate == pytest.approx(4 / 0.012, abs=1e-9)
-    assert seen.off
+    seen = said()
+    assert seen.values["missed_periods"] == "2"
+    assert float(seen.values["stamp_rate"]) == pytest.approx(4 / 0.012, abs=1e-3)  # six digits
+    assert "update_rate is 500" in seen.problems[0]
     for k in range(7, 20):
         monitor.tick(10**9 + k * 2_000_000 + 100_000 * (k % 2))  # some jitter
-    seen = monitor.report()
-    assert (seen.missed, seen.off) == (2, False)
+    seen = said()
+    assert (seen.values["missed_periods"], seen.problems) == ("2", [])
     monitor.restart()
     monitor.tick(0)
-    assert monitor.report().missed == 0
+    assert said().values["missed_periods"] == "0"
 
 
 def test_garbage_is_collected_when_there_is_time() -> None:

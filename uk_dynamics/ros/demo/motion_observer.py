@@ -19,7 +19,8 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems, largest
+from uk_dynamics.ros.diagnostics.motion import largest
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput

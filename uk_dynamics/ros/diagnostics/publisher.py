@@ -5,20 +5,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 
 from uk_dynamics.compilation.verification import wrong_libraries
-from uk_dynamics.core.equation import Solution, Status
-from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution import Inputs, State
-from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 
 TIME_ORIGIN = "time_origin"  # value of servo_controller: stamp of t = 0 of its tasks, in ns
 _PERIOD = 1.0  # s
@@ -38,6 +32,11 @@ class Report:
         if isinstance(value, bool):
             value = str(value).lower()
         self.values[key] = f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    def update(self, values: Mapping[str, object]) -> None:
+        """Add several values."""
+        for key, value in values.items():
+            self.add(key, value)
 
     def warn(self, problem: str) -> None:
         """Add a problem that needs attention."""
@@ -116,63 +115,3 @@ class MessageProblems:
         if fresh := self._count - self._reported:
             report.warn(f"{fresh} messages ignored, the last: {self._last}")
             self._reported = self._count
-
-
-def report_rate(report: Report, monitor: RateMonitor) -> None:
-    """Add how regularly the node does its work."""
-    seen = monitor.report()
-    report.add("rate", seen.rate)
-    report.add("period_error_p99", seen.period_error)
-    report.add("missed_ticks", seen.missed)
-
-
-def report_dynamics(
-    report: Report,
-    mechanism: Mechanism,
-    state: State,
-    solution: Solution,
-    dynamics: Dynamics,
-    warning: float,
-    inputs: Inputs | None = None,
-) -> None:
-    """Add rank, residual, condition, status and energy of a solution; ``warning`` in m or rad."""
-    residual, energy = dynamics.residual(state, inputs), dynamics.energy(state)
-    errors = residual.position * mechanism.hierarchy.rigid  # compliant rows are meant to yield
-    position = largest(errors)
-    report.add("rank", solution.rank)
-    report.add("rows", len(mechanism.constraints))
-    report.add("residual", position)
-    report.add("residual_rate", largest(residual.velocity))
-    report.add("condition", float(solution.condition))
-    report.add("status", solution.status.value)
-    report.add("energy", energy.total)
-    report.add("kinetic_energy", energy.kinetic)
-    acting = mechanism.hierarchy.acting(inputs.active if inputs else None)
-    free = np.flatnonzero(acting & ~solution.determined)
-    report.add("undetermined_forces", ", ".join(_constraints(mechanism, free)) or "none")
-    if position > warning:
-        worst = residual.names[int(np.argmax(np.abs(errors)))]
-        report.warn(f"constraint {worst} is violated by {position:.3g}")
-    for violation in mechanism.model.limit_violations(state.q):
-        report.warn(f"position limit violated: {violation}")
-    offending = ", ".join(_constraints(mechanism, solution.offending.tolist()))
-    if solution.status is Status.INCONSISTENT:
-        report.error(f"constraints contradict each other: {offending}")
-    elif solution.status is Status.NEAR_SINGULAR:
-        report.warn(f"close to a change of rank, these rows are left out: {offending}")
-    elif solution.status is Status.UNDETERMINED_LOAD:
-        report.warn(f"friction depends on a load that redundant rows share: {offending}")
-    elif solution.status is Status.NOT_CONVERGED:
-        report.warn(f"friction left out, no load is consistent with it (jammed): {offending}")
-
-
-def largest(values: np.ndarray) -> float:
-    """Largest absolute value; 0 where there is none."""
-    return float(np.max(np.abs(values), initial=0.0))
-
-
-def _constraints(mechanism: Mechanism, rows: Iterable[int]) -> list[str]:
-    """Constraints to which some rows belong."""
-    chosen = set(rows)
-    slices = mechanism.constraints.slices.items()
-    return [name for name, part in slices if chosen & set(range(part.start, part.stop))]

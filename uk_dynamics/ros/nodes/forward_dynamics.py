@@ -13,14 +13,8 @@ from rclpy.node import Node
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import State
-from uk_dynamics.ros.diagnostics.passages import PassageWatch
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    Report,
-    report_dynamics,
-    report_rate,
-)
+from uk_dynamics.ros.diagnostics.motion import MotionReport
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
@@ -39,7 +33,7 @@ class ForwardDynamics(Node):
         self._topics = DynamicsTopics(self, self._mechanism)
         self._problems = MessageProblems(self.get_logger())
         self._monitor = RateMonitor()
-        self._passages = PassageWatch(self._mechanism, self._dynamics)
+        self._motion = MotionReport(self._mechanism, self._dynamics, self._settings)
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
@@ -67,22 +61,13 @@ class ForwardDynamics(Node):
         self._failure = ""
         self._state, self._solution = state, solution
         self._topics.publish(stamp, state, solution, inputs)
-        self._passages.see(state, inputs)
+        self._motion.see(state, inputs)
 
     def _report(self, report: Report) -> None:
-        report_rate(report, self._monitor)
+        report.update(self._monitor.report())
         self._states.report(report, self._settings["state_timeout"])
         self._problems.report(report)
         if self._failure:
             report.error(self._failure)
         elif self._state is not None and self._solution is not None:
-            report_dynamics(
-                report,
-                self._mechanism,
-                self._state,
-                self._solution,
-                self._dynamics,
-                self._settings["residual_warning"],
-                self._states.inputs(),
-            )
-            self._passages.report(report)
+            self._motion.report(report, self._state, self._solution, self._states.inputs())

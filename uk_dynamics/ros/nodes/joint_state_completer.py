@@ -16,12 +16,7 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    Report,
-    report_rate,
-)
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
@@ -167,7 +162,7 @@ class JointStateCompleter(Node):
         return response
 
     def _report(self, report: Report) -> None:
-        report_rate(report, self._monitor)
+        report.update(self._monitor.report())
         self._problems.report(report)
         measurements = self._measurements
         timeout, silent = self._settings["state_timeout"], []

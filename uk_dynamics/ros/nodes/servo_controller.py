@@ -43,6 +43,7 @@ class ServoControllerNode(LifecycleNode):
         """Declare the parameters; configure reads the files."""
         super().__init__("servo_controller", **options)
         self.loop: ServoLoop | None = None
+        self._configured: set[tuple[str, Any]] = set()  # what configure has created, by kind
         self.active = False
         self._settings = Parameters(self, TABLES["servo_controller"])
         for name in CONFIGURED:
@@ -64,8 +65,13 @@ class ServoControllerNode(LifecycleNode):
         """Read mechanism and tasks, and subscribe."""
         try:
             if self.loop is None:
-                self._configure()
+                before = self._created()
+                try:
+                    self._configure()
+                finally:
+                    self._configured = self._created() - before
         except UkDynamicsError as error:
+            self._release()
             self._stop.reason = str(error)
             self.get_logger().error(self._stop.reason)
             return FAILURE
@@ -133,25 +139,25 @@ class ServoControllerNode(LifecycleNode):
         loop = ServoLoop(self, settings, self._problems, self._authority, self._on_fault)
         self.loop = loop
         self._heartbeat = self.create_publisher(UInt64MultiArray, "~/heartbeat", COMMAND_QOS)
-        self._grants = self.create_subscription(
+        self.create_subscription(
             UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant, COMMAND_QOS
         )
-        self._watch = self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
-        self._stop_service = self.create_service(
-            Trigger, "~/emergency_stop", self._on_emergency_stop
-        )
+        self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
+        self.create_service(Trigger, "~/emergency_stop", self._on_emergency_stop)
         self._diagnostics.hardware = loop.mechanism.name
         freeze_memory()
 
     def _release(self) -> None:
-        if self.loop is None:
-            return
-        self.destroy_timer(self._watch)
-        self.destroy_service(self._stop_service)
-        self.loop.destroy()
-        self.loop = None
-        self.destroy_subscription(self._grants)
-        self.destroy_publisher(self._heartbeat)
+        if self.loop is not None:
+            self.loop.destroy()
+            self.loop = None
+        for kind, created in self._configured:
+            getattr(self, f"destroy_{kind}")(created)
+        self._configured = set()
+
+    def _created(self) -> set[tuple[str, Any]]:
+        kinds = ("publisher", "subscription", "timer", "service")
+        return {(kind, created) for kind in kinds for created in getattr(self, f"{kind}s")}
 
     def _finish(self) -> None:
         if self.active and self.loop is not None:

@@ -13,12 +13,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    Report,
-    report_rate,
-)
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
@@ -247,7 +242,7 @@ class Simulator(Node):
     def _report(self, report: Report) -> None:
         report.add("paused", self._paused)
         self._run.report_time(report)
-        report_rate(report, self._monitor)
+        report.update(self._monitor.report())
         if self._lockstep is not None:
             report.add("unexpected_commands", self._lockstep.unexpected)
         if self._manager is not None:

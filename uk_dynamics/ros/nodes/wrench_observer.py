@@ -15,12 +15,7 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    Report,
-    report_rate,
-)
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
@@ -98,7 +93,7 @@ class WrenchObserverNode(Node):
         return response
 
     def _report(self, report: Report) -> None:
-        report_rate(report, self._monitor)
+        report.update(self._monitor.report())
         self._states.report(report, self._settings["state_timeout"])
         self._problems.report(report)
         if self._failure:

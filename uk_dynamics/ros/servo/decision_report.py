@@ -16,7 +16,8 @@ from uk_dynamics.constraints.references import Followed
 from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import TASKS, ServoController, ServoModes
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.ros.diagnostics.publisher import Report, largest
+from uk_dynamics.ros.diagnostics.motion import largest
+from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
@@ -107,8 +108,3 @@ class TaskTopics:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
             self._references_publisher.publish(self._references.write(stamp, *motion))
-
-    def destroy(self) -> None:
-        """Destroy the publishers."""
-        if self._controller is not None:
-            self._publishers.destroy()

@@ -145,7 +145,7 @@ class FollowJointTrajectory:
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
-        self._timer = node.create_timer(_MONITOR_PERIOD, self._look, clock=steady_clock())
+        node.create_timer(_MONITOR_PERIOD, self._look, clock=steady_clock())
         trajectories.on_replaced = lambda: self.abort("replaced by another trajectory")
 
     @property
@@ -160,7 +160,6 @@ class FollowJointTrajectory:
     def destroy(self) -> None:
         """Withdraw the action."""
         self.abort("the controller was cleaned up")
-        self._node.destroy_timer(self._timer)
         self._server.destroy()
 
     def _on_goal(self, request: Any) -> GoalResponse:

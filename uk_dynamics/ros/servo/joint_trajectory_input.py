@@ -54,20 +54,13 @@ class JointTrajectoryInput:
         since: Callable[[Time], float],
     ) -> None:
         """``now()`` and ``since(stamp)`` are times of the references, in s; None: not running."""
-        self._node = node
         self._live = live
         self._problems = problems
         self._now, self._since = now, since
         self.tasks = driven_joints(tasks)
         self.end = 0.0
         self.on_replaced: Callable[[], None] = lambda: None
-        self._subscription = node.create_subscription(
-            JointTrajectory, _TOPIC, self._receive, COMMAND_QOS
-        )
-
-    def destroy(self) -> None:
-        """Unsubscribe."""
-        self._node.destroy_subscription(self._subscription)
+        node.create_subscription(JointTrajectory, _TOPIC, self._receive, COMMAND_QOS)
 
     def _receive(self, message: JointTrajectory) -> None:
         if problem := self.follow(message):

@@ -55,7 +55,6 @@ class MotorCommands(ABC):
     def __init__(
         self, node: Node, settings: Parameters, mechanism: Mechanism, authority: CommandAuthority
     ) -> None:
-        self._node = node
         self._authority = authority
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
@@ -142,10 +141,6 @@ class MotorCommands(ABC):
     def wait(self, longest: Duration) -> None:
         """Wait until the subscribers have received everything."""
         self._publisher.wait_for_all_acked(longest)
-
-    def destroy(self) -> None:
-        """Destroy the publisher."""
-        self._node.destroy_publisher(self._publisher)
 
 
 class EffortArrayCommands(MotorCommands):

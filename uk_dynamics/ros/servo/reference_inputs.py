@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -20,7 +19,10 @@ from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.mechanism.resolution import State, reference_of_pose
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.servo.follow_joint_trajectory import follow_joint_trajectory
+from uk_dynamics.ros.servo.follow_joint_trajectory import (
+    FollowJointTrajectory,
+    follow_joint_trajectory,
+)
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
@@ -47,7 +49,6 @@ class TargetPoseInput:
         now: Callable[[], float | None],
     ) -> None:
         """``now()`` is the time of the references, in s; None while not running."""
-        self._node = node
         self._settings = settings
         self._live = live
         self._problems = problems
@@ -61,17 +62,9 @@ class TargetPoseInput:
             f"~/{task.name}/{_TOPIC}": task for task in self._tasks
         }
         topics[f"~/{_TOPIC}"] = self._tasks[0] if len(self._tasks) == 1 else None
-        self._subscriptions = [
-            node.create_subscription(
-                PoseStamped, topic, functools.partial(self._receive, topic, task), COMMAND_QOS
-            )
-            for topic, task in topics.items()
-        ]
-
-    def destroy(self) -> None:
-        """Unsubscribe."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        for topic, task in topics.items():
+            receive = functools.partial(self._receive, topic, task)
+            node.create_subscription(PoseStamped, topic, receive, COMMAND_QOS)
 
     def _receive(self, topic: str, task: ConstraintSpec | None, message: PoseStamped) -> None:
         if problem := self._follow(task, message):
@@ -134,7 +127,7 @@ class ReferenceInputs:
     ) -> None:
         """``now()`` in s is None while not running, ``state()`` while no tasks are followed."""
         self.followed: dict[str, Followed] = {}
-        self._inputs: list[Any] = []
+        self._action: FollowJointTrajectory | None = None
         if tasks is None:
             return
         names = live_names(tasks.spec.tasks)
@@ -145,16 +138,14 @@ class ReferenceInputs:
         trajectories = JointTrajectoryInput(
             node, tasks, live, problems, now=now, since=origin.since
         )
-        poses = TargetPoseInput(node, settings, tasks, live, problems, now)
-        action = follow_joint_trajectory(node, tasks, trajectories, live, problems, state)
-        self._inputs = [action, trajectories, poses, live]
+        TargetPoseInput(node, settings, tasks, live, problems, now)
+        self._action = follow_joint_trajectory(node, tasks, trajectories, live, problems, state)
 
     def forget(self) -> None:
         """Return to the references of the file, until the live tasks receive something."""
         self.followed.clear()
 
     def destroy(self) -> None:
-        """Unsubscribe."""
-        for reference_input in self._inputs:
-            if reference_input is not None:
-                reference_input.destroy()
+        """Withdraw the action."""
+        if self._action is not None:
+            self._action.destroy()

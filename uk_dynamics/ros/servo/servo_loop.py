@@ -17,13 +17,8 @@ from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGener
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.ros.diagnostics.passages import PassageWatch
-from uk_dynamics.ros.diagnostics.publisher import (
-    TIME_ORIGIN,
-    MessageProblems,
-    Report,
-    report_dynamics,
-)
+from uk_dynamics.ros.diagnostics.motion import MotionReport
+from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TRAJECTORY, Parameters
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
@@ -89,7 +84,7 @@ class ServoLoop:
         self._logger = node.get_logger()
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)
-        self._passages = PassageWatch(mechanism, self._dynamics)
+        self._motion = MotionReport(mechanism, self._dynamics, settings)
         self._desired: SetpointGenerator | None = None
         if self._by_trajectory:
             if period is None:
@@ -135,7 +130,7 @@ class ServoLoop:
         self._guard.forget()
         self._delay.start()
         self._prediction.reset()
-        self._passages.forget()
+        self._motion.forget()
         self._states.watchdog.forget()
         self._subscribed.forget()
         self._answerable.forget()
@@ -183,14 +178,11 @@ class ServoLoop:
         return doubt.reason if doubt and doubt.fault is Fault.PAUSE else ""
 
     def destroy(self) -> None:
-        """Unsubscribe, and destroy the publishers."""
+        """Withdraw the action and the parameters; publishers and subscriptions are the node's."""
         self.running = False
         self._timing.stop()
-        self._states.destroy()
         self.references.destroy()
         self._live_settings.destroy()
-        self._topics.destroy()
-        self.commands.destroy()
 
     def report(self, report: Report) -> None:
         """Add the timing of states, and the decision on the last one."""
@@ -203,16 +195,7 @@ class ServoLoop:
         command = self._last_command()
         report.add(TIME_ORIGIN, str(self._states.origin.total))
         state = self._states.state
-        report_dynamics(
-            report,
-            self.mechanism,
-            state,
-            command.free,
-            self._dynamics,
-            self._settings["residual_warning"],
-            self._states.inputs(),
-        )
-        self._passages.report(report)
+        self._motion.report(report, state, command.free, self._states.inputs())
         warning = self._settings["tracking_warning"]
         errors = self.controller.tracking_error(state, self.references.followed)
         report_decision(report, self.controller, errors, command, warning)
@@ -280,7 +263,7 @@ class ServoLoop:
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
-        self._passages.see(state, self._states.inputs())
+        self._motion.see(state, self._states.inputs())
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""

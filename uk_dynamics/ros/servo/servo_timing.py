@@ -10,30 +10,22 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.diagnostics.publisher import Report, report_rate
+from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import nanoseconds
-from uk_dynamics.ros.timing.rate_monitor import PeriodMonitor, RateMonitor
+from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 
 _SHORTEST = 1e-6  # s
 _BINS_PER_DECADE = 50  # 4.7 % apart
 _DECADES = 7  # up to 10 s
 
 
-class Latencies(NamedTuple):
-    """Quantiles of durations, in s; nan where there are none."""
-
-    p50: float
-    p99: float
-    p999: float
-    largest: float
-    count: int
+_QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 
 
 class LatencyHistogram:
@@ -46,7 +38,6 @@ class LatencyHistogram:
         """Forget everything."""
         self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
         self._largest = 0.0
-        self._total = 0
 
     def add(self, duration: float) -> None:
         """Count a duration, in s."""
@@ -55,23 +46,15 @@ class LatencyHistogram:
             place = math.ceil(_BINS_PER_DECADE * math.log10(duration / _SHORTEST))
         self._counts[min(place, len(self._counts) - 1)] += 1
         self._largest = max(self._largest, duration)
-        self._total += 1
 
-    def report(self) -> Latencies:
-        """Quantiles of all durations since :meth:`clear`, as upper ends of their bins."""
-        if not self._total:
-            nan = float("nan")
-            return Latencies(nan, nan, nan, nan, 0)
-        found = [self._quantile(part) for part in (0.5, 0.99, 0.999)]
-        return Latencies(*found, self._largest, self._total)
-
-    def _quantile(self, part: float) -> float:
-        wanted, seen = part * self._total, 0
-        for place, count in enumerate(self._counts):
-            seen += count
-            if seen >= wanted:
-                return min(_SHORTEST * 10.0 ** (place / _BINS_PER_DECADE), self._largest)
-        return self._largest
+    def report(self) -> dict[str, float]:
+        """Quantiles since :meth:`clear`, as upper ends of their bins, and the largest, in s."""
+        seen = np.cumsum(self._counts)
+        if not seen[-1]:
+            return {}
+        bins = np.searchsorted(seen, seen[-1] * np.array([*_QUANTILES.values()]))
+        ends = np.minimum(_SHORTEST * 10.0 ** (bins / _BINS_PER_DECADE), self._largest)
+        return dict(zip(_QUANTILES, ends.tolist(), strict=True)) | {"max": self._largest}
 
 
 _INTERVAL = 1.0  # s
@@ -119,6 +102,45 @@ class QuietCollector:
         self.longest = max(self.longest, self._last - now)
 
 
+_OFF = 0.05  # of the rate
+
+
+class PeriodMonitor:
+    """Compares the stamps of answered states with the configured period."""
+
+    def __init__(self, period: float | None) -> None:
+        """Start; ``period`` between states in s, None: not known."""
+        self._period = period
+        self.restart()
+
+    def restart(self) -> None:
+        """The next state is the first one."""
+        self._last: int | None = None
+        self._elapsed = self._count = self._missed = 0
+
+    def tick(self, stamp: int) -> None:
+        """A state with this stamp, in ns, was answered."""
+        if self._last is not None:
+            elapsed = stamp - self._last
+            self._elapsed += elapsed
+            self._count += 1
+            if self._period is not None:
+                self._missed += max(0, round(elapsed * 1e-9 / self._period) - 1)
+        self._last = stamp
+
+    def report(self, report: Report) -> None:
+        """Add states per second since the last call, and all periods without an answered state."""
+        rate = self._count / (self._elapsed * 1e-9) if self._elapsed else float("nan")
+        self._elapsed = self._count = 0
+        report.add("stamp_rate", rate)
+        report.add("missed_periods", self._missed)
+        if self._period is not None and abs(rate * self._period - 1.0) > _OFF:  # false for nan
+            report.warn(
+                f"by their stamps states come {rate:.4g} times per second, "
+                f"update_rate is {1.0 / self._period:.4g}"
+            )
+
+
 _PLAUSIBLE = 10.0  # s; an older stamp comes from another clock
 
 
@@ -129,7 +151,6 @@ class ServoTiming:
         """Prepare; ``period`` between states in s, None: not known."""
         self._rate = RateMonitor()
         self._periods = PeriodMonitor(period)
-        self._period = period
         self._responses = LatencyHistogram()
         self._delays = LatencyHistogram()
         self._collector = QuietCollector()
@@ -164,22 +185,10 @@ class ServoTiming:
     def report(self, report: Report) -> None:
         """Add the measurements."""
         self._collector.idle()  # also where no states arrive
-        report_rate(report, self._rate)
-        periods = self._periods.report()
-        report.add("stamp_rate", periods.rate)
-        report.add("missed_periods", periods.missed)
-        if periods.off and self._period is not None:
-            report.warn(
-                f"by their stamps states come {periods.rate:.4g} times per second, "
-                f"update_rate is {1.0 / self._period:.4g}"
-            )
+        report.update(self._rate.report())
+        self._periods.report(report)
         for name, histogram in (("response", self._responses), ("delay", self._delays)):
-            seen = histogram.report()
-            if seen.count:
-                report.add(f"{name}_p50", seen.p50)
-                report.add(f"{name}_p99", seen.p99)
-                report.add(f"{name}_p99.9", seen.p999)
-                report.add(f"{name}_max", seen.largest)
+            report.update({f"{name}_{part}": seen for part, seen in histogram.report().items()})
         report.add("longest_collection", self._collector.longest)
         report.add("cyclic_garbage", self._collector.found)
 

@@ -14,8 +14,8 @@ from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.diagnostics.passages import PassageWatch
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report, report_dynamics
+from uk_dynamics.ros.diagnostics.motion import MotionReport
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
 from uk_dynamics.ros.process.mechanism_source import (
     load_mechanism,
@@ -115,7 +115,7 @@ class SimulatedRun:
             self._references.followed,
             start_state(settings, mechanism),
         )
-        self._passages = PassageWatch(mechanism, self.machine.dynamics)
+        self._motion = MotionReport(mechanism, self.machine.dynamics, settings)
         self.failure = ""
         self._last_reset = Watchdog()
         self._on_state = on_state
@@ -164,7 +164,7 @@ class SimulatedRun:
             self.failure = str(error)
             return False
         self._time.set(machine.state.t)
-        self._passages.see(machine.state, machine.inputs)
+        self._motion.see(machine.state, machine.inputs)
         if machine.steps % self.steps_per_state == 0:
             self.publish()
         return True
@@ -214,7 +214,7 @@ class SimulatedRun:
         self._commands.watchdog.forget()
         self._references.followed.clear()
         self.machine.reset(keep_time=keep_time)
-        self._passages.forget()
+        self._motion.forget()
         if not keep_time:
             self._time.reset()
         self._publish_origin()
@@ -264,16 +264,7 @@ class SimulatedRun:
         if self.failure:
             report.error(self.failure)
             return
-        report_dynamics(
-            report,
-            machine.mechanism,
-            machine.state,
-            machine.solution(),
-            machine.dynamics,
-            self._settings["residual_warning"],
-            machine.inputs,
-        )
-        self._passages.report(report)
+        self._motion.report(report, machine.state, machine.solution(), machine.inputs)
         motors = machine.mechanism.actuators.names
         limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
         if limited:

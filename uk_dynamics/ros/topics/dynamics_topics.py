@@ -74,17 +74,9 @@ class SubscribedPublishers:
 
     def __init__(self, node: Node, publishers: Sequence[Publisher]) -> None:
         self.subscribed: frozenset[Publisher] = frozenset()
-        self._node = node
         self._publishers = tuple(publishers)
         self._first = 0
-        self._timer = node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
-
-    def destroy(self) -> None:
-        """Destroy the publishers."""
-        self._node.destroy_timer(self._timer)
-        self.subscribed = frozenset()
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
+        node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
 
     def _look(self) -> None:
         part = self._publishers[self._first : self._first + _LOOKED_AT]

@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -62,18 +60,14 @@ class StructureInput:
         # published stamp, else the first stamp received. A stamp is published for mechanisms that
         # depend on t
         self.origin = origin or TimeOrigin(simulated=simulated)
-        self._node = node
         self._mechanism = mechanism
         self._problems = problems
         self._on_switched = on_switched
         self._live = structural_references(node, mechanism, problems)
-        self._subscriptions: list[Subscription] = []
         if mechanism.hierarchy.switchable:
-            self._subscribe(JointState, TOPIC, self._on_active)
+            node.create_subscription(JointState, TOPIC, self._on_active, LATCHED_QOS)
         if mechanism.driven_by_time and not simulated:
-            self._subscribe(
-                Time, _ORIGIN_TOPIC, lambda stamp: self.origin.latch(nanoseconds(stamp))
-            )
+            node.create_subscription(Time, _ORIGIN_TOPIC, self._on_origin, LATCHED_QOS)
 
     @property
     def references(self) -> Mapping[str, ReferenceSample]:
@@ -84,24 +78,8 @@ class StructureInput:
         """Present inputs of an evaluation; ``tau`` are generalized forces, (nv,), None: zero."""
         return Inputs(tau=tau, active=self.active, references=dict(self.references))
 
-    def destroy(self) -> None:
-        """Unsubscribe."""
-        self._live.destroy()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-
-    def _subscribe(
-        self,
-        kind: type,
-        topic: str,
-        receive: Callable[..., None],
-        qos: QoSProfile = LATCHED_QOS,
-        *,
-        raw: bool = False,
-    ) -> Subscription:
-        found = self._node.create_subscription(kind, topic, receive, qos, raw=raw)
-        self._subscriptions.append(found)
-        return found
+    def _on_origin(self, stamp: Time) -> None:
+        self.origin.latch(nanoseconds(stamp))
 
     def _on_active(self, message: JointState) -> None:
         active, problem = from_message(self._mechanism, message)
@@ -139,7 +117,9 @@ class StateInput(StructureInput):
         self.watchdog = Watchdog()  # fed by valid messages
         self._on_state = on_state
         self._sample = SerializedJointState()
-        states = self._subscribe(JointState, "joint_states", self._receive, STATE_QOS, raw=True)
+        states = node.create_subscription(
+            JointState, "joint_states", self._receive, STATE_QOS, raw=True
+        )
         self.topic = str(states.topic_name)
 
     @property

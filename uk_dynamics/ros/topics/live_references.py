@@ -47,20 +47,11 @@ class LiveReferences(Generic[AnyFollowed]):
         """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
         self.followed: dict[str, AnyFollowed] = {}
         self._references = references
-        self._node = node
         self._problems = problems
-        self._subscriptions = []
         for name in names:
             topic = f"{prefix}{name}/reference"
             receive = functools.partial(self._receive, name, topic, references.rows[name])
-            self._subscriptions.append(
-                node.create_subscription(JointTrajectoryPoint, topic, receive, COMMAND_QOS)
-            )
-
-    def destroy(self) -> None:
-        """Unsubscribe."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+            node.create_subscription(JointTrajectoryPoint, topic, receive, COMMAND_QOS)
 
     def present(self, name: str, now: float) -> ReferenceSample:
         """Reference of a constraint or task at a time, in s."""
