@@ -69,7 +69,7 @@ class MotionObserver(Node):
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self._task_workspace = (tasks or mechanism).model.workspace()
-        problems = MessageProblems(self.get_logger())
+        problems = MessageProblems(self)
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
         self._solutions = Watchdog()

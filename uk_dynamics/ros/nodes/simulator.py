@@ -36,7 +36,7 @@ class Simulator(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__("simulator", **options)
         self._settings = Parameters(self, TABLES["simulator"])
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._check_settings()
         self._run = SimulatedRun(self, self._settings, self._problems)
         self._lockstep = self._manager = None

@@ -89,7 +89,7 @@ class SimulatedRun:
         self._ticks = settings["manager_updates"] > 0  # then :meth:`tick` alone publishes the time
         self._by_stamp: bool = settings["lockstep"]
         self._waits = self._by_stamp or self._ticks
-        self._references = structural_references(node, mechanism, problems)
+        self._references = structural_references(mechanism, problems)
         self.machine = SimulatedMachine(
             mechanism,
             1.0 / rate,

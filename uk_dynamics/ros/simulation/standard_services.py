@@ -219,7 +219,7 @@ class StandardServices:
         index = model.frame_index(link)
         message = self._msg.EntityState()
         message.header.frame_id = WORLD
-        message.header.stamp = run.stamp
+        message.header.stamp = run.time.stamp
         _write(message.pose.position, self._motion.workspace.translation[index])
         turn = Rotation.from_matrix(self._motion.workspace.rotation[index]).as_quat()
         _write(message.pose.orientation, turn)

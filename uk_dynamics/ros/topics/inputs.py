@@ -31,11 +31,11 @@ _ORIGIN_TOPIC = "simulator/time_origin"
 
 
 def structural_references(
-    node: Node, mechanism: Mechanism, problems: MessageProblems
+    mechanism: Mechanism, problems: MessageProblems
 ) -> LiveReferences[ReferenceSample]:
     """Subscribe to ``<constraint>/reference`` of every live structural constraint."""
     names = live_names(mechanism.spec.constraints)
-    return LiveReferences(node, mechanism.references, names, problems)
+    return LiveReferences(problems, mechanism.references, names)
 
 
 class StructureInput:
@@ -63,9 +63,9 @@ class StructureInput:
         self._mechanism = mechanism
         self._problems = problems
         self._on_switched = on_switched
-        self._live = structural_references(node, mechanism, problems)
+        self._live = structural_references(mechanism, problems)
         if mechanism.hierarchy.switchable:
-            node.create_subscription(JointState, TOPIC, self._on_active, LATCHED_QOS)
+            problems.listen(JointState, TOPIC, self._on_active, LATCHED_QOS)
         if mechanism.driven_by_time and not simulated:
             node.create_subscription(Time, _ORIGIN_TOPIC, self._on_origin, LATCHED_QOS)
 
@@ -81,14 +81,13 @@ class StructureInput:
     def _on_origin(self, stamp: Time) -> None:
         self.origin.latch(nanoseconds(stamp))
 
-    def _on_active(self, message: JointState) -> None:
+    def _on_active(self, message: JointState) -> str:
         active, problem = from_message(self._mechanism, message)
-        if active is None:
-            self._problems.note(TOPIC, problem)
-            return
-        self.active = active
-        if self._on_switched is not None:
-            self._on_switched(active)
+        if active is not None:
+            self.active = active
+            if self._on_switched is not None:
+                self._on_switched(active)
+        return problem
 
 
 class StateInput(StructureInput):
