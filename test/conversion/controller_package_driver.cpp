@@ -40,17 +40,18 @@ static void print(const Array & array)
   for (const double x : array) std::printf("%.17g ", x);
 }
 
-// First line: period, delay, blend_time, ramp_time. Then, for each period, t, positions,
+// First line: period, delay, blend_time, ramp_time, largest_error. Then, for each period, t, positions,
 // velocities, and value, rate, acceleration of the rows; a line of answers for each.
 int main()
 {
   Settings settings;
-  std::array<double, 4> head;
+  std::array<double, 5> head;
   if (!read(head)) return 1;
   settings.period = head[0], settings.delay = head[1];
   settings.blend_time = head[2], settings.ramp_time = head[3];
+  settings.largest_error = head[4];
   settings.state_timeout = 0.0;
-  servo.configure(settings);
+  if (!servo.configure(settings)) return std::fprintf(stderr, "%s\n", problem(settings)), 3;
   bool started = false;
   std::array<double, 1> t;
   Measured positions, velocities;
@@ -60,10 +61,10 @@ int main()
     const long before = allocations;
     if (!started) {
       const Fault fault = servo.start(t[0], positions, velocities, Motors{});
-      if (fault != Fault::kNone) return std::fprintf(stderr, "%s\n", describe(fault)), 2;
+      if (fault != Fault::kNone) return std::fprintf(stderr, "%s\n", servo.reason()), 2;
       started = true;
     }
-    servo.update(t[0], positions, velocities, &reference);
+    servo.update(t[0], settings.period, positions, velocities, &reference);
     const long allocated = allocations - before;
     print(servo.efforts());
     print(servo.positions());
@@ -71,5 +72,6 @@ int main()
     std::printf("%d %ld\n", static_cast<int>(servo.fault()), allocated);
     std::fflush(stdout);
   }
+  std::fprintf(stderr, "%s\n", servo.reason());
   return 0;
 }

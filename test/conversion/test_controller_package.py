@@ -30,6 +30,8 @@ needs_compiler = pytest.mark.skipif(
     shutil.which("g++") is None, reason="there is no C++ compiler on this machine"
 )
 PERIOD, BLEND, RAMP = 0.002, 0.1, 0.02  # s
+ANY = float("inf")  # error of tracking that is allowed
+JUMP, FROZEN, TRACKING = 2, 6, 7  # faults
 DRIVER = ROOT / "test" / "conversion" / "controller_package_driver.cpp"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsanitize=address,undefined", "-O1")
 HOSTILE = 'b"1\\\\?*/ ä'  # a passive joint; a string of C++ needs four escapes for it
@@ -105,10 +107,16 @@ def line(*parts: float | Iterable[float]) -> str:
     return " ".join(repr(float(x)) for x in np.concatenate([np.ravel(p) for p in parts])) + "\n"
 
 
-def answers(driver: Path, lines: Iterable[str]) -> Array:
+def said_by(driver: Path, lines: Iterable[str]) -> tuple[Array, str]:
+    """Answers of the driver, and why it stopped."""
     done = subprocess.run(driver, input="".join(lines), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return np.array([list(map(float, row.split())) for row in done.stdout.splitlines()])
+    found = [list(map(float, row.split())) for row in done.stdout.splitlines()]
+    return np.array(found), done.stderr.strip()
+
+
+def answers(driver: Path, lines: Iterable[str]) -> Array:
+    return said_by(driver, lines)[0]
 
 
 def measured_motion(
@@ -142,7 +150,7 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
         machine, tasks, control_period=PERIOD, blend_time=BLEND, backend="interpreted"
     )
     assert completion.redundant == 1
-    lines, wanted, limited = [line(PERIOD, 0.0, BLEND, RAMP)], [], 0
+    lines, wanted, limited = [line(PERIOD, 0.0, BLEND, RAMP, ANY)], [], 0
     for t, positions, velocities, sample in measured_motion(machine, tasks, 150):
         lines.append(line(t, positions, velocities, *sample))
         state = completion.complete(positions, velocities, t)
@@ -162,19 +170,73 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
 def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
-    lines = [line(PERIOD, 0.0, 0.0, RAMP)]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
     for k, (t, positions, velocities, sample) in enumerate(measured_motion(machine, tasks, 30)):
         jumped = positions + (1.0 if k >= 10 else 0.0)
         lines.append(line(t, jumped, velocities, *sample))
     found = answers(driver, lines)
     efforts, faults = found[:, :3], found[:, -2]
     assert (faults[:10] == 0).all()
-    assert (faults[10:] == 2).all(), "kJump"
+    assert (faults[10:] == JUMP).all()
     left = np.clip(1.0 - PERIOD / RAMP * np.arange(1, 21), 0.0, 1.0)
     # the last effort times what is left of the ramp, to rounding
     np.testing.assert_allclose(efforts[10:], np.outer(left, efforts[9]), rtol=0.0, atol=1e-12)
     assert np.abs(efforts[9]).min() > 0.01, "there was something to take back"
     assert not efforts[-1].any()
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("frozen", [(0, 1, 2), (1,)], ids=["all", "one"])
+def test_measurements_that_stand_still_are_a_fault(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks, frozen: tuple[int, ...]
+) -> None:
+    lines, last = [line(PERIOD, 0.0, 0.0, RAMP, ANY)], np.zeros(3)
+    for k, (t, positions, velocities, sample) in enumerate(measured_motion(machine, tasks, 60)):
+        if k == 20:
+            last = positions[[*frozen]]
+        if k >= 20:
+            positions[[*frozen]] = last
+        lines.append(line(t, positions, velocities, *sample))
+    found, reason = said_by(driver, lines)
+    efforts, faults = found[:, :3], found[:, -2]
+    assert (faults[:20] == 0).all()
+    # two periods, and as many as the joint needs for 2e-4 rad; the ramp is ten
+    assert faults[30] == FROZEN
+    assert not efforts[41:].any()
+    assert reason.startswith(f"the measurement of a{frozen[0] + 1} stands still at ") or (
+        len(frozen) > 1 and "stands still" in reason
+    )
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_a_machine_at_rest_may_stand_still(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    state, encoders = machine.start(tasks=tasks), StateCompletion(machine).encoders
+    sample = tasks.sample(0.0)
+    assert sample is not None
+    at_rest = ReferenceSample(sample.value, np.zeros(2), np.zeros(2))
+    positions = state.q[encoders.places]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines += [line(k * PERIOD, positions, np.zeros(3), *at_rest) for k in range(200)]
+    assert not answers(driver, lines)[:, -2].any()
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_a_task_that_does_not_follow_is_a_fault(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    """References are 0.01 m away from the motion."""
+    for allowed, fault in ((0.02, 0), (0.005, TRACKING)):
+        lines = [line(PERIOD, 0.0, 0.0, RAMP, allowed)]
+        motion = measured_motion(machine, tasks, 20)
+        lines += [line(t, q, v, *sample) for t, q, v, sample in motion]
+        found, reason = said_by(driver, lines)
+        assert found[-1, -2] == fault
+        assert not fault or "is 0.01 m or rad from its reference, at most 0.005" in reason
 
 
 @pytest.mark.slow
@@ -188,7 +250,7 @@ def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd
     process = subprocess.Popen(driver, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(line(PERIOD, periods * PERIOD, 0.0, RAMP))
+    process.stdin.write(line(PERIOD, periods * PERIOD, 0.0, RAMP, ANY))
     sent = [np.zeros(3)] * periods
     errors = []
     for _ in range(150):

@@ -207,16 +207,13 @@ UK_EXPORT int uk_complete(uk_completion *c, double t, const double *measured,
   return UK_COMPLETE;
 }
 
-/* From the initial configuration to the first measurements, along a straight line in them: up to
- * `steps` corrections, which take milliseconds rather than microseconds. */
-UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measured,
-                                const double *rates, int steps) {
-  if (!uk_is_finite(measured, rates)) return UK_NOT_FINITE;
+/* From a closed configuration to measurements, along a straight line in them: up to `steps`
+ * corrections, which take milliseconds rather than microseconds. */
+static int uk_walk(uk_completion *c, double t, const double *from, const double *measured, int steps) {
   double wanted[UK_MEASURED], begin[UK_MEASURED], target[UK_MEASURED], misfit[UK_MEASURED];
   double q[UK_NV], d[UK_NV], residual[UK_HELD];
-  memcpy(c->q, uk_home, sizeof c->q);
-  memset(c->zero, 0, sizeof c->zero);
-  c->iterations = 0, c->near_singular = 0;
+  memcpy(c->q, from, sizeof c->q);
+  c->near_singular = 0;
   const double way = uk_nearest_turn(c, measured, wanted);
   for (int i = 0; i < UK_MEASURED; ++i) begin[i] = c->q[uk_measured[i]];
   double longest = UK_LONGEST_MEASURED_STEP / (way > UK_LONGEST_MEASURED_STEP ? way : UK_LONGEST_MEASURED_STEP);
@@ -244,7 +241,6 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
       done = ahead;
       if (done >= 1.0) {
         uk_misfits(q, wanted, c->misfit);
-        uk_complete_velocities(c, t, rates);
         return UK_COMPLETE;
       }
       step = 2.0 * step < longest ? 2.0 * step : longest;
@@ -256,6 +252,41 @@ UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measur
     }
   }
   return c->factors.singular ? UK_SINGULAR : UK_LOST;
+}
+
+/* How far the measured joints are from a configuration. */
+static double uk_way(uk_completion *c, const double *from, const double *measured) {
+  double wanted[UK_MEASURED];
+  memcpy(c->q, from, sizeof c->q);
+  return uk_nearest_turn(c, measured, wanted);
+}
+
+/* First measurements, reached from the last state, then from the nearest known configurations, the
+ * initial one among them: up to `steps` corrections for each. */
+UK_EXPORT int uk_complete_start(uk_completion *c, double t, const double *measured,
+                                const double *rates, int steps) {
+  if (!uk_is_finite(measured, rates)) return UK_NOT_FINITE;
+  double last[UK_NV], way[UK_HOMES];
+  int found = UK_LOST;
+  memcpy(last, c->q, sizeof last);
+  memset(c->zero, 0, sizeof c->zero);
+  c->iterations = 0;
+  for (int k = 0; k < UK_HOMES; ++k) way[k] = uk_way(c, uk_homes + k * UK_NV, measured);
+  if (c->known) found = uk_walk(c, t, last, measured, steps);
+  for (int tried = 0; found != UK_COMPLETE && tried < UK_HOMES && tried < UK_MOST_STARTS; ++tried) {
+    int nearest = 0;
+    for (int k = 1; k < UK_HOMES; ++k)
+      if (way[k] < way[nearest]) nearest = k;
+    way[nearest] = HUGE_VAL;
+    found = uk_walk(c, t, uk_homes + nearest * UK_NV, measured, steps);
+  }
+  if (found != UK_COMPLETE) {
+    memcpy(c->q, last, sizeof last);
+    return found;
+  }
+  c->known = 1;
+  uk_complete_velocities(c, t, rates);
+  return UK_COMPLETE;
 }
 
 /* Velocities of all joints, (UK_NV), with given ones of the measured joints, at the last state of

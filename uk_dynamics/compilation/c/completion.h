@@ -33,6 +33,7 @@ typedef struct {
   double misfit[UK_MEASURED]; /* measured less estimated positions */
   double residual;            /* largest residual before the last correction, m or rad */
   int iterations;             /* corrections */
+  int known;                  /* whether there has been a state */
   int near_singular;          /* a singularity may have been passed onto another branch */
   double zero[UK_NV];
   uk_loop_factors factors;

@@ -40,7 +40,8 @@ def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
         table("double", "uk_other_scale", split.scale),
         table("double", "uk_deviation", split.deviation) if split.conditions else "",
         table("double", "uk_held_scale", tables.scale),
-        table("double", "uk_home", tables.home),
+        f"#define UK_HOMES {len(tables.homes)}",
+        table("double", "uk_homes", tables.homes.ravel()),
         function("uk_loop_rows", _STATE, ("A", "psi"), places(A=A, psi=psi)),
         function("uk_loop_drift", _STATE, ("rate",), places(rate=rate)) if tables.moving else "",
     )

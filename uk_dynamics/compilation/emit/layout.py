@@ -287,7 +287,7 @@ class LoopTables:
         held: Places of the constraint rows that determine positions, (h,).
         scale: Residual of each of these per m or rad, (h,).
         turning: Which measured joints are continuous, (d,).
-        home: A configuration with closed loops, where a start begins, (nq,).
+        homes: Configurations with closed loops, from the nearest of which a start begins, (k, nq).
         moving: Whether rows depend on time.
     """
 
@@ -295,7 +295,7 @@ class LoopTables:
     held: NDArray[np.intp]
     scale: Array
     turning: NDArray[np.bool_]
-    home: Array
+    homes: Array
     moving: bool
 
 

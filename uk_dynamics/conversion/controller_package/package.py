@@ -179,6 +179,7 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
         "limit_count": str(len(LIMITS)),
         "file_size": str(len(numbers["file_references"])),
         "measured": listed(completion.split.measured),
+        "turning": listed(str(bool(x)).lower() for x in completion.encoders.turning),
         "motor_joints": listed(np.abs(actuators.matrix).argmax(axis=0)),
         "task_of_row": listed(np.repeat(np.arange(len(sizes)), sizes)),
         "orders": listed(f"Order::{_ORDERS[order]}" for order in rows.orders),
@@ -223,7 +224,7 @@ def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> 
     prefix = f"{base}/" if base else ""
     parameters: dict[str, object] = {
         f"{prefix}controller_manager": {"ros__parameters": manager},
-        f"{prefix}{controller}": {"ros__parameters": {"blend_time": 0.5, "ramp_time": 0.2}},
+        f"{prefix}{controller}": {"ros__parameters": {"blend_time": 0.5}},
     }
     if rows:
         manager[trajectory] = {"type": "joint_trajectory_controller/JointTrajectoryController"}

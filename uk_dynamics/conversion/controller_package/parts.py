@@ -8,15 +8,21 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
+import scipy.linalg
+from scipy.stats.qmc import Halton
+
 from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.control.estimation import (
     JUMP,
     LARGEST_MISFIT,
     SINGULAR_TOLERANCE,
     StateCompletion,
+    allowed_motions,
 )
 from uk_dynamics.conversion import output_files
 from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT, continuation_rule
+from uk_dynamics.mechanism.resolution import Array
 
 
 def identifier(name: str) -> str:
@@ -41,9 +47,10 @@ def listed(values: Iterable[object]) -> str:
 # Defaults of the packages, and numbers that their C++ shares with Python.
 _NUMBERS = {
     "blend_time": 0.5,  # s
-    "ramp_time": 0.2,  # s
+    "ramp_time": 0.08,  # s
     "state_timeout": 0.01,  # s
     "speed_factor": 1.5,
+    "frozen_motion": 2e-4,  # m or rad: more than encoders resolve
     "jump": JUMP,
     "misfit": LARGEST_MISFIT,
     "singular_tolerance": SINGULAR_TOLERANCE,
@@ -52,6 +59,7 @@ _NUMBERS = {
     "most_steps": continuation_rule.MOST_STEPS,
 }
 
+_HOMES, _MOST_INDEPENDENT = 32, 2
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
@@ -59,8 +67,32 @@ def loop_tables(completion: StateCompletion) -> LoopTables:
     """The tables of an estimation."""
     rows, encoders = completion.rows, completion.encoders
     return LoopTables(
-        completion.split, rows.held, rows.scale, encoders.turning, completion.home, rows.moving
+        completion.split, rows.held, rows.scale, encoders.turning, _homes(completion), rows.moving
     )
+
+
+def _homes(completion: StateCompletion) -> Array:
+    """Closed configurations all over the workspace, where a machine may have come to rest.
+
+    Beyond two independent joints there are too many; the initial one alone is known then.
+    """
+    mechanism, model, found = completion.mechanism, completion.mechanism.model, [completion.home]
+    basis = allowed_motions(completion.rows.linearize(completion.home, 0.0)[0], mechanism)
+    measured = completion.split.measured
+    if basis.shape[1] > _MOST_INDEPENDENT:
+        return np.array(found)
+    chosen = measured[scipy.linalg.qr(basis[measured].T, pivoting=True)[2][: basis.shape[1]]]
+    independent = StateCompletion(mechanism, [model.velocity_names[i] for i in chosen])
+    home = completion.home[independent.encoders.places]
+    lowest, highest = (x[independent.encoders.places] for x in (model.lower, model.upper))
+    lowest = np.where(np.isfinite(lowest), lowest, home - np.pi)
+    highest = np.where(np.isfinite(highest), highest, home + np.pi)
+    for part in Halton(len(chosen), scramble=False).random(_HOMES):
+        independent.reset()
+        estimate = independent.complete(lowest + part * (highest - lowest))
+        if estimate.usable:
+            found.append(estimate.q)
+    return np.array(found)
 
 
 def filled(template: str, words: Mapping[str, str]) -> str:

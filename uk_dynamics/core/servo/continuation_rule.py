@@ -20,6 +20,7 @@ LONGEST_MOVE = 1.0  # rad or m, of any joint in one step
 CAUTIOUS_STEP = 0.01  # rad or m: length to which steps are shortened near a singularity
 SHORTEST_STEP = 1.0 / 1024.0
 MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measurements
+MOST_STARTS = 3  # known configurations from which a first measurement is tried
 SINGULARITY_WITHIN = 1.0  # of a step: how near a singularity counts
 LEAST_LEVER = 1.0  # m: with longer ones directions of rows change no faster than the joint turns
 
@@ -35,6 +36,7 @@ CONTINUATION_CONSTANTS = {
     "CAUTIOUS_STEP": CAUTIOUS_STEP,
     "SHORTEST_STEP": SHORTEST_STEP,
     "MOST_STEPS": MOST_STEPS,
+    "MOST_STARTS": MOST_STARTS,
     "SINGULARITY_WITHIN": SINGULARITY_WITHIN,
     "LEAST_LEVER": LEAST_LEVER,
 }
