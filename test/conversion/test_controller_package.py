@@ -81,11 +81,12 @@ def built(texts: dict[str, str], folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (source,) = (folder / "src").glob("*.c")
-    header = f'-DSERVO_HEADER="{source.stem}_controller/closed_loop_servo.hpp"'
+    package = source.stem.replace("_loops", "_controller")
+    header = f'-DSERVO_HEADER="{package}/closed_loop_servo.hpp"'
     wrap = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
     options = (*STRICT, "-Iinclude")
     program = (str(DRIVER), "servo.o", "-lm", "-o", "driver")
-    loops = f"-DLOOPS={source.stem}_loops"
+    loops = f"-DLOOPS={package}"
     for command in (
         ("gcc", "-std=c99", *options, "-c", str(source), "-o", "servo.o"),
         ("g++", "-std=c++17", *options, header, loops, wrap, *program),

@@ -54,9 +54,10 @@ def controller_package(
     controller, trajectory = f"{name}_servo", f"{name}_trajectory"
     base = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     names = completion.encoders.names
-    header, source = servo_export(tasks, name, loop_tables(completion), names)
+    loops = f"{name}_loops"  # what C calls it
+    header, source = servo_export(tasks, loops, loop_tables(completion), names)
     words = {
-        **_names(mechanism, package),
+        **_names(mechanism, package, loops),
         "controller": controller,
         "trajectory": trajectory,
         "task_list": yaml.safe_dump(
@@ -77,11 +78,15 @@ def controller_package(
         "package.xml": filled("package.xml", words),
         "README.md": filled("README.md", words),
         "controller_plugin.xml": filled("controller_plugin.xml", words),
-        f"include/{package}/{name}.h": header,
+        f"include/{package}/{loops}.h": header,
         f"include/{package}/closed_loop_servo.hpp": filled("closed_loop_servo.hpp", words),
-        f"src/{name}.c": source.replace(f'#include "{name}.h"', f'#include "{package}/{name}.h"'),
+        f"src/{loops}.c": source.replace(f'"{loops}.h"', f'"{package}/{loops}.h"'),
         f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
+        f"include/{package}/closed_loop_controller.hpp": filled(
+            "closed_loop_controller.hpp", words
+        ),
         "src/controller.cpp": filled("controller.cpp", words),
+        "LICENSE": filled("LICENSE", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(commanded, words, rate),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
@@ -89,18 +94,24 @@ def controller_package(
     return texts
 
 
-def _names(mechanism: Mechanism, package: str) -> dict[str, str]:
-    """Words of every template: the names of mechanism and package."""
+def _names(mechanism: Mechanism, package: str, loops: str) -> dict[str, str]:
+    """Words of every template: the names of mechanism, package and C."""
     name = identifier(mechanism.name)
     return {
-        "id": name,
-        "ID": name.upper(),
+        "id": loops,
+        "ID": loops.upper(),
         "GUARD": package.upper(),
         "package": package,
-        "space": f"{name}_loops",
+        "licence_cpp": _commented("//"),
+        "licence_hash": _commented("#"),
         "mechanism": name,
         "mechanism_xml": escape(mechanism.name),
     }
+
+
+def _commented(mark: str) -> str:
+    """The licence as comments of a language."""
+    return "\n".join(f"{mark} {x}".rstrip() for x in filled("licence_header", {}).splitlines())
 
 
 def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
@@ -269,7 +280,7 @@ def transmission_package(mechanism: Mechanism, joints: Sequence[str]) -> dict[st
     name = identifier(mechanism.name)
     package = f"{name}_transmission"
     words = {
-        **_names(mechanism, package),
+        **_names(mechanism, package, name),
         "size": str(len(driven)),
         "joint_names": listed(map(c_string, joints)),
         "actuators": listed(sides[0].split.measured),
@@ -283,6 +294,7 @@ def transmission_package(mechanism: Mechanism, joints: Sequence[str]) -> dict[st
         "transmission_plugin.xml": filled("transmission_plugin.xml", words),
         f"include/{package}/loop_transmission.hpp": filled("loop_transmission.hpp", words),
         "src/transmission.cpp": filled("transmission.cpp", words),
+        "LICENSE": filled("LICENSE", words),
     }
     for side, of in zip(sides, ("actuators", "joints"), strict=True):
         part = f"{name}_from_{of}"
