@@ -310,7 +310,7 @@ def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
     above = parameters["two_dof_trajectory"]["ros__parameters"]
     assert above["joints"] == ["two_dof_servo/point/x", "two_dof_servo/point/y"]
     compile(texts["launch/controller.launch.py"], "controller.launch.py", "exec")
-    assert '\nNAMESPACE = ""\n' in texts["launch/controller.launch.py"]
+    assert "\nNAMESPACE = ''\n" in texts["launch/controller.launch.py"]
     names = {j.attrib["name"] for j in ET.fromstring(texts["config/two_dof.urdf"]).iter("joint")}
     assert HOSTILE in names
 
@@ -335,7 +335,7 @@ def test_a_namespace_is_that_of_nodes_parameters_and_commands(
     machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
     texts = controller_package(tasks, machine, plugin=MOCK, rate=500, namespace="/left/")
-    assert '\nNAMESPACE = "/left"\n' in texts["launch/controller.launch.py"]
+    assert "\nNAMESPACE = '/left'\n" in texts["launch/controller.launch.py"]
     assert set(yaml.safe_load(texts["config/controllers.yaml"])) == {
         "/left/controller_manager",
         "/left/two_dof_servo",
