@@ -57,9 +57,7 @@ class ReferenceInputs:
             return
         self._settings, self._now = settings, now
         names = live_names(tasks.spec.tasks)
-        self._live: LiveReferences[Followed] = LiveReferences(
-            problems, tasks.references, names, prefix="~/"
-        )
+        self._live = LiveReferences(problems, tasks.references, names, prefix="~/")
         self.followed = self._live.followed
         trajectories = JointTrajectoryInput(
             tasks, self._live, problems, now=now, since=origin.since

@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import MotionMessage
+from uk_dynamics.ros.topics.messages import MotionMessage, wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
@@ -38,17 +38,13 @@ class ConstraintWrenches:
         self._model = mechanism.model
         self._constraints = mechanism.constraints
         self._workspace = mechanism.model.workspace()
-        self._links = {
+        self.links = {  # in whose frames the wrenches are given
             spec.name: spec.child.link
             for spec in mechanism.spec.constraints
             if spec.child is not None
         }
-        self.names = tuple(self._links)
+        self.names = tuple(self.links)
         self._wrenches = np.zeros((0, 6))
-
-    def frame_id(self, name: str) -> str:
-        """Link in whose frame the wrench of a constraint is given."""
-        return self._links[name]
 
     def update(self, q: Array, multipliers: Array) -> None:
         """Set configuration (nq,) and joint multipliers (m,)."""
@@ -58,7 +54,7 @@ class ConstraintWrenches:
     def on_child(self, name: str) -> Array:
         """Force in N and torque in N·m on the child's link, (6,)."""
         total = self._wrenches[self._constraints.slices[name]].sum(axis=0)
-        frame = self._model.frame_index(self._links[name])
+        frame = self._model.frame_index(self.links[name])
         rotation = self._workspace.rotation[frame]
         force = total[:3]
         torque = total[3:] - np.cross(self._workspace.translation[frame], force)
@@ -95,7 +91,6 @@ class DynamicsTopics:
         self._dynamics = InterpretedDynamics(mechanism)
         self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
         self._wrenches = ConstraintWrenches(mechanism)
-        self._wrench_message = WrenchStamped()
         names = mechanism.joint_names
         self._motion = MotionMessage(names)
         self._forces = JointStateMessage(names, effort=True)
@@ -140,10 +135,5 @@ class DynamicsTopics:
         if names:
             self._wrenches.update(state.q, solution.joint_multipliers)
         for name in names:
-            message = self._wrench_message
-            message.header.stamp = stamp
-            message.header.frame_id = self._wrenches.frame_id(name)
-            force, torque = message.wrench.force, message.wrench.torque
-            values = self._wrenches.on_child(name).tolist()
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = values
-            self._wrench_publishers[name].publish(message)
+            wrench, link = self._wrenches.on_child(name), self._wrenches.links[name]
+            self._wrench_publishers[name].publish(wrench_message(stamp, link, wrench))

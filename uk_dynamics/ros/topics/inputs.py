@@ -30,9 +30,7 @@ from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
 _ORIGIN_TOPIC = "simulator/time_origin"
 
 
-def structural_references(
-    mechanism: Mechanism, problems: MessageProblems
-) -> LiveReferences[ReferenceSample]:
+def structural_references(mechanism: Mechanism, problems: MessageProblems) -> LiveReferences:
     """Subscribe to ``<constraint>/reference`` of every live structural constraint."""
     names = live_names(mechanism.spec.constraints)
     return LiveReferences(problems, mechanism.references, names)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -22,15 +21,13 @@ from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.messages import first_unusable, view
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 
-AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
-
 
 def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
     """Names of the constraints or tasks that their file declares live."""
     return [spec.name for spec in specs if isinstance(spec.reference, Live)]
 
 
-class LiveReferences(Generic[AnyFollowed]):
+class LiveReferences:
     """What each live constraint or task follows: the last sample, or what has replaced it.
 
     ``followed`` is by name, without those that have received nothing yet.
@@ -44,7 +41,7 @@ class LiveReferences(Generic[AnyFollowed]):
         prefix: str = "",
     ) -> None:
         """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
-        self.followed: dict[str, AnyFollowed] = {}
+        self.followed: dict[str, Followed] = {}
         self._references = references
         for name in names:
             receive = functools.partial(self._receive, name, references.rows[name])
@@ -102,9 +99,7 @@ class ControlTime:
         self._origin = TimeOrigin(simulated=False)
         self._started: int | None = None
         names = live_names(tasks.spec.tasks)
-        self._live: LiveReferences[ReferenceSample] = LiveReferences(
-            problems, tasks.references, names, prefix=f"{_CONTROLLER}/"
-        )
+        self._live = LiveReferences(problems, tasks.references, names, prefix=f"{_CONTROLLER}/")
         self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
         node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, PUBLISHED_QOS
