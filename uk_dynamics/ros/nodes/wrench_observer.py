@@ -42,7 +42,7 @@ class WrenchObserverNode(Node):
         self._monitor = RateMonitor()
         self._found: ExternalForces | None = None
         self._failure = ""
-        self._message = JointStateMessage(self._observer.joints.names, effort=True)
+        self._message = JointStateMessage(self._observer.joints.names, "effort")
         self._publisher = self.create_publisher(JointState, "~/external_efforts", PUBLISHED_QOS)
         self._wrench_publisher = None
         if self._observer.frame:
