@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from support.nodes.node_process import NodeProcess
 from support.nodes.ros_fixtures import Ros, StartProcess
 
-from uk_dynamics.ros.introspection.topics import as_yaml
+from uk_dynamics.ros.introspection.running_nodes import as_yaml
 
 pytestmark = pytest.mark.ros
 

@@ -29,8 +29,6 @@ from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 from uk_dynamics.simulation import Trajectory
 from uk_dynamics.viewing import LOOPBACK
 
-NODES = ("simulator", "forward_dynamics", "servo_controller")
-PASSIVE_NODES = ("simulator", "forward_dynamics")
 _START_DEADLINE = 180.0  # s; the first start compiles, which takes long on a busy computer
 _SLOWEST = 4.0  # longest real time per expected time
 _LIVE_PERIOD = 0.2  # s
@@ -61,35 +59,25 @@ class Demonstration:
         """Read the files; ``say`` prints a line for the user, ``view`` is a port."""
         self._mechanism = Mechanism.from_file(mechanism)
         self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
-        shown = () if view is None else ("viewer",)
-        self._nodes = (*(NODES if tasks else PASSIVE_NODES), *shown)
         self._directory = directory
         self._say = say
         self._record = record
         start = self._mechanism.start(tasks=self._tasks if start_on_tasks else None)
         self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
         self._real_time_factor = real_time_factor
-        files = {"mechanism": mechanism}
         self._file, self._tasks_file = mechanism, tasks
-        self._parameters: dict[str, dict[str, object]] = {
-            "simulator": {
-                **files,
-                "rate": rate,
-                "real_time_factor": real_time_factor,
-                "paused": True,
-                "tasks": tasks or "",
-                "start_on_tasks": start_on_tasks,
-            },
-            "forward_dynamics": files,
-            "servo_controller": {
-                **files,
-                "tasks": tasks,
-                "update_rate": rate,
-                "autostart": True,
-                "state_timeout": 5.0,  # a busy computer is not a fault of the mechanism
-            },
-            "viewer": {**files, "tasks": tasks or "", "port": view},
+        files: dict[str, object] = {"mechanism": mechanism, "tasks": tasks or ""}
+        simulation = {"rate": rate, "real_time_factor": real_time_factor, "paused": True}
+        self._parameters = {
+            "simulator": {**files, **simulation, "start_on_tasks": start_on_tasks},
+            "forward_dynamics": {"mechanism": mechanism},
         }
+        if tasks:
+            control = {"update_rate": rate, "autostart": True}
+            # a busy computer is not a fault of the mechanism
+            self._parameters["servo_controller"] = {**files, **control, "state_timeout": 5.0}
+        if view is not None:
+            self._parameters["viewer"] = {**files, "port": view}
 
     def run(self, duration: float, tolerance: float) -> int:
         """Run for ``duration`` in simulated s and write the results; return the exit code.
@@ -99,17 +87,18 @@ class Demonstration:
         """
         name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(self._directory) as processes:
-            self._say(f"{name}: {', '.join(self._nodes)} on ROS_DOMAIN_ID={domain}")
+            self._say(f"{name}: {', '.join(self._parameters)} on ROS_DOMAIN_ID={domain}")
             if not is_cached(self._mechanism):
                 self._say("the first start compiles it if there is a C compiler: some seconds")
-            if (port := self._parameters["viewer"]["port"]) is not None:
+            if "viewer" in self._parameters:
+                port = self._parameters["viewer"]["port"]
                 self._say(f"in the browser: http://{LOOPBACK}:{port}")
             self._say(
                 f"to look at the topics: ROS_DOMAIN_ID={domain} {_command()} topic echo"
                 " /joint_states (or topic hz, topic list, lifecycle get; ros2 where installed)"
             )
-            for node in self._nodes:
-                processes.start(node, self._parameters[node])
+            for node, parameters in self._parameters.items():
+                processes.start(node, parameters)
             # rclpy's own handlers would close the context, and this process would wait for nothing
             rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
             observer = MotionObserver(self._mechanism, self._tasks)
@@ -157,7 +146,6 @@ class Demonstration:
         """Let the mechanism move and observe it; return the duration in real s."""
         executor = make_executor()
         executor.add_node(observer)
-        table = LiveTable()
 
         def spin_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
             deadline = time.monotonic() + seconds
@@ -175,7 +163,7 @@ class Demonstration:
         answer = pause.call_async(SetBool.Request(data=False))
         spin_until(answer.done, _START_DEADLINE, "the simulator to run")
         start = time.perf_counter()
-        table.start()
+        table = LiveTable()
         observer.glance()
         next_look, next_kept = start + _LIVE_PERIOD, start + _KEPT_PERIOD
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -22,7 +21,6 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.motion import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
-from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.simulation import Recorder, Trajectory
@@ -31,8 +29,7 @@ from uk_dynamics.simulation.recording import Statistics
 _MOST_SAMPLES = 1500
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One received state, what acted on it, and the last command, (motors,)."""
 
     state: State
@@ -40,19 +37,18 @@ class Sample:
     efforts: Array
 
 
-@dataclass(frozen=True)
-class Glance:
-    """The motion at one instant; rates are messages per second since the last glance."""
-
-    time: float
-    state_rate: float
-    command_rate: float
-    solution_rate: float
-    residual: float
-    energy: float
-    tracking_error: float
-    rank: int
-    status: str
+# Title, width and format of what a glance at the motion shows.
+_COLUMNS = (
+    ("t [s]", 7, ".2f"),
+    ("states/s", 9, ".0f"),
+    ("commands/s", 11, ".0f"),
+    ("solutions/s", 12, ".0f"),
+    ("residual", 10, ".1e"),
+    ("energy [J]", 11, ".3f"),
+    ("tracking error", 15, ".2e"),
+    ("rank", 5, ""),
+    ("status", 14, ""),
+)
 
 
 class MotionObserver(Node):
@@ -69,10 +65,10 @@ class MotionObserver(Node):
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self._task_workspace = (tasks or mechanism).model.workspace()
-        problems = MessageProblems(self.get_logger())
+        problems = MessageProblems(self)
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
-        self._solutions = Watchdog()
+        self._solutions = 0
         self.create_subscription(  # raw: they are only counted
             JointTrajectory, "forward_dynamics/dynamics", self._on_solution, STATE_QOS, raw=True
         )
@@ -88,21 +84,21 @@ class MotionObserver(Node):
         controlled = "tracking_error" in self.diagnostics.get("servo_controller", {})
         return bool(controlled and states and commands and solutions)
 
-    def glance(self) -> Glance:
-        """The present motion."""
+    def glance(self) -> tuple[Any, ...]:
+        """The present motion by columns; rates are those since the last glance."""
         before, counted = self._glanced
         self._glanced = now, counts = time.perf_counter(), self._counts()
         rates = (counts - counted) / max(now - before, 1e-9)
         sample = self.samples[-1]
         solution = self._dynamics.evaluate(sample.state, sample.inputs)
-        return Glance(
+        return (
             sample.state.t,
             *rates.tolist(),
-            residual=largest(self._dynamics.residual(sample.state, sample.inputs).position),
-            energy=self._dynamics.energy(sample.state).total,
-            tracking_error=largest(self.tracking_error(sample.state)),
-            rank=solution.rank,
-            status=solution.status.value,
+            largest(self._dynamics.residual(sample.state, sample.inputs).position),
+            self._dynamics.energy(sample.state).total,
+            largest(self.tracking_error(sample.state)),
+            solution.rank,
+            solution.status.value,
         )
 
     def tracking_error(self, state: State) -> Array:
@@ -126,8 +122,8 @@ class MotionObserver(Node):
         return recorder.trajectory(Statistics(steps=count, evaluations=0, wall_time=wall_time))
 
     def _counts(self) -> Array:
-        watchdogs = (self._states.watchdog, self._commands.watchdog, self._solutions)
-        return np.array([watchdog.count for watchdog in watchdogs], dtype=float)
+        states, commands = self._states.watchdog.count, self._commands.watchdog.count
+        return np.array([states, commands, self._solutions], dtype=float)
 
     def _on_state(self, stamp: Time) -> None:
         if self.samples and self._states.t <= self.samples[-1].state.t:
@@ -135,7 +131,7 @@ class MotionObserver(Node):
         self.samples.append(Sample(*self._states.copied(), self._commands.efforts.copy()))
 
     def _on_solution(self, message: bytes) -> None:
-        self._solutions.feed()
+        self._solutions += 1
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -143,43 +139,23 @@ class MotionObserver(Node):
             self.diagnostics[node] = {value.key: value.value for value in status.values}
 
 
-# Title, width, attribute of a glance, format.
-_COLUMNS = (
-    ("t [s]", 7, "time", ".2f"),
-    ("states/s", 9, "state_rate", ".0f"),
-    ("commands/s", 11, "command_rate", ".0f"),
-    ("solutions/s", 12, "solution_rate", ".0f"),
-    ("residual", 10, "residual", ".1e"),
-    ("energy [J]", 11, "energy", ".3f"),
-    ("tracking error", 15, "tracking_error", ".2e"),
-    ("rank", 5, "rank", ""),
-    ("status", 14, "status", ""),
-)
-
-
 class LiveTable:
-    """Writes a line per second; on a terminal the last line is rewritten meanwhile."""
+    """Prints a line per second; on a terminal the last line is rewritten meanwhile."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stdout
-        self._is_terminal = self._stream.isatty()
+    def __init__(self) -> None:
+        """Print the column titles."""
+        self._is_terminal = sys.stdout.isatty()
         self._pending = False
+        self._write(" ".join(title.rjust(width) for title, width, _ in _COLUMNS) + "\n")
 
-    def start(self) -> None:
-        """Write the column titles."""
-        head = " ".join(title.rjust(width) for title, width, _, _ in _COLUMNS)
-        self._write(f"{head}\n")
-
-    def show(self, glance: Glance, *, keep: bool) -> None:
+    def show(self, glance: tuple[Any, ...], *, keep: bool) -> None:
         """Show a line; those that are not to ``keep`` are shown on terminals only."""
         if not (keep or self._is_terminal):
             return
-        cells = (f"{getattr(glance, name):{form}}".rjust(w) for _, w, name, form in _COLUMNS)
-        line = " ".join(cells)
-        self._write(f"\r{line}" if self._is_terminal else line)
+        columns = zip(glance, _COLUMNS, strict=True)
+        line = " ".join(f"{value:{form}}".rjust(width) for value, (_, width, form) in columns)
+        self._write("\r" * self._is_terminal + line + "\n" * keep)
         self._pending = not keep
-        if keep:
-            self._write("\n")
 
     def end(self) -> None:
         """Leave the last line as it is."""
@@ -188,5 +164,5 @@ class LiveTable:
             self._pending = False
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        sys.stdout.write(text)
+        sys.stdout.flush()

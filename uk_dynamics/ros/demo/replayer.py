@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import rclpy
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rosgraph_msgs.msg import Clock
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.timing.clock import write_stamp
+from uk_dynamics.ros.topics.messages import message_type
 from uk_dynamics.simulation import Trajectory
 from uk_dynamics.simulation.recording import BagReader, Message, is_bag
 
@@ -47,7 +46,11 @@ def replay(
     rclpy.init(args=[])
     try:
         node = rclpy.create_node("replay", start_parameter_services=False)
-        publishers = _publishers(node, messages)
+        kinds = {message.topic: message.type for message in messages}
+        publishers = {
+            topic: node.create_publisher(message_type(kind, topic), topic, 10)
+            for topic, kind in kinds.items()
+        }
         ticker = None
         if clock and _CLOCK not in publishers:
             ticker = node.create_publisher(Clock, _CLOCK, 10)
@@ -71,18 +74,6 @@ def _messages(path: Path, *, commands: bool) -> list[Message]:
         for message in BagReader(path).messages(decode=False)
         if commands or not message.topic.endswith(_COMMANDS)
     ]
-
-
-def _publishers(node: Node, messages: list[Message]) -> dict[str, Publisher]:
-    publishers = {}
-    for topic, type_ in {message.topic: message.type for message in messages}.items():
-        package, _, name = type_.replace("/msg/", "/").partition("/")
-        try:
-            kind = getattr(importlib.import_module(f"{package}.msg"), name)
-        except (ImportError, AttributeError):
-            raise InputError(f"{topic}: type {type_} is not installed here") from None
-        publishers[topic] = node.create_publisher(kind, topic, 10)
-    return publishers
 
 
 def _await_subscriber(publishers: dict[str, Publisher], longest: float) -> None:

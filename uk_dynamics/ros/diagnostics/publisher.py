@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 
 from uk_dynamics.compilation.verification import wrong_libraries
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -83,13 +84,25 @@ class DiagnosticsPublisher:
 class MessageProblems:
     """Counts messages that are not valid; logs them, but at most one per second."""
 
-    def __init__(self, logger: RcutilsLogger) -> None:
-        self._logger = logger
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._logger = node.get_logger()
         self._count = 0
         self._reported = 0
         self._begun = False
         self._last = ""
         self._logged = float("-inf")
+
+    def listen(
+        self, kind: type, topic: str, read: Callable[[Any], str], qos: QoSProfile | int = 10
+    ) -> None:
+        """Subscribe to a topic; ``read`` returns what is wrong with a message, or nothing."""
+
+        def receive(message: Any) -> None:
+            if problem := read(message):
+                self.note(topic, problem)
+
+        self._node.create_subscription(kind, topic, receive, qos)
 
     def note(self, topic: str, problem: str, *, before_first: bool = False) -> None:
         """A message on a topic was ignored, perhaps before the first one that was usable.

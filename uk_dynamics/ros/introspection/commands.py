@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options import add_command, need_ros
@@ -40,13 +39,13 @@ examples:
 def register_topic(commands: Commands) -> None:
     """Add ``topic``."""
     verbs = _verbs(commands, "topic", _TOPIC)
-    verb = _verb(verbs, "list", "names of all topics", "topics", "list_topics")
+    verb = _verb(verbs, "list", "names of all topics", "list_topics")
     verb.add_argument("-t", "--show-types", action="store_true", help="with their types")
-    verb = _verb(verbs, "echo", "print messages as YAML", "topics", "echo")
+    verb = _verb(verbs, "echo", "print messages as YAML", "echo")
     verb.add_argument("topic", metavar="TOPIC", help="name of a topic")
     verb.add_argument("--once", action="store_true", help="print one message")
     verb.add_argument("-f", "--full-length", action="store_true", help="all entries of long arrays")
-    verb = _verb(verbs, "hz", "print its rate once a second", "topics", "rate")
+    verb = _verb(verbs, "hz", "print its rate once a second", "rate")
     verb.add_argument("topic", metavar="TOPIC", help="name of a topic")
     verb.add_argument(
         "-w", "--window", metavar="N", type=_at_least_two, help="messages to average (10000)"
@@ -57,15 +56,13 @@ def register_topic(commands: Commands) -> None:
 def register_lifecycle(commands: Commands) -> None:
     """Add ``lifecycle``."""
     verbs = _verbs(commands, "lifecycle", _LIFECYCLE)
-    _verb(verbs, "nodes", "nodes with a lifecycle", "lifecycle", "list_nodes")
+    _verb(verbs, "nodes", "nodes with a lifecycle", "list_nodes")
     node = {"metavar": "NODE", "help": "name of a node"}
-    verb = _verb(
-        verbs, "list", "transitions that a node can make now", "lifecycle", "list_transitions"
-    )
+    verb = _verb(verbs, "list", "transitions that a node can make now", "list_transitions")
     verb.add_argument("node", **node)
-    verb = _verb(verbs, "get", "state of a node, or of all", "lifecycle", "get_state")
+    verb = _verb(verbs, "get", "state of a node, or of all", "get_state")
     verb.add_argument("node", nargs="?", **node)
-    verb = _verb(verbs, "set", "ask for a transition", "lifecycle", "set_state")
+    verb = _verb(verbs, "set", "ask for a transition", "set_state")
     verb.add_argument("node", **node)
     verb.add_argument(
         "transition",
@@ -79,13 +76,14 @@ def _verbs(commands: Commands, name: str, text: str) -> Any:
     return parser.add_subparsers(dest="verb", required=True, metavar="VERB")
 
 
-def _verb(verbs: Any, name: str, text: str, module: str, function: str) -> argparse.ArgumentParser:
-    """A verb that calls a function of a module here, which is loaded only then."""
+def _verb(verbs: Any, name: str, text: str, function: str) -> argparse.ArgumentParser:
+    """A verb that calls a function of ``running_nodes``, which is loaded only then."""
 
     def run(arguments: argparse.Namespace) -> int:
         need_ros("this")
-        called = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-        code: int = called(arguments)
+        from uk_dynamics.ros.introspection import running_nodes
+
+        code: int = getattr(running_nodes, function)(arguments)
         return code
 
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text}.")

@@ -60,12 +60,12 @@ class CommandWatchdog(Node):
         if self._switch is not None:
             self._hear_activity()
         self._takeover = CommandTakeover(deactivates=self._switch is not None)
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._end_requested, self._unheard = Watchdog(), Watchdog()
         self._unheard.feed()
         topic = self._settings["heartbeat_topic"]
         self._grants = self.create_publisher(UInt64MultiArray, f"{topic}/acknowledged", COMMAND_QOS)
-        self.create_subscription(UInt64MultiArray, topic, self._on_heartbeat, COMMAND_QOS)
+        self._problems.listen(UInt64MultiArray, topic, self._on_heartbeat)
         self._reported = False
         if self._settings["effort_topic"]:
             # read only when it matters: a controller_manager publishes a thousand times per second
@@ -125,15 +125,15 @@ class CommandWatchdog(Node):
         if before and not self._active and self._takeover.phase is Phase.WATCHING:
             self.get_logger().error(f"{controller} is not active any more: heartbeats not answered")
 
-    def _on_heartbeat(self, message: UInt64MultiArray) -> None:
+    def _on_heartbeat(self, message: UInt64MultiArray) -> str:
         if len(message.data) != len(Heartbeat._fields):
-            self._problems.note(self._settings["heartbeat_topic"], "expected three numbers")
-            return
+            return "expected three numbers"
         grant = self._takeover.heartbeat(
             Heartbeat(*message.data), self._settings["timeout"], connected=self._connected()
         )
         if grant is not None:
             self._grants.publish(UInt64MultiArray(data=grant))
+        return ""
 
     def _connected(self) -> bool:
         """Whether zeros reach the active controller of ros2_control, or any subscriber.

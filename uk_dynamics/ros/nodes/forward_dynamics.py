@@ -31,7 +31,7 @@ class ForwardDynamics(Node):
         self._mechanism = load_mechanism(self, self._settings)
         self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
         self._topics = DynamicsTopics(self, self._mechanism)
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
         self._motion = MotionReport(self._mechanism, self._dynamics, self._settings)
         self._state: State | None = None

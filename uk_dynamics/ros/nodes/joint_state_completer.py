@@ -48,7 +48,7 @@ class JointStateCompleter(Node):
         self._completion = StateCompletion(mechanism)
         encoders = self._completion.encoders
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
         self._message = self._new_message(effort=False)
         self._stamp = Time()

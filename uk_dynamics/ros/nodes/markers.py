@@ -45,7 +45,7 @@ class Markers(Node):
             self._marker.tasks,
             stage(mechanism).size,
         )
-        problems = MessageProblems(self.get_logger())
+        problems = MessageProblems(self)
         self._control = ControlTime(self, tasks, problems) if tasks else None
         self._stamp: Time | None = None
         self._states = StateInput(self, mechanism, problems, self._on_state)

@@ -48,7 +48,7 @@ class ServoControllerNode(LifecycleNode):
         self._settings = Parameters(self, TABLES["servo_controller"])
         for name in CONFIGURED:
             self._settings.refuse(name, lambda value: self._too_late())
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._authority = CommandAuthority(
             required=self._settings["watchdog"] == REQUIRED,
             on_loss=self._on_loss,
@@ -139,9 +139,7 @@ class ServoControllerNode(LifecycleNode):
         loop = ServoLoop(self, settings, self._problems, self._authority, self._on_fault)
         self.loop = loop
         self._heartbeat = self.create_publisher(UInt64MultiArray, "~/heartbeat", COMMAND_QOS)
-        self.create_subscription(
-            UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant, COMMAND_QOS
-        )
+        self._problems.listen(UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant)
         self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
         self.create_service(Trigger, "~/emergency_stop", self._on_emergency_stop)
         self._diagnostics.hardware = loop.mechanism.name
@@ -189,15 +187,15 @@ class ServoControllerNode(LifecycleNode):
         """Tell command_watchdog that the process is alive, and whether it drives the motors."""
         self._heartbeat.publish(UInt64MultiArray(data=self._authority.heartbeat))
 
-    def _on_grant(self, message: UInt64MultiArray) -> None:
+    def _on_grant(self, message: UInt64MultiArray) -> str:
         if len(message.data) != len(Grant._fields):
-            self._problems.note("~/heartbeat/acknowledged", "expected three numbers")
-            return
+            return "expected three numbers"
         waited = self._authority.waiting
         self._authority.receive(Grant(*message.data))
         if waited and self.active and self.loop is not None and self._authority.held:
             self.get_logger().info("command_watchdog is there: driving")
             self.loop.start()
+        return ""
 
     def _on_loss(self, reason: str) -> None:
         if self.active and self.loop is not None and (pause := self.loop.pause()):

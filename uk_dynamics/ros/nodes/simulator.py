@@ -18,7 +18,7 @@ from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 from uk_dynamics.ros.simulation.simulation_time import Lockstep, Pacer
-from uk_dynamics.ros.simulation.standard_services import Controls, StandardServices
+from uk_dynamics.ros.simulation.standard_services import StandardServices
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
@@ -36,43 +36,33 @@ class Simulator(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__("simulator", **options)
         self._settings = Parameters(self, TABLES["simulator"])
-        self._problems = MessageProblems(self.get_logger())
-        self._lockstep = self._make_lockstep()
-        self._manager = self._make_manager_lockstep()
-        self._run = SimulatedRun(
-            self,
-            self._settings,
-            self._problems,
-            accept=self._lockstep.accept if self._lockstep else None,
-            on_command=self._answer if self._lockstep else None,
-            on_state=self._expect if self._lockstep else None,
-            on_update=self._manager.on_update if self._manager else None,
-        )
+        self._problems = MessageProblems(self)
+        self._check_settings()
+        self._run = SimulatedRun(self, self._settings, self._problems)
+        self._lockstep = self._manager = None
+        if self._settings["lockstep"]:
+            self._lockstep = Lockstep(self, self._run.publish)
+            self._run.on_state = self._expect
+            self._run.commands.accept = self._lockstep.accept
+            self._run.commands.on_command = self._answer
+        elif self._settings["manager_updates"]:
+            self._manager = ManagerLockstep(self, self._settings, self._run, self._advance)
         mechanism = self._run.machine.mechanism
         self._description_publisher = self._publish_description(mechanism.model.description.text)
         self._end_requested = Watchdog()
         self._driven = Watchdog()  # since the end was requested
-        self._paused: bool = self._settings["paused"]
+        self.paused: bool = self._settings["paused"]
+        self.steps_freely = self._manager is None  # many steps in one call, and time can go back
         self._monitor = RateMonitor()
         self._tick_timer = self._start_ticking()
         self._settings.on_change("real_time_factor", self._change_pace)
-        if self._lockstep is not None and not self._paused:
+        if self._lockstep is not None and not self.paused:
             self._run.publish()
         self.create_timer(_PAUSED_PERIOD, self._tick_paused, clock=steady_clock())
         self.create_service(SetBool, "~/pause", self._on_pause)
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
-        self._standard = StandardServices(
-            self,
-            self._run,
-            Controls(
-                paused=lambda: self._paused,
-                pause=self._pause,
-                step=self._single,
-                reset=self._reset,
-                steps_freely=self._manager is None,
-            ),
-        )
+        self._standard = StandardServices(self, self._run)
         self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
         self._diagnostics.hardware = mechanism.name
 
@@ -90,34 +80,20 @@ class Simulator(Node):
             self._end_requested.feed()
         return self._end_requested.age > _LONGEST_END or self._driven.age > _ZERO_SEEN
 
-    def _make_lockstep(self) -> Lockstep | None:
-        if not self._settings["lockstep"]:
-            return None
-        if self._settings["command_mode"] != JOINT_STATE:
+    def _check_settings(self) -> None:
+        settings, place = self._settings, "manager_updates"
+        if settings["lockstep"] and settings["command_mode"] != JOINT_STATE:
             raise InputError(
                 "needs command_mode joint_state: other commands have no stamp", place="lockstep"
             )
-        return Lockstep(self, lambda: self._run.publish())
-
-    def _make_manager_lockstep(self) -> ManagerLockstep | None:
-        settings, place = self._settings, "manager_updates"
         if not settings["manager_updates"]:
-            return None
+            return
         if settings["manager_updates"] < 2:
             raise InputError("expected 0, or a whole number from 2 on, found 1", place=place)
         if not settings["publish_clock"] or settings["command_mode"] != JOINT_STATE:
             raise InputError("needs publish_clock and command_mode joint_state", place=place)
         if settings["lockstep"] or settings["publish_rate"] not in (0.0, settings["rate"]):
             raise InputError("needs lockstep false and publish_rate 0", place=place)
-        return ManagerLockstep(
-            self,
-            settings,
-            step=self._advance,
-            tick=lambda: self._run.tick(),
-            tick_ahead=lambda ahead: self._run.tick_again(ahead),
-            publish=lambda: self._run.publish(),
-            position=lambda: self._run.position,
-        )
 
     def _publish_description(self, text: str) -> object:
         if not self._settings["publish_robot_description"]:
@@ -134,7 +110,7 @@ class Simulator(Node):
         self._monitor.pause()
         if self._manager is not None:
             self._manager.period = self._pacer.period if self._pacer else 0.0
-            self._manager.pause(self._paused)
+            self._manager.pause(self.paused)
         return self.create_timer(period, self._tick, clock=steady_clock())
 
     def _change_pace(self) -> None:
@@ -145,7 +121,7 @@ class Simulator(Node):
         if self._manager is not None:
             self._manager.look()
             return
-        if self._paused or self._lockstep is not None:
+        if self.paused or self._lockstep is not None:
             return
         if self._pacer is None:
             end = time.perf_counter() + _UNPACED_WORK
@@ -160,7 +136,7 @@ class Simulator(Node):
         self._monitor.tick(count)
 
     def _tick_paused(self) -> None:
-        if self._paused and self._lockstep is None:  # in lockstep it would be answered
+        if self.paused and self._lockstep is None:  # in lockstep it would be answered
             (self._manager.repeat if self._manager else self._run.publish)()
 
     def _answer(self) -> None:
@@ -182,11 +158,11 @@ class Simulator(Node):
 
     def _expect(self, stamp: Time) -> None:
         """In lockstep: wait for the answer to a state."""
-        if self._lockstep is not None and not self._paused:
+        if self._lockstep is not None and not self.paused:
             self._lockstep.expect(stamp)
 
     def _set_paused(self, paused: bool) -> None:
-        self._paused = paused
+        self.paused = paused
         self._monitor.pause()
         if self._lockstep is not None:
             self._lockstep.pause()
@@ -197,14 +173,14 @@ class Simulator(Node):
         if self._pacer is not None:
             self._pacer.restart()
 
-    def _pause(self, paused: bool) -> str:
+    def pause(self, paused: bool) -> str:
         """Stop or go on, unless a step has failed; return why not."""
         if self._run.failure and not paused:
             return f"{self._run.failure}; call ~/reset first"
         self._set_paused(paused)
         return ""
 
-    def _single(self) -> str:
+    def step(self) -> str:
         """Take one step of a simulation that is paused; return why not."""
         if self._run.failure:
             return self._run.failure
@@ -215,32 +191,33 @@ class Simulator(Node):
         self._run.publish()
         return ""
 
-    def _reset(self, keep_time: bool = False) -> None:
+    def reset(self, *, keep_time: bool = False) -> None:
+        """Return to the start; time may go on."""
         self._run.reset(keep_time=keep_time)
-        self._set_paused(self._paused)
+        self._set_paused(self.paused)
         self._run.publish()
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        response.message = self._pause(request.data)
+        response.message = self.pause(request.data)
         response.success = not response.message
         return response
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if not self._paused:
+        if not self.paused:
             response.message = "the simulation is running; pause it first"
             return response
-        problem = self._single()
+        problem = self.step()
         response.success = not problem
         response.message = problem or f"t = {self._run.machine.state.t:.9g} s"
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._reset()
+        self.reset()
         response.success = True
         return response
 
     def _report(self, report: Report) -> None:
-        report.add("paused", self._paused)
+        report.add("paused", self.paused)
         self._run.report_time(report)
         report.update(self._monitor.report())
         if self._lockstep is not None:

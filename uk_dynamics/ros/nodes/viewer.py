@@ -49,7 +49,7 @@ class TopicSource(Source):
         tasks: Tasks | None = None,
     ) -> None:
         """Subscribe; the view warns of states older than ``state_timeout``, in s."""
-        problems = MessageProblems(node.get_logger())
+        problems = MessageProblems(node)
         self._state_timeout = state_timeout
         self._control = ControlTime(node, tasks, problems) if tasks else None
         self._task_time: float | None = None

@@ -38,7 +38,7 @@ class WrenchObserverNode(Node):
             frame=self._settings["frame"],
             axes=self._settings["axes"].split(),
         )
-        self._problems = MessageProblems(self.get_logger())
+        self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
         self._found: ExternalForces | None = None
         self._failure = ""

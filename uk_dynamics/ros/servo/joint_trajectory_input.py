@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.constraints.references import Live, Trajectory, Waypoints
@@ -20,9 +19,6 @@ from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import first_unusable
-from uk_dynamics.ros.topics.qos import COMMAND_QOS
-
-_TOPIC = "~/joint_trajectory"
 
 
 class _Plan(NamedTuple):
@@ -45,7 +41,6 @@ class JointTrajectoryInput:
 
     def __init__(
         self,
-        node: Node,
         tasks: Tasks,
         live: LiveReferences,
         problems: MessageProblems,
@@ -55,16 +50,11 @@ class JointTrajectoryInput:
     ) -> None:
         """``now()`` and ``since(stamp)`` are times of the references, in s; None: not running."""
         self._live = live
-        self._problems = problems
         self._now, self._since = now, since
         self.tasks = driven_joints(tasks)
         self.end = 0.0
         self.on_replaced: Callable[[], None] = lambda: None
-        node.create_subscription(JointTrajectory, _TOPIC, self._receive, COMMAND_QOS)
-
-    def _receive(self, message: JointTrajectory) -> None:
-        if problem := self.follow(message):
-            self._problems.note(_TOPIC, problem)
+        problems.listen(JointTrajectory, "~/joint_trajectory", self.follow)
 
     def check(self, message: JointTrajectory) -> str:
         """What is wrong with a message, empty where nothing is."""

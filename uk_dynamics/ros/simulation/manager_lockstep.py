@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from rclpy.node import Node
@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray, UInt64MultiArray
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS, Parameters
+from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 MANAGER, SERVO = "controller_manager", "servo_controller"
@@ -55,24 +56,17 @@ class ManagerLockstep:
         self,
         node: Node,  # node to subscribe with
         settings: Parameters,  # parameters of the simulator
-        *,
+        run: SimulatedRun,
         # moves the machine by one step, publishes its state, and returns whether it succeeded
         step: Callable[[], bool],
-        tick: Callable[[], None],  # publishes the time of the machine on ``/clock``
-        # publishes a time on ``/clock`` that is ahead of the last tick, in ns
-        tick_ahead: Callable[[int], None],
-        publish: Callable[[], None],  # publishes the state once more
-        position: Callable[[], Mapping[str, float]],  # positions of the last state by joint
-        clock: Callable[[], float] = time.monotonic,  # real time in s
     ) -> None:
         """Subscribe to what servo_controller sends."""
+        run.commands.on_message = self._on_update
         self.unexpected = self.delayed = self.again = 0
         self.period = 0.0  # s of real time that a step takes at least
         self._log = node.get_logger()
         self._settings = settings
-        self._step, self._tick, self._publish = step, tick, publish
-        self._tick_ahead, self._position = tick_ahead, position
-        self._clock = clock
+        self._run, self._step = run, step
         self._known: set[str] = set()
         self._awaited: set[str] = set()
         self._moved = True  # whether the machine has moved since the last tick
@@ -99,21 +93,22 @@ class ManagerLockstep:
     def pause(self, paused: bool) -> None:
         """Let time stand still after this step, or go on."""
         self._paused = paused
-        self._since = self._repeated = self._due = self._clock()
+        self._since = self._repeated = self._due = time.monotonic()
         self._late = False
 
     def single(self) -> bool:
         """Let a paused time go on by one step; return whether all have answered the last one."""
-        if self._awaited or self._answer is not None or self._clock() < self._settled:
+        if self._awaited or self._answer is not None or time.monotonic() < self._settled:
             return False
         return self._go()
 
-    def on_update(self, efforts: Array) -> None:
-        """controller_manager has sent its commands; ``efforts`` (motors,) are the valid ones."""
+    def _on_update(self) -> None:
+        """controller_manager has sent its commands, valid or not."""
+        efforts = self._run.commands.efforts
         if self._join(MANAGER, "simulated time waits for its updates"):
             return
         if MANAGER not in self._awaited:
-            self.unexpected += self._clock() >= self._settled
+            self.unexpected += time.monotonic() >= self._settled
             return
         self._awaited.discard(MANAGER)
         if not self._update:
@@ -126,7 +121,7 @@ class ManagerLockstep:
 
     def look(self) -> None:
         """Let time go on if it may."""
-        now = self._clock()
+        now = time.monotonic()
         if now < self._settled:
             return
         if self._settled > self._since:  # a servo_controller that has just begun is quiet now
@@ -144,9 +139,9 @@ class ManagerLockstep:
         The time is 1 ns later: a manager that was about to fall asleep may have missed the last one
         and rclcpp wakes it only when time has changed.
         """
-        self._publish()
+        self._run.publish()
         self._ahead += MANAGER in self._awaited
-        self._tick_ahead(self._ahead)
+        self._run.time.repeat(self._ahead)
 
     def report(self, report: Report) -> None:
         """Add who is waited for, an error where that takes too long, and the counts."""
@@ -164,7 +159,7 @@ class ManagerLockstep:
         self._moved = False
         self._update = self._ahead = 0
         self._expect(self._known - {BROADCASTER})
-        self._tick()
+        self._run.time.publish()
         return True
 
     def _update_again(self) -> None:
@@ -180,7 +175,7 @@ class ManagerLockstep:
         time.sleep(_HANDED_OVER * 2.0 ** (self._update - 1))
         self._expect(self._known - {SERVO})
         self._ahead += self._fraction
-        self._tick_ahead(self._ahead)
+        self._run.time.repeat(self._ahead)
 
     def _passed_on(self, efforts: Array) -> bool:
         """Whether commands (motors,) contain the last answer, be it cut at limits."""
@@ -188,12 +183,12 @@ class ManagerLockstep:
 
     def _expect(self, names: set[str]) -> None:
         self._awaited = set(names)
-        self._since = self._repeated = self._clock()
+        self._since = self._repeated = time.monotonic()
         self._late = False
 
     @property
     def _age(self) -> float:
-        return self._clock() - self._since
+        return time.monotonic() - self._since
 
     @property
     def _overdue(self) -> str:
@@ -218,7 +213,7 @@ class ManagerLockstep:
     def _join(self, name: str, what: str) -> bool:
         """Whether it is heard for the first time; time stands still until all are quiet."""
         first = name not in self._known
-        now = self._clock()
+        now = time.monotonic()
         if first:
             self._known.add(name)
             self._log.info(f"{name} answers: {what}")
@@ -238,7 +233,7 @@ class ManagerLockstep:
 
     def _on_states(self, message: JointState) -> None:
         self._known.add(BROADCASTER)
-        position = self._position()
+        position = self._run.position
         self._read |= all(
             position[name] == value
             for name, value in zip(message.name, message.position, strict=True)

@@ -13,7 +13,6 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
@@ -82,31 +81,15 @@ _AFTER_RESET = 1.0
 class SimulatedRun:
     """Steps of a mechanism under the last command; ``failure`` is why it has stopped, or empty."""
 
-    def __init__(
-        self,
-        node: Node,
-        settings: Parameters,
-        problems: MessageProblems,
-        *,
-        accept: Callable[[Time], str] | None = None,
-        on_command: Callable[[], None] | None = None,
-        on_state: Callable[[Time], None] | None = None,
-        on_update: Callable[[Array], None] | None = None,
-    ) -> None:
-        """Read the mechanism, publish and subscribe; in lockstep with the functions.
-
-        ``accept`` returns what is wrong with the stamp of a command, ``on_command`` is called after
-        each valid one, ``on_state`` with the stamp before each state is published. ``on_update`` is
-        called with the efforts (motors,) after each message, valid or not; :meth:`tick` publishes
-        the time then, and states alone do not.
-        """
+    def __init__(self, node: Node, settings: Parameters, problems: MessageProblems) -> None:
+        """Read the mechanism, publish and subscribe."""
         mechanism = load_mechanism(node, settings)
         rate = settings["rate"]
         self._settings = settings
-        self._ticks = on_update is not None
-        self._by_stamp = accept is not None
+        self._ticks = settings["manager_updates"] > 0  # then :meth:`tick` alone publishes the time
+        self._by_stamp: bool = settings["lockstep"]
         self._waits = self._by_stamp or self._ticks
-        self._references = structural_references(node, mechanism, problems)
+        self._references = structural_references(mechanism, problems)
         self.machine = SimulatedMachine(
             mechanism,
             1.0 / rate,
@@ -118,17 +101,14 @@ class SimulatedRun:
         self._motion = MotionReport(mechanism, self.machine.dynamics, settings)
         self.failure = ""
         self._last_reset = Watchdog()
-        self._on_state = on_state
-        self._time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
-        self._commands = EffortInput(
+        self.on_state: Callable[[Time], None] | None = None  # before each state, with its stamp
+        self.time = SimulationTime(node, publish=settings["publish_clock"], from_zero=self._waits)
+        self.commands = EffortInput(
             node,
             mechanism,
             problems,
             topic=command_topic(settings),
             by_joint=settings["command_mode"] == JOINT_STATE,
-            accept=accept,
-            on_command=on_command,
-            on_message=on_update and (lambda: on_update(self._commands.efforts)),
         )
         self._states = JointStateMessage(
             mechanism.joint_names, position=True, velocity=True, effort=True
@@ -136,7 +116,7 @@ class SimulatedRun:
         self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
-        self._switches = ConstraintSwitches(node, self.machine, lambda: self._time.stamp)
+        self._switches = ConstraintSwitches(node, self.machine, lambda: self.time.stamp)
         self._origin_publisher = None
         if mechanism.driven_by_time:
             self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
@@ -148,13 +128,13 @@ class SimulatedRun:
         machine = self.machine
         if not self._begun:
             self._begun = True
-            self._time.begin(machine.step_size)
+            self.time.begin(machine.step_size)
             self._publish_origin()
         if self._settings["brakes"] and self._last_reset.age < _AFTER_RESET:
-            self._commands.watchdog.forget()
+            self.commands.watchdog.forget()
         if self.brakes_hold or self.commands_are_stale:
-            self._commands.efforts[:] = 0.0
-        machine.command(self._commands.efforts)
+            self.commands.efforts[:] = 0.0
+        machine.command(self.commands.efforts)
         try:
             if self.brakes_hold:
                 machine.brake()
@@ -163,7 +143,7 @@ class SimulatedRun:
         except UkDynamicsError as error:
             self.failure = str(error)
             return False
-        self._time.set(machine.state.t)
+        self.time.set(machine.state.t)
         self._motion.see(machine.state, machine.inputs)
         if machine.steps % self.steps_per_state == 0:
             self.publish()
@@ -174,29 +154,16 @@ class SimulatedRun:
         machine, states = self.machine, self._states
         self._begun = True
         if not self._ticks:
-            self.tick()
-        stamp = self._time.stamp
+            self.time.publish()
+        stamp = self.time.stamp
         states.position[:] = machine.state.q
         states.velocity[:] = machine.state.v
         states.effort[:] = machine.tau
-        if self._on_state is not None:
-            self._on_state(stamp)
+        if self.on_state is not None:
+            self.on_state(stamp)
         states.publish(self._publisher, stamp)
         if self._topics.wanted and not self.failure:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
-
-    def tick(self) -> None:
-        """Publish ``/clock``, if requested."""
-        self._time.publish()
-
-    def tick_again(self, ahead: int = 0) -> None:
-        """Publish the last time of ``/clock`` again, or a time some ns ahead of it."""
-        self._time.repeat(ahead)
-
-    @property
-    def stamp(self) -> Time:
-        """Of the present state."""
-        return self._time.stamp
 
     def reset(self, *, keep_time: bool = False) -> None:
         """Return to the start, and forget all commands and references; time may go on.
@@ -206,17 +173,15 @@ class SimulatedRun:
         """
         keep_time = keep_time or self._ticks
         self.failure = ""
-        if (
-            not self._by_stamp
-        ):  # in that lockstep every command answers a state, and none is left over
+        if not self._by_stamp:  # there every command answers a state, and none is left over
             self._last_reset.feed()
-        self._commands.efforts[:] = 0.0
-        self._commands.watchdog.forget()
+        self.commands.efforts[:] = 0.0
+        self.commands.watchdog.forget()
         self._references.followed.clear()
         self.machine.reset(keep_time=keep_time)
         self._motion.forget()
         if not keep_time:
-            self._time.reset()
+            self.time.reset()
         self._publish_origin()
         self._switches.publish()
 
@@ -229,12 +194,12 @@ class SimulatedRun:
     @property
     def driven(self) -> bool:
         """Whether any motor has an effort."""
-        return bool(self._commands.efforts.any())
+        return bool(self.commands.efforts.any())
 
     @property
     def brakes_hold(self) -> bool:
         """Whether brakes hold the mechanism until the first command arrives."""
-        return self._settings["brakes"] and not self._commands.watchdog.fed
+        return self._settings["brakes"] and not self.commands.watchdog.fed
 
     @property
     def commands_are_stale(self) -> bool:
@@ -242,19 +207,19 @@ class SimulatedRun:
         if self._waits:
             return False
         timeout = self._settings["command_timeout"]
-        watchdog = self._commands.watchdog
+        watchdog = self.commands.watchdog
         return timeout > 0.0 and watchdog.fed and watchdog.age > timeout
 
     def _publish_origin(self) -> None:
         """Publish the stamp of t = 0."""
         if self._origin_publisher is not None:
-            self._origin_publisher.publish(self._time.origin)
+            self._origin_publisher.publish(self.time.origin)
 
     def report_time(self, report: Report) -> None:
         """Add time, brakes and real-time factor."""
         report.add("time", self.machine.state.t)
         report.add("brakes_hold", self.brakes_hold)
-        report.add("real_time_factor", self._time.factor())
+        report.add("real_time_factor", self.time.factor())
 
     def report_machine(self, report: Report) -> None:
         """Add the state of the mechanism, and its problems."""

@@ -7,13 +7,12 @@ Without that package there are none.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from scipy.spatial.transform import Rotation
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -26,15 +25,12 @@ _MOST_STEPS = 10000  # in one call, in which the node does nothing else
 _UNREACHED = 1e-6  # m/s and rad/s, of a twist
 
 
-@dataclass(frozen=True)
-class Controls:
-    """What the services do to the simulator."""
+class _Refused(UkDynamicsError):
+    """A request that is not carried out; ``code`` is the result, None: the operation failed."""
 
-    paused: Callable[[], bool]  # whether time stands still
-    pause: Callable[[bool], str]  # stop or go on; returns why not, or nothing
-    step: Callable[[], str]  # take one step; likewise
-    reset: Callable[[bool], None]  # return to the start; with True time goes on
-    steps_freely: bool  # whether many steps can be taken in one call, and time can be set back
+    def __init__(self, problem: str, code: int | None = None) -> None:
+        super().__init__(problem)
+        self.code = code
 
 
 class StandardServices:
@@ -44,8 +40,9 @@ class StandardServices:
     ``<mechanism>/<link>``. Poses, twists (of the link's origin) and accelerations are in ``world``.
     """
 
-    def __init__(self, node: Node, run: SimulatedRun, controls: Controls) -> None:
-        self._run, self._controls = run, controls
+    def __init__(self, simulator: Any, run: SimulatedRun) -> None:
+        """Offer them for the simulator node, which can ``pause``, ``step`` and ``reset``."""
+        self._simulator, self._run = simulator, run
         self._stopped = False
         mechanism = run.machine.mechanism
         links = mechanism.model.link_names
@@ -71,168 +68,140 @@ class StandardServices:
         }
         for kind, answer in services.items():
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
-            node.create_service(kind, f"~/{name}", answer)
+            simulator.create_service(kind, f"~/{name}", functools.partial(self._respond, answer))
 
-    def _on_features(self, request: Any, response: Any) -> Any:
+    def _respond(self, answer: Callable[[Any, Any], None], request: Any, response: Any) -> Any:
+        """Answer a request; an error becomes the result."""
+        codes, result = self._msg.Result, getattr(response, "result", self._msg.Result())
+        result.result = codes.RESULT_OK
+        try:
+            answer(request, response)
+        except UkDynamicsError as error:
+            code = getattr(error, "code", None)
+            result.result = codes.RESULT_OPERATION_FAILED if code is None else code
+            result.error_message = str(error)
+        return response
+
+    def _on_features(self, request: Any, response: Any) -> None:
         f = self._msg.SimulatorFeatures
+        free = self._simulator.steps_freely
         response.features.features = [
             f.ENTITY_CATEGORIES,
             f.ENTITY_STATE_GETTING,
             f.ENTITY_STATE_SETTING,
             f.ENTITY_INFO_GETTING,
             f.SIMULATION_RESET,
-            *([f.SIMULATION_RESET_TIME] if self._controls.steps_freely else []),
+            *([f.SIMULATION_RESET_TIME] if free else []),
             f.SIMULATION_RESET_STATE,
             f.SIMULATION_STATE_GETTING,
             f.SIMULATION_STATE_SETTING,
             f.SIMULATION_STATE_PAUSE,
             f.STEP_SIMULATION_SINGLE,
-            *([f.STEP_SIMULATION_MULTIPLE] if self._controls.steps_freely else []),
+            *([f.STEP_SIMULATION_MULTIPLE] if free else []),
         ]
         response.features.custom_info = "uk_dynamics: one mechanism, its loops closed"
-        return response
 
-    def _on_entities(self, request: Any, response: Any) -> Any:
-        response.entities = self._matching(request.filters, response.result)
-        return response
+    def _on_entities(self, request: Any, response: Any) -> None:
+        response.entities = self._matching(request.filters)
 
-    def _on_states(self, request: Any, response: Any) -> Any:
-        response.entities = self._matching(request.filters, response.result)
+    def _on_states(self, request: Any, response: Any) -> None:
+        response.entities = self._matching(request.filters)
         response.states = [self._state(self._links[name]) for name in response.entities]
-        return response
 
-    def _on_info(self, request: Any, response: Any) -> Any:
-        if self._link(request.entity, response.result):
-            response.info.category = self._category(request.entity)
-            robot = request.entity == self._run.machine.mechanism.name
-            response.info.description = "mechanism" if robot else "link"
-        return response
+    def _on_info(self, request: Any, response: Any) -> None:
+        self._link(request.entity)
+        response.info.category = self._category(request.entity)
+        robot = request.entity == self._run.machine.mechanism.name
+        response.info.description = "mechanism" if robot else "link"
 
-    def _on_get_state(self, request: Any, response: Any) -> Any:
-        link = self._link(request.entity, response.result)
-        if link:
-            response.state = self._state(link)
-        return response
+    def _on_get_state(self, request: Any, response: Any) -> None:
+        response.state = self._state(self._link(request.entity))
 
-    def _on_set_state(self, request: Any, response: Any) -> Any:
-        link = self._link(request.entity, response.result)
-        if not link:
-            return response
-        wrong_pose = False
-        try:
-            state = self._settable(request.state.header.frame_id)
-            if request.set_pose:
-                wrong_pose = True
+    def _on_set_state(self, request: Any, response: Any) -> None:
+        link = self._link(request.entity)
+        state = self._settable(request.state.header.frame_id)
+        if request.set_pose:
+            try:
                 state = self._placed(link, request.state.pose, state)
-                wrong_pose = False
-            if request.set_twist:
-                state = self._moving(link, request.state.twist, state)
-        except UkDynamicsError as error:
-            self._fail(response.result, str(error))
-            if wrong_pose:
-                response.result.result = self._srv.SetEntityState.Response.INVALID_POSE
-            return response
+            except UkDynamicsError as error:
+                code = self._srv.SetEntityState.Response.INVALID_POSE
+                raise _Refused(str(error), code) from None
+        if request.set_twist:
+            state = self._moving(link, request.state.twist, state)
         self._run.machine.place(state)
         self._run.publish()
-        return response
 
-    def _on_get_simulation(self, request: Any, response: Any) -> Any:
+    def _on_get_simulation(self, request: Any, response: Any) -> None:
         response.state.state = self._present()
-        response.result.result = self._msg.Result.RESULT_OK
-        return response
 
-    def _on_set_simulation(self, request: Any, response: Any) -> Any:
+    def _on_set_simulation(self, request: Any, response: Any) -> None:
         kinds, codes = self._msg.SimulationState, self._srv.SetSimulationState.Response
-        wanted, result = request.state.state, response.result
-        result.result = self._msg.Result.RESULT_OK
+        wanted = request.state.state
         if wanted not in (kinds.STATE_STOPPED, kinds.STATE_PLAYING, kinds.STATE_PAUSED):
-            return self._unsupported(response, "there is one world, and launch ends the simulator")
+            raise self._unsupported("there is one world, and launch ends the simulator")
         if wanted == self._present():
-            result.result = codes.ALREADY_IN_TARGET_STATE
-            result.error_message = "the simulation is in that state"
-        elif problem := self._controls.pause(wanted != kinds.STATE_PLAYING):
-            result.result = codes.STATE_TRANSITION_ERROR
-            result.error_message = problem
-        else:
-            self._stopped = wanted == kinds.STATE_STOPPED
-            if self._stopped:
-                self._controls.reset(False)
-        return response
+            raise _Refused("the simulation is in that state", codes.ALREADY_IN_TARGET_STATE)
+        if problem := self._simulator.pause(wanted != kinds.STATE_PLAYING):
+            raise _Refused(problem, codes.STATE_TRANSITION_ERROR)
+        self._stopped = wanted == kinds.STATE_STOPPED
+        if self._stopped:
+            self._simulator.reset()
 
-    def _on_step(self, request: Any, response: Any) -> Any:
-        response.result.result = self._msg.Result.RESULT_OK
-        if not self._controls.paused():
-            return self._fail(
-                response.result, "the simulation is running; pause it first", response
-            )
-        if request.steps > 1 and not self._controls.steps_freely:
-            return self._unsupported(response, "controller_manager takes one step at a time")
+    def _on_step(self, request: Any, response: Any) -> None:
+        if not self._simulator.paused:
+            raise _Refused("the simulation is running; pause it first")
+        if request.steps > 1 and not self._simulator.steps_freely:
+            raise self._unsupported("controller_manager takes one step at a time")
         if request.steps > _MOST_STEPS:
             problem = f"expected at most {_MOST_STEPS} steps, found {request.steps}"
-            return self._fail(response.result, problem, response)
+            raise _Refused(problem)
         self._stopped = self._stopped and not request.steps
         for k in range(request.steps):
-            if problem := self._controls.step():
-                return self._fail(response.result, f"step {k + 1}: {problem}", response)
-        return response
+            if problem := self._simulator.step():
+                raise _Refused(f"step {k + 1}: {problem}")
 
-    def _on_reset(self, request: Any, response: Any) -> Any:
+    def _on_reset(self, request: Any, response: Any) -> None:
         kinds = self._srv.ResetSimulation.Request
-        response.result.result = self._msg.Result.RESULT_OK
         scope = request.scope or kinds.SCOPE_ALL
-        in_time, free = bool(scope & kinds.SCOPE_TIME), self._controls.steps_freely
+        in_time, free = bool(scope & kinds.SCOPE_TIME), self._simulator.steps_freely
         if in_time and not scope & kinds.SCOPE_STATE:
-            return self._unsupported(response, "time goes back with the state only")
+            raise self._unsupported("time goes back with the state only")
         if in_time and not free and scope != kinds.SCOPE_ALL:
-            return self._unsupported(response, "controller_manager would sleep if time went back")
+            raise self._unsupported("controller_manager would sleep if time went back")
         if scope & kinds.SCOPE_STATE:
-            self._controls.reset(not in_time)
-        return response
+            self._simulator.reset(keep_time=not in_time)
 
     def _present(self) -> int:
         """The state of the simulation."""
         kinds = self._msg.SimulationState
-        if not self._controls.paused():
+        if not self._simulator.paused:
             self._stopped = False
             return int(kinds.STATE_PLAYING)
         return int(kinds.STATE_STOPPED if self._stopped else kinds.STATE_PAUSED)
 
-    def _fail(self, result: Any, problem: str, response: Any = None) -> Any:
-        result.result = self._msg.Result.RESULT_OPERATION_FAILED
-        result.error_message = problem
-        return response
+    def _unsupported(self, problem: str) -> _Refused:
+        return _Refused(problem, self._msg.Result.RESULT_FEATURE_UNSUPPORTED)
 
-    def _unsupported(self, response: Any, problem: str) -> Any:
-        response.result.result = self._msg.Result.RESULT_FEATURE_UNSUPPORTED
-        response.result.error_message = problem
-        return response
-
-    def _link(self, entity: str, result: Any) -> str:
-        """The link of an entity, empty where there is none."""
-        found = self._links.get(entity, "")
-        codes = self._msg.Result
-        result.result = codes.RESULT_OK if found else codes.RESULT_NOT_FOUND
-        if not found:
-            result.error_message = f'no entity "{entity}"; there are {", ".join(self._links)}'
-        return found
+    def _link(self, entity: str) -> str:
+        """The link of an entity."""
+        if entity not in self._links:
+            problem = f'no entity "{entity}"; there are {", ".join(self._links)}'
+            raise _Refused(problem, self._msg.Result.RESULT_NOT_FOUND)
+        return self._links[entity]
 
     def _category(self, entity: str) -> Any:
         kinds = self._msg.EntityCategory
         robot = entity == self._run.machine.mechanism.name
         return kinds(category=kinds.CATEGORY_ROBOT if robot else kinds.CATEGORY_OBJECT)
 
-    def _matching(self, filters: Any, result: Any) -> list[str]:
+    def _matching(self, filters: Any) -> list[str]:
         """Entities that filters let through."""
         if filters.tags.tags or filters.bounds.type != self._msg.Bounds.TYPE_EMPTY:
-            result.result = self._msg.Result.RESULT_FEATURE_UNSUPPORTED
-            result.error_message = "entities have neither tags nor bounds"
-            return []
+            raise self._unsupported("entities have neither tags nor bounds")
         try:
             pattern = re.compile(filters.filter)
         except re.error as error:
-            self._fail(result, f"{filters.filter:.40}: {error}")
-            return []
-        result.result = self._msg.Result.RESULT_OK
+            raise InputError(f"{filters.filter:.40}: {error}") from None
         wanted = [category.category for category in filters.categories]
         return [
             name
@@ -250,7 +219,7 @@ class StandardServices:
         index = model.frame_index(link)
         message = self._msg.EntityState()
         message.header.frame_id = WORLD
-        message.header.stamp = run.stamp
+        message.header.stamp = run.time.stamp
         _write(message.pose.position, self._motion.workspace.translation[index])
         turn = Rotation.from_matrix(self._motion.workspace.rotation[index]).as_quat()
         _write(message.pose.orientation, turn)

@@ -31,11 +31,11 @@ _ORIGIN_TOPIC = "simulator/time_origin"
 
 
 def structural_references(
-    node: Node, mechanism: Mechanism, problems: MessageProblems
+    mechanism: Mechanism, problems: MessageProblems
 ) -> LiveReferences[ReferenceSample]:
     """Subscribe to ``<constraint>/reference`` of every live structural constraint."""
     names = live_names(mechanism.spec.constraints)
-    return LiveReferences(node, mechanism.references, names, problems)
+    return LiveReferences(problems, mechanism.references, names)
 
 
 class StructureInput:
@@ -63,9 +63,9 @@ class StructureInput:
         self._mechanism = mechanism
         self._problems = problems
         self._on_switched = on_switched
-        self._live = structural_references(node, mechanism, problems)
+        self._live = structural_references(mechanism, problems)
         if mechanism.hierarchy.switchable:
-            node.create_subscription(JointState, TOPIC, self._on_active, LATCHED_QOS)
+            problems.listen(JointState, TOPIC, self._on_active, LATCHED_QOS)
         if mechanism.driven_by_time and not simulated:
             node.create_subscription(Time, _ORIGIN_TOPIC, self._on_origin, LATCHED_QOS)
 
@@ -81,14 +81,13 @@ class StructureInput:
     def _on_origin(self, stamp: Time) -> None:
         self.origin.latch(nanoseconds(stamp))
 
-    def _on_active(self, message: JointState) -> None:
+    def _on_active(self, message: JointState) -> str:
         active, problem = from_message(self._mechanism, message)
-        if active is None:
-            self._problems.note(TOPIC, problem)
-            return
-        self.active = active
-        if self._on_switched is not None:
-            self._on_switched(active)
+        if active is not None:
+            self.active = active
+            if self._on_switched is not None:
+                self._on_switched(active)
+        return problem
 
 
 class StateInput(StructureInput):
@@ -178,22 +177,16 @@ class EffortInput:
         *,
         topic: str,
         by_joint: bool = False,
-        accept: Callable[[Time], str] | None = None,
-        on_command: Callable[[], None] | None = None,
-        on_message: Callable[[], None] | None = None,
     ) -> None:
-        """``accept`` returns what is wrong with the stamp of a command ``by_joint``.
-
-        ``on_command`` is called after each valid command, ``on_message`` after each message.
-        """
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()
         self._problems = problems
         self._topic = topic
-        self._accept = accept
-        self._on_command = on_command
-        self._on_message = on_message
+        # what is wrong with the stamp of a command ``by_joint``
+        self.accept: Callable[[Time], str] | None = None
+        self.on_command: Callable[[], None] | None = None  # called after each valid command
+        self.on_message: Callable[[], None] | None = None  # called after each message
         self._read = reader.read_joint_state if by_joint else reader.read_array
         self.subscription = node.create_subscription(
             JointState if by_joint else Float64MultiArray, topic, self._receive, COMMAND_QOS
@@ -201,13 +194,13 @@ class EffortInput:
 
     def _receive(self, message: JointState | Float64MultiArray) -> None:
         problem = self._read(message)
-        if not problem and self._accept is not None:
-            problem = self._accept(message.header.stamp)
+        if not problem and self.accept is not None:
+            problem = self.accept(message.header.stamp)
         if problem:
             self._problems.note(self._topic, problem, before_first=not self.watchdog.count)
         else:
             self.watchdog.feed()
-            if self._on_command is not None:
-                self._on_command()
-        if self._on_message is not None:
-            self._on_message()
+            if self.on_command is not None:
+                self.on_command()
+        if self.on_message is not None:
+            self.on_message()

@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems
 from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.messages import first_unusable, view
-from uk_dynamics.ros.topics.qos import COMMAND_QOS, PUBLISHED_QOS
+from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 
 AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
@@ -38,20 +38,17 @@ class LiveReferences(Generic[AnyFollowed]):
 
     def __init__(
         self,
-        node: Node,
+        problems: MessageProblems,
         references: ReferenceSet,
         names: Sequence[str],
-        problems: MessageProblems,
         prefix: str = "",
     ) -> None:
         """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
         self.followed: dict[str, AnyFollowed] = {}
         self._references = references
-        self._problems = problems
         for name in names:
-            topic = f"{prefix}{name}/reference"
-            receive = functools.partial(self._receive, name, topic, references.rows[name])
-            node.create_subscription(JointTrajectoryPoint, topic, receive, COMMAND_QOS)
+            receive = functools.partial(self._receive, name, references.rows[name])
+            problems.listen(JointTrajectoryPoint, f"{prefix}{name}/reference", receive)
 
     def present(self, name: str, now: float) -> ReferenceSample:
         """Reference of a constraint or task at a time, in s."""
@@ -62,12 +59,11 @@ class LiveReferences(Generic[AnyFollowed]):
         value = self.present(name, now).value
         self.followed[name] = ReferenceSample(value, np.zeros_like(value), np.zeros_like(value))
 
-    def _receive(self, name: str, topic: str, rows: int, message: JointTrajectoryPoint) -> None:
+    def _receive(self, name: str, rows: int, message: JointTrajectoryPoint) -> str:
         sample, problem = read_reference(message, rows)
-        if sample is None:
-            self._problems.note(topic, problem)
-            return
-        self.followed[name] = sample
+        if sample is not None:
+            self.followed[name] = sample
+        return problem
 
 
 def read_reference(message: JointTrajectoryPoint, rows: int) -> tuple[ReferenceSample | None, str]:
@@ -107,7 +103,7 @@ class ControlTime:
         self._started: int | None = None
         names = live_names(tasks.spec.tasks)
         self._live: LiveReferences[ReferenceSample] = LiveReferences(
-            node, tasks.references, names, problems, prefix=f"{_CONTROLLER}/"
+            problems, tasks.references, names, prefix=f"{_CONTROLLER}/"
         )
         self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
         node.create_subscription(

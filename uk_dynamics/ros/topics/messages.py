@@ -12,10 +12,11 @@ values captured at their activation.
 
 from __future__ import annotations
 
+import importlib
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -24,6 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
@@ -46,6 +48,16 @@ def first_unusable(values: Array) -> int | None:
     """Index of the first number that is not finite or absurdly large, None where there is none."""
     usable = np.abs(values) < LARGEST  # false for nan
     return None if usable.all() else int(np.argmin(usable))
+
+
+def message_type(name: str, topic: str) -> Any:
+    """The class of a message type such as ``sensor_msgs/msg/JointState``, that of a topic."""
+    package, _, kind = name.replace("/msg/", "/").partition("/")
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), kind)
+    except (ImportError, AttributeError):
+        problem = f"type {name} is not installed here; install {package}"
+        raise InputError(problem, place=topic) from None
 
 
 class MotionMessage:
