@@ -9,7 +9,13 @@ from uk_dynamics.conversion.check_files import (
     state_check,
 )
 from uk_dynamics.conversion.controller_package import controller_package, transmission_package
-from uk_dynamics.conversion.export.exporting import FORMATS, Export, Format, export_mechanism
+from uk_dynamics.conversion.export.exporting import (
+    FORMATS,
+    KINDS_OF,
+    Export,
+    Format,
+    export_mechanism,
+)
 from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import check_new, write_files
 from uk_dynamics.conversion.robot.imported_robot import Remark
@@ -18,6 +24,7 @@ from uk_dynamics.conversion.servo_files import effort_files, servo_files
 
 __all__ = [
     "FORMATS",
+    "KINDS_OF",
     "Export",
     "Format",
     "Import",

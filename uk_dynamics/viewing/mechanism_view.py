@@ -22,9 +22,8 @@ from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, st
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.link_shapes import JointLabels, LinkShapes
-from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
-from uk_dynamics.viewing.scene.overlay import Overlay
+from uk_dynamics.viewing.scene.overlay import Overlay, mark_colours
 from uk_dynamics.viewing.scene.stage import Corners, MassCentre, Stage, stage
 from uk_dynamics.viewing.source import Instant, Snapshot, Source
 

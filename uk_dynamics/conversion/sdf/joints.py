@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
+from uk_dynamics.conversion.graph import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.sdf.frames import (
     MODEL,

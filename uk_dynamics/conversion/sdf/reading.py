@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.graph.graph import Graph
-from uk_dynamics.conversion.graph.spanning_tree import GraphJoint
+from uk_dynamics.conversion.graph import Graph, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
+from uk_dynamics.conversion.graph import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.usd.scene import Frame, Scene, axis_of, rotation_of, usd_module
 from uk_dynamics.exceptions import InputError, located

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.conversion.graph.graph import Graph
+from uk_dynamics.conversion.graph import Graph
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.robot.poses import quaternion
 from uk_dynamics.conversion.usd.joints import Joints
