@@ -26,8 +26,8 @@ from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.viewing import scene
 from uk_dynamics.viewing.scene import ArrowScale, Marks, stage
+from uk_dynamics.viewing.scene import Marker as SceneMarker
 
 TOPIC = "mechanism_markers"
 FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
@@ -197,7 +197,7 @@ class Markers(Node):
         if self._settings["tasks"]:
             tasks = Tasks.from_file(self._settings["tasks"], mechanism)
         self._dynamics = InterpretedDynamics(mechanism)
-        self._marker = scene.Marker(mechanism, tasks)
+        self._marker = SceneMarker(mechanism, tasks)
         self._messages = MarkerMessages(
             mechanism.model.description.root,
             self._marker.constraints,
