@@ -24,7 +24,7 @@ from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 MEASURED = "measured_joint_states"
 _ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
@@ -50,7 +50,7 @@ class JointStateCompleter(Node):
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
         self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
-        self._message = self._new_message(effort=False)
+        self._message = JointStateMessage(self._names, "position", "velocity")
         self._stamp = Time()
         self._found: JointStateEstimate | None = None
         self._failure = ""
@@ -64,9 +64,6 @@ class JointStateCompleter(Node):
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
         self._diagnostics.hardware = mechanism.name
-
-    def _new_message(self, *, effort: bool) -> JointStateMessage:
-        return JointStateMessage(self._names, position=True, velocity=True, effort=effort)
 
     def _on_switched(self, active: ActiveConstraints) -> None:
         if self._undetermined:
@@ -141,7 +138,7 @@ class JointStateCompleter(Node):
     def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
         if measurements.has_effort and not len(self._message.effort):
-            self._message = self._new_message(effort=True)
+            self._message = JointStateMessage(self._names, *FIELDS)
         message = self._message
         message.position[:] = found.q
         message.velocity[:] = found.v

@@ -48,7 +48,9 @@ class Simulator(Node):
         elif self._settings["manager_updates"]:
             self._manager = ManagerLockstep(self, self._settings, self._run, self._advance)
         mechanism = self._run.machine.mechanism
-        self._description_publisher = self._publish_description(mechanism.model.description.text)
+        if self._settings["publish_robot_description"]:
+            publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
+            publisher.publish(String(data=mechanism.model.description.text))
         self._end_requested = Watchdog()
         self._driven = Watchdog()  # since the end was requested
         self.paused: bool = self._settings["paused"]
@@ -94,13 +96,6 @@ class Simulator(Node):
             raise InputError("needs publish_clock and command_mode joint_state", place=place)
         if settings["lockstep"] or settings["publish_rate"] not in (0.0, settings["rate"]):
             raise InputError("needs lockstep false and publish_rate 0", place=place)
-
-    def _publish_description(self, text: str) -> object:
-        if not self._settings["publish_robot_description"]:
-            return None
-        publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
-        publisher.publish(String(data=text))
-        return publisher
 
     def _start_ticking(self) -> object:
         factor = self._settings["real_time_factor"]

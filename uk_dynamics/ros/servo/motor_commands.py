@@ -164,7 +164,7 @@ class JointStateCommands(MotorCommands):
 
     def _prepare(self, mechanism: Mechanism) -> None:
         _, names, self._matrix = _driven_joints(mechanism)
-        self._message = JointStateMessage(names, effort=True)
+        self._message = JointStateMessage(names, "effort")
 
     def _send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts."""

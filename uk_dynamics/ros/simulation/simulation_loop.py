@@ -26,10 +26,11 @@ from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
-from uk_dynamics.ros.topics.inputs import EffortInput, structural_references
+from uk_dynamics.ros.topics.inputs import EffortInput
+from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 
 class ConstraintSwitches:
@@ -89,7 +90,9 @@ class SimulatedRun:
         self._ticks = settings["manager_updates"] > 0  # then :meth:`tick` alone publishes the time
         self._by_stamp: bool = settings["lockstep"]
         self._waits = self._by_stamp or self._ticks
-        self._references = structural_references(mechanism, problems)
+        self._references = LiveReferences(
+            problems, mechanism.references, mechanism.spec.constraints
+        )
         self.machine = SimulatedMachine(
             mechanism,
             1.0 / rate,
@@ -110,9 +113,7 @@ class SimulatedRun:
             topic=command_topic(settings),
             by_joint=settings["command_mode"] == JOINT_STATE,
         )
-        self._states = JointStateMessage(
-            mechanism.joint_names, position=True, velocity=True, effort=True
-        )
+        self._states = JointStateMessage(mechanism.joint_names, *FIELDS)
         self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
