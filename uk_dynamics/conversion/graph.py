@@ -13,8 +13,14 @@ from scipy.spatial.transform import Rotation
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds import kind_called
-from uk_dynamics.conversion.robot import poses
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
+from uk_dynamics.conversion.robot.imported_robot import (
+    Data,
+    ImportedRobot,
+    frame_data,
+    moved_link,
+    quaternion,
+    turn,
+)
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, relative
 
 
@@ -151,7 +157,7 @@ def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRob
         return
     data: Data = {"type": kind.name, **keys}
     for role, link in (("parent", joint.parent), ("child", joint.child)):
-        data[role] = poses.frame_data(link, relative(inside[link], joint.seen_from(link)))
+        data[role] = frame_data(link, relative(inside[link], joint.seen_from(link)))
     robot.add_constraint(joint.name, data)
     for axis in joint.axes:
         has = [word for word in ("damping", "friction") if getattr(axis.joint, word)]
@@ -243,7 +249,7 @@ class Graph:
         if floats:
             self.robot.root = "floating"
             place = self.places[root]
-            self.robot.place_root("root", place, poses.quaternion(place.rotation))
+            self.robot.place_root("root", place, quaternion(place.rotation))
             self.inside[root] = Pose()
             self._body(root, Pose())
             return
@@ -270,8 +276,10 @@ class Graph:
 
     def _body(self, name: str, moved: Pose) -> None:
         link, visuals = self.body(name)
-        self.robot.links.append(poses.moved_link(link, moved))
-        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
+        self.robot.links.append(moved_link(link, moved))
+        self.robot.visuals += [
+            replace(visual, pose=compose(moved, visual.pose)) for visual in visuals
+        ]
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint

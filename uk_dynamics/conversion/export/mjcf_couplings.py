@@ -14,7 +14,7 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
 from uk_dynamics.model.urdf import Pose, compose, from_quaternion

@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
 from uk_dynamics.conversion.export.closures import carried, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.model.urdf import WORLD, Array, Pose
 

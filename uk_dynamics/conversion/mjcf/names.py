@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.conversion.robot.poses import frame_data
+from uk_dynamics.conversion.robot.imported_robot import frame_data
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import WORLD, Pose, compose, from_quaternion

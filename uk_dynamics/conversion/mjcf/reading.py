@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,7 @@ from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
 from uk_dynamics.conversion.mjcf.names import Compiled, pose_of
 from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
 
 # Kind of object, its count in the model, and why it stays behind.
@@ -102,7 +102,8 @@ class _Reader:
             self._body(body, floating)
         for body, visual in shapes(self.source, robot):
             if body or floating is None:
-                robot.visuals.append(moved_visual(visual, self.moved[body]))
+                placed = urdf.compose(self.moved[body], visual.pose)
+                robot.visuals.append(replace(visual, pose=placed))
         add_equalities(self.source, robot)
         add_actuators(self.source, robot)
         add_springs(self.source, robot)
