@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from uk_dynamics.conversion import FORMATS, KINDS_OF
+
 #: Format, in the order of the columns; a cell that is missing means that the format cannot say it.
-COLUMNS = ("sdf", "mjcf", "urdf-constraint", "urdf+", "gepetto")
+COLUMNS = FORMATS
 _URDFS = ("urdf-constraint", "urdf+", "gepetto")
 
 
@@ -15,34 +17,17 @@ def _urdf(words: str) -> dict[str, str]:
     return dict.fromkeys(_URDFS, words)
 
 
+def _between_frames() -> dict[str, dict[str, str]]:
+    """What the exporters call kinds between frames, those that most formats have first."""
+    words: dict[str, dict[str, str]] = {}
+    for to, known in KINDS_OF.items():
+        for kind, word in known.items():
+            words.setdefault(kind.name, {})[to] = word
+    return dict(sorted(words.items(), key=lambda row: -len(row[1])))
+
+
 CONSTRAINTS: Mapping[str, Mapping[str, str]] = {
-    "point": {
-        "sdf": "ball",
-        "mjcf": "connect",
-        "urdf-constraint": "spherical",
-        "urdf+": "spherical",
-        "gepetto": "3d",
-    },
-    "hinge": {
-        "sdf": "revolute",
-        "mjcf": "two connect",
-        "urdf-constraint": "revolute",
-        "urdf+": "revolute",
-        "gepetto": "two 3d",
-    },
-    "weld": {
-        "sdf": "fixed",
-        "mjcf": "weld",
-        "urdf-constraint": "fixed",
-        "urdf+": "fixed",
-        "gepetto": "6d",
-    },
-    "prismatic": {"sdf": "prismatic", "urdf-constraint": "prismatic", "urdf+": "prismatic"},
-    "cylindrical": {"urdf-constraint": "cylindrical", "urdf+": "cylindrical"},
-    "planar": {"urdf-constraint": "planar", "urdf+": "planar"},
-    "screw": {"sdf": "screw", "urdf-constraint": "screw"},
-    "universal": {"sdf": "universal", "urdf-constraint": "universal"},
-    "distance": {"mjcf": "equality of a tendon"},
+    **_between_frames(),
     "joint": {"sdf": "fixed", "mjcf": "joint", "gepetto": "6d"}
     | dict.fromkeys(("urdf-constraint", "urdf+"), "fixed"),
     "joint_coupling": {"sdf": "mimic, gearbox", "mjcf": "joint"}

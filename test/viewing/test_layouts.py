@@ -12,8 +12,7 @@ import pytest
 from uk_dynamics import Mechanism, Tasks
 from uk_dynamics.cli.main import main
 from uk_dynamics.resources import share_directory
-from uk_dynamics.viewing.layouts.foxglove import foxglove_layout
-from uk_dynamics.viewing.layouts.plotjuggler import plotjuggler_layout
+from uk_dynamics.viewing.layouts import foxglove_layout, plotjuggler_layout
 
 SHIPPED = ("five_bar", "stewart_platform")
 

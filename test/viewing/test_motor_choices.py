@@ -81,7 +81,7 @@ def test_a_pose_is_held_where_it_was_posed():
     mechanism = ukd.Mechanism.from_file("five_bar")
     source = LiveSimulation(mechanism, mechanism.start(), most_work=np.inf)
     weight = source.frame(0.0).efforts
-    source.lead_joints({"crank": 1.2})
+    source.lead_joint("crank", 1.2)
     posed = source.frame(0.0)
     assert np.abs(posed.efforts - weight).max() > 0.1  # N·m: another pose, another weight
     source.control("play")

@@ -89,7 +89,7 @@ def test_the_command_says_when_there_is_nothing_to_start_on(words, problem, caps
 def test_posing_pauses_and_the_motion_starts_from_the_pose():
     source = _falling(playing=True)
     _until(source, 0.1)
-    source.lead_joints({"crank": 1.5})
+    source.lead_joint("crank", 1.5)
     snapshot = source.frame(1.0)
     assert abs(snapshot.state.q[FOUR_BAR.model.position_index("crank")] - 1.5) < 1e-9
     assert not snapshot.state.v.any()

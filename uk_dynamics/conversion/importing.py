@@ -24,7 +24,7 @@ from uk_dynamics.conversion.usd.reading import SUFFIXES, read_usd
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.mechanism.files import MechanismSpec, read_yaml
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml
+from uk_dynamics.model.urdf import LARGEST_DESCRIPTION, parse_xml, read_urdf
 from uk_dynamics.whole_file import require_regular
 
 _KINDS = "an SDF, MJCF or USD file, or the YAML of closed loops next to a URDF"
@@ -74,11 +74,12 @@ def import_file(
     """
     if path.suffix in (".yaml", ".yml"):
         data = read_yaml(path, path.name)
-        beside = urdf or urdf_next_to(path)
-        if isinstance(data, dict) and isinstance(data.get("closures"), list):
-            robot, tree = read_loop_closures(path, data, beside)
-        else:
-            robot, tree = read_gepetto(path, data, beside)
+        description = read_urdf(urdf or urdf_next_to(path))
+        with located(file=path.name):
+            if isinstance(data, dict) and isinstance(data.get("closures"), list):
+                robot, tree = read_loop_closures(data, description), description.text
+            else:
+                robot, tree = read_gepetto(data, description, path.parent.name)
     elif path.suffix in SUFFIXES:
         robot = read_usd(path, fixed=fixed)
         tree = urdf_text(robot)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -25,8 +24,7 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import frame_data
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.urdf import (
     FAR,
@@ -35,16 +33,14 @@ from uk_dynamics.model.urdf import (
     RobotDescription,
     compose,
     inverse,
-    read_urdf,
     turning_to,
 )
 
 _X = np.array([1.0, 0.0, 0.0])
 
 
-def read_loop_closures(path: Path, data: dict[str, Any], urdf: Path) -> tuple[ImportedRobot, str]:
-    """What goes into the mechanism file, from the hinges of a YAML file, and the URDF."""
-    description = read_urdf(urdf)
+def read_loop_closures(data: dict[str, Any], description: RobotDescription) -> ImportedRobot:
+    """What goes into the mechanism file, from the hinges of a YAML file and the URDF."""
     at_zero = {description.root: Pose()}
     for joint in description.joints:
         at_zero[joint.child] = compose(at_zero[joint.parent], joint.pose)
@@ -52,44 +48,39 @@ def read_loop_closures(path: Path, data: dict[str, Any], urdf: Path) -> tuple[Im
     for number, closure in enumerate(data["closures"], start=1):
         place = f"closures[{number - 1}]"
         if not isinstance(closure, dict):
-            raise InputError("expected link_a, link_b, point, axis", file=path.name, place=place)
-        point, axis = (_vector(closure, key, path, place) for key in ("point", "axis"))
+            raise InputError("expected link_a, link_b, point, axis", place=place)
+        point, axis = (_vector(closure, key, place) for key in ("point", "axis"))
         if not axis.any():
-            raise InputError("the axis is zero", file=path.name, place=f"{place}.axis")
+            raise InputError("the axis is zero", place=f"{place}.axis")
         # the frame of the hinge turns about its x axis, and is the same in both links
         pin = Pose(point, turning_to(_X, axis / np.linalg.norm(axis)))
         entry: dict[str, object] = {"type": Hinge.name, "axis": _X.tolist()}
         for role, key in (("parent", "link_a"), ("child", "link_b")):
             link = closure.get(key)
             if link not in at_zero:
-                raise UnknownNameError(
-                    "link", str(link), at_zero, file=path.name, place=f"{place}.{key}"
-                )
+                raise UnknownNameError("link", str(link), at_zero, place=f"{place}.{key}")
             entry[role] = frame_data(link, compose(inverse(at_zero[link]), pin))
         robot.add_constraint(f"loop_{number}", entry)
     known = [joint.name for joint in description.joints]
     for joint_name in data.get("independent") or ():
         if joint_name not in known:
-            raise UnknownNameError(
-                "joint", str(joint_name), known, file=path.name, place="independent"
-            )
+            raise UnknownNameError("joint", str(joint_name), known, place="independent")
         why = "guess: an independent joint of the closed loops"
         robot.add_actuator(joint_name, {"joint": joint_name}, why)
     for key in data.keys() - {"closures", "independent", "dependent"}:
         robot.lost(f"key {key}", "is unknown")
-    return robot, description.text
+    return robot
 
 
-def _vector(closure: dict[str, Any], key: str, path: Path, place: str) -> Array:
+def _vector(closure: dict[str, Any], key: str, place: str) -> Array:
     values = closure.get(key)
     if not (
         isinstance(values, list)
         and len(values) == 3
         and all(isinstance(x, int | float) for x in values)
     ):
-        raise InputError(
-            f"expected three numbers, found {values!r:.60}", file=path.name, place=f"{place}.{key}"
-        )
+        problem = f"expected three numbers, found {values!r:.60}"
+        raise InputError(problem, place=f"{place}.{key}")
     return np.array(values, dtype=float)
 
 
@@ -97,22 +88,25 @@ _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 _AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
 
 
-def read_gepetto(path: Path, data: object, urdf: Path) -> tuple[ImportedRobot, str]:
+def read_gepetto(
+    data: object, description: RobotDescription, folder: str
+) -> tuple[ImportedRobot, str]:
     """What goes into the mechanism file, from the pairs of a YAML file, and the URDF as it says."""
-    lists = _checked_lists(path, data)
-    description = read_urdf(urdf)
-    robot = ImportedRobot(description.name if description.name != "onshape" else path.parent.name)
+    lists = _checked_lists(data)
+    robot = ImportedRobot(description.name if description.name != "onshape" else folder)
     tree = ET.fromstring(description.text)
-    frames = _frames(description)
-    _retype(tree, frames, lists, robot, path)
+    # the link that each frame name stands for; a link goes before a joint of its name
+    frames = {joint.name: joint.child for joint in description.joints}
+    frames |= {link.name: link.name for link in description.links}
+    _retype(tree, frames, lists, robot)
     _unlimited(tree, robot)
     for key in lists.keys() - set(_LISTS):
         robot.lost(f"key {key}", "is unknown")
-    _close(frames, lists, robot, path)
+    _close(frames, lists, robot)
     joints = [joint.get("name", "") for joint in tree.iterfind("joint")]
     for motor in lists.get("name_mot", []):
         if motor not in joints:
-            raise UnknownNameError("joint", str(motor), joints, file=path.name, place="name_mot")
+            raise UnknownNameError("joint", str(motor), joints, place="name_mot")
         robot.add_actuator(str(motor), {"joint": str(motor)})
     if any("package:///" in (mesh.get("filename") or "") for mesh in tree.iter("mesh")):
         robot.lost("meshes", "their addresses (package:///...) name no package")
@@ -120,48 +114,39 @@ def read_gepetto(path: Path, data: object, urdf: Path) -> tuple[ImportedRobot, s
     return robot, '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
 
 
-def _checked_lists(path: Path, data: object) -> dict[str, list[object]]:
+def _checked_lists(data: object) -> dict[str, list[object]]:
     if not isinstance(data, dict) or "closed_loop" not in data:
-        raise InputError("there is neither closed_loop nor closures: no loops", file=path.name)
+        raise InputError("there is neither closed_loop nor closures: no loops")
     for key in _LISTS:
         if not isinstance(data.get(key, []), list):
-            raise InputError("expected a list", file=path.name, place=key)
+            raise InputError("expected a list", place=key)
     lists: dict[str, list[object]] = data
     for one, other in (("closed_loop", "type"), ("joint_name", "joint_type")):
         counts = len(lists.get(one, [])), len(lists.get(other, []))
         if counts[0] != counts[1]:
             problem = f"{counts[0]} in {one} and {counts[1]} in {other}; there is one for each"
-            raise InputError(problem, file=path.name)
+            raise InputError(problem)
     return lists
 
 
-def _frames(description: RobotDescription) -> dict[str, str]:
-    """The link that each frame name stands for; a link goes before a joint of its name."""
-    frames = {joint.name: joint.child for joint in description.joints}
-    return frames | {link.name: link.name for link in description.links}
-
-
 def _close(
-    frames: Mapping[str, str], lists: Mapping[str, list[object]], robot: ImportedRobot, path: Path
+    frames: Mapping[str, str], lists: Mapping[str, list[object]], robot: ImportedRobot
 ) -> None:
     pairs, kinds = lists["closed_loop"], lists.get("type", [])
     for number, (pair, kind) in enumerate(zip(pairs, kinds, strict=True)):
         place = f"closed_loop[{number}]"
         if not isinstance(pair, list) or len(pair) != 2:
-            raise InputError("expected a pair of frames", file=path.name, place=place)
+            raise InputError("expected a pair of frames", place=place)
         for name in pair:
             if name not in frames:
-                raise UnknownNameError("frame", str(name), frames, file=path.name, place=place)
+                raise UnknownNameError("frame", str(name), frames, place=place)
         closure = kind_called(str(kind).lower(), "Gepetto")
         if closure is None:
             robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
             closure = Weld
-        data: Data = {"type": closure.name}
-        first, second = (frames[str(name)] for name in pair)
-        robot.constraints[f"loop_{number + 1}"] = data | {
-            "parent": {"link": first},
-            "child": {"link": second},
-        }
+        parent, child = ({"link": frames[str(name)]} for name in pair)
+        data: Data = {"type": closure.name, "parent": parent, "child": child}
+        robot.constraints[f"loop_{number + 1}"] = data
 
 
 def _retype(
@@ -169,23 +154,20 @@ def _retype(
     frames: dict[str, str],
     lists: Mapping[str, list[object]],
     robot: ImportedRobot,
-    path: Path,
 ) -> None:
     """Turn joints of the URDF into what the YAML says that they are."""
     joints = {joint.get("name", ""): joint for joint in tree.iterfind("joint")}
     pairs = zip(lists.get("joint_name", []), lists.get("joint_type", []), strict=True)
     for name, kind in pairs:
         if name not in joints:
-            raise UnknownNameError("joint", str(name), joints, file=path.name, place="joint_name")
+            raise UnknownNameError("joint", str(name), joints, place="joint_name")
         joint, word = joints[str(name)], str(kind).upper()
         if word == "FIXED":
             _strip(joint, "fixed")
         elif word == "SPHERICAL":
             _series(tree, joint, "XYZ", frames)
-            robot.changed(
-                f"joint {name}",
-                f"spherical, now three in series; they lock where {name}_Y is at ±90°",
-            )
+            reason = f"spherical, now three in series; they lock where {name}_Y is at ±90°"
+            robot.changed(f"joint {name}", reason)
         elif word.startswith("UJOINT_") and set(word[7:]) <= set(_AXES) and len(word) == 9:
             _series(tree, joint, word[7:], frames)
             robot.changed(f"joint {name}", f"universal, now {name}_{word[7]} and {name}_{word[8]}")

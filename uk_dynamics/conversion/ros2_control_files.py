@@ -81,35 +81,26 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
         if len(motor.joints) > 1 or motor.joints[0][1] != 1.0:
             factors = ", ".join(f"{joint}: {factor:g}" for joint, factor in motor.joints)
             factor = motor.joints[0][1]
-            remedy = (
-                "give it one joint with factor 1, and let a transmission of the hardware plugin "
-                "do the coupling"
-                if len(motor.joints) > 1
-                else f"write joint: {joint}, and give the factor {factor:g} to its drive"
-            )
-            problem = (
-                f"the motor drives {{{factors}}}, but ros2_control commands single joints by "
-                f"their own effort; {remedy}"
-            )
+            remedy = f"write joint: {joint}, and give the factor {factor:g} to its drive"
+            if len(motor.joints) > 1:
+                remedy = "give it one joint with factor 1, and let a transmission of the hardware"
+                remedy += " plugin do the coupling"
+            problem = f"the motor drives {{{factors}}}, but ros2_control commands single joints by"
+            problem += f" their own effort; {remedy}"
         elif joint in owner:
-            problem = (
-                f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a '
-                "joint one effort; combine them into one motor"
-            )
+            problem = f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a'
+            problem += " joint one effort; combine them into one motor"
         elif joint in followers:
-            problem = (
-                f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints '
-                f"no command; drive {followers[joint]}"
-            )
+            problem = f'"{joint}" mimics "{followers[joint]}", and ros2_control gives mimic joints'
+            problem += f" no command; drive {followers[joint]}"
         if problem:
             raise InputError(problem, file=file, place=f"actuators.{motor.name}")
         owner[joint] = motor.name
         limited = joint not in undeclared
         joints.append(HardwareJoint(joint, float(limit), joint in measured, limited=limited))
     if not joints:
-        raise InputError(
-            "the mechanism has no motors to command; add actuators", file=file, place="actuators"
-        )
+        problem = "the mechanism has no motors to command; add actuators"
+        raise InputError(problem, file=file, place="actuators")
     encoders = (
         HardwareJoint(name, None, measured=True, mimics=name in followers)
         for name in mechanism.measured.names
@@ -120,14 +111,10 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
 
 def _zero_limits(mechanism: Mechanism) -> set[str]:
     """Joints with an effort or velocity limit of 0 in the URDF."""
-    limits = {
-        joint.get("name", ""): limit
-        for joint in ET.fromstring(mechanism.model.description.text).findall("joint")
-        if (limit := joint.find("limit")) is not None
-    }
     return {
-        name
-        for name, limit in limits.items()
+        joint.get("name", "")
+        for joint in ET.fromstring(mechanism.model.description.text).findall("joint")
+        for limit in joint.findall("limit")
         if any(float(limit.get(of, "1")) == 0.0 for of in ("effort", "velocity"))
     }
 
@@ -152,23 +139,18 @@ def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> st
 def _hardware(mechanism: Mechanism, plugin: str, namespace: str) -> ET.Element:
     joints = hardware_joints(mechanism)
     robot = ET.Element("robot", name=mechanism.model.name)
-    start = _start(mechanism) if plugin == MOCK else {}
     if plugin == TOPIC:
         # Its commands name every joint of the block, but contain efforts of driven ones only.
-        _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace, "")
+        _system(robot, mechanism.name, plugin, [j for j in joints if j.driven], namespace)
         encoders = [j for j in joints if not j.driven]
         if encoders:
             name = f"{mechanism.name}_encoders"
             _system(robot, name, plugin, encoders, namespace, "encoders_")
-    else:
-        _system(robot, mechanism.name, plugin, joints, namespace, "", start)
+        return robot
+    at = mechanism.model.positions_by_name(mechanism.start().q) if plugin == MOCK else {}
+    start = {name: at[name] for name in mechanism.measured.names if at}
+    _system(robot, mechanism.name, plugin, joints, namespace, start=start)
     return robot
-
-
-def _start(mechanism: Mechanism) -> dict[str, float]:
-    """Positions of single joints in the assembled start."""
-    q, model = mechanism.start().q, mechanism.model
-    return {name: float(q[model.position_index(name)]) for name in mechanism.measured.names}
 
 
 def _system(
@@ -177,7 +159,7 @@ def _system(
     plugin: str,
     joints: Iterable[HardwareJoint],
     namespace: str,
-    prefix: str,
+    prefix: str = "",
     start: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     system = ET.SubElement(robot, "ros2_control", name=name, type="system")

@@ -2,6 +2,7 @@
 
 """Mechanisms seen in a browser: posed by hand, simulated, played back, or following topics."""
 
+from uk_dynamics.viewing.layouts import foxglove_layout, plotjuggler_layout
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.mechanism_view import FRAME_RATE, MechanismView
 from uk_dynamics.viewing.mode_motion import ModeMotion

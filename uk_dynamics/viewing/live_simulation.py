@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Advance, Plant
 from uk_dynamics.viewing.motor_choices import GRAVITY, OFF, TASKS, AtRest, MotorChoices
-from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.poser import Pose, Poser
 from uk_dynamics.viewing.source import Snapshot, Source
 
 _TOLERANCES = Tolerances(1e-6, 1e-8)  # fixed steps do not use them
@@ -51,13 +50,9 @@ class LiveSimulation(Source):
         # what may drive the motors, the default first; see :mod:`motor_choices`
         self.motors = self._choices.names
         self.driving = (self.motors or (OFF,))[0] if motors is None else motors  # what does
-        self._step = step
-        self._factor = real_time_factor
-        self._most_work = most_work
-        self._start = start
-        self._playing = playing
-        self._due = 0.0
-        self._speed = 1.0
+        self._step, self._factor, self._most_work = step, real_time_factor, most_work
+        self._start, self._playing = start, playing
+        self._due, self._speed = 0.0, 1.0
         self._begun = False  # whether it has left the pose
         self._begin(start)
 
@@ -81,18 +76,13 @@ class LiveSimulation(Source):
         self.driving = choice
         self._equip()
 
-    def lead_joints(self, targets: Mapping[str, float]) -> None:
+    def lead_joint(self, name: str, target: float) -> None:
         """Pause and pose; the motion restarts from there."""
-        q, message = self._state.q, ""
-        for name, target in targets.items():
-            pose = self._poser.lead_joint(q, name, target)
-            q, message = pose.q, pose.message
-        self._posed(q, message)
+        self._posed(self._poser.lead_joint(self._state.q, name, target))
 
     def lead_frame(self, link: str, target: Array) -> None:
         """Pause and pose; the motion restarts from there."""
-        pose = self._poser.lead_frame(self._state.q, link, target)
-        self._posed(pose.q, pose.message)
+        self._posed(self._poser.lead_frame(self._state.q, link, target))
 
     def frame(self, elapsed: float) -> Snapshot:
         """Go on by real time, as far as the computer manages."""
@@ -134,10 +124,10 @@ class LiveSimulation(Source):
         promise = {TASKS: "; Play starts the tasks", GRAVITY: " by gravity compensation"}
         return f"held at rest{promise.get(self.driving, '')}"
 
-    def _posed(self, q: Array, message: str) -> None:
+    def _posed(self, pose: Pose) -> None:
         self._playing = False
-        self._begin(State(0.0, q, np.zeros(self._mechanism.model.nv)))
-        self._message = message
+        self._begin(State(0.0, pose.q, np.zeros(self._mechanism.model.nv)))
+        self._message = pose.message
 
     def _begin(self, state: State) -> None:
         self._state = state

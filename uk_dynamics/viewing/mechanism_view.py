@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.frames import MassPoints
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -22,10 +23,9 @@ from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, st
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.link_shapes import JointLabels, LinkShapes
-from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
-from uk_dynamics.viewing.scene.overlay import Overlay
-from uk_dynamics.viewing.scene.stage import Corners, MassCentre, Stage, stage
+from uk_dynamics.viewing.scene.overlay import Overlay, mark_colours
+from uk_dynamics.viewing.scene.stage import Corners, Stage, stage
 from uk_dynamics.viewing.source import Instant, Snapshot, Source
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class MechanismView:
         rows = tasks.row_names if tasks else ()
         loops = self._marker.constraints
         self._numbers = MachineNumbers(mechanism, loops, tasks)
-        self._mass_centre = MassCentre(mechanism.model)
         model = mechanism.model
+        heavy = any(link.mass > 0.0 for link in model.description.links)
+        self._masses = MassPoints.of(model.link_names, model) if heavy else None
         room = stage(mechanism)
         directory = mechanism.spec.urdf_path().parent if mechanism.spec.model.urdf else None
         look = appearance(model.description, directory)
@@ -127,7 +128,7 @@ class MechanismView:
         except UkDynamicsError as error:
             solution, message = None, message or str(error)
             marks = self._marker.marks(state, residual.position, None, *asked)
-        centre = self._mass_centre.at(self._workspace.rotation, self._workspace.translation)
+        centre = np.zeros(3) if self._masses is None else self._masses.position(self._workspace)
         self._overlay.show(marks, centre)
         if self._panel.dragged:
             frame = model.frame_index(self._panel.dragged)

@@ -41,61 +41,25 @@ _IN_HAND = 2.0  # s after its last move a slider still belongs to the user, who 
 
 
 class Wishes:
-    """Requests of the user since the last picture; of each control only the latest target."""
+    """Requests of the user since the last picture; of each control only the latest one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._clear()
+        self._wishes: dict[object, Callable[[Source], None]] = {}
 
-    def _clear(self) -> None:
-        self._actions: list[str] = []
-        self._joints: dict[str, float] = {}
-        self._frame: tuple[str, Array] | None = None
-        self._seek: float | None = None
-        self._drive: str | None = None
-
-    def act(self, action: str) -> None:
-        """A button was pressed."""
+    def ask(self, control: object, wish: Callable[[Source], None]) -> None:
+        """Have a source do something, and not what the same control has asked for before."""
         with self._lock:
-            self._actions.append(action)
-
-    def lead_joint(self, name: str, value: float) -> None:
-        """A slider was moved."""
-        with self._lock:
-            self._joints[name] = value
-
-    def lead_frame(self, link: str, target: Array) -> None:
-        """A frame was dragged."""
-        with self._lock:
-            self._frame = link, np.array(target, dtype=float)
-
-    def seek(self, t: float) -> None:
-        """The time slider was moved."""
-        with self._lock:
-            self._seek = t
-
-    def drive(self, choice: str) -> None:
-        """Something else was chosen to drive the motors."""
-        with self._lock:
-            self._drive = choice
+            self._wishes.pop(control, None)
+            self._wishes[control] = wish
 
     def fulfil(self, source: Source) -> bool:
-        """Pass everything on to a source; return whether it was posed."""
+        """Pass everything on to a source; return whether there was something."""
         with self._lock:
-            actions, joints, frame, seek = self._actions, self._joints, self._frame, self._seek
-            drive = self._drive
-            self._clear()
-        if drive is not None:
-            source.drive(drive)
-        for action in actions:
-            source.control(action)
-        if seek is not None:
-            source.seek(seek)
-        if joints:
-            source.lead_joints(joints)
-        if frame is not None:
-            source.lead_frame(*frame)
-        return bool(joints) or frame is not None
+            wishes, self._wishes = self._wishes, {}
+        for wish in wishes.values():
+            wish(source)
+        return bool(wishes)
 
 
 class Panel:
@@ -121,7 +85,7 @@ class Panel:
         self._poser, self._curves, self._points = poser, curves, points
         self._are_lengths = lengths(model)
         self._size = size
-        self._dragged = ""
+        self.dragged = ""  # link that has a handle to be dragged by; empty: none
         self._handle: Any = None
         self._in_hand = False
         self._touched: dict[str, float] = {}
@@ -178,15 +142,8 @@ class Panel:
         scale.on_update(partial(_store, overlay, "force_scale"))
         colours = overlay.colours
         gui.add_html(
-            legend(
-                {"force": colours.force, "torque": colours.torque, "target": colours.target},
-            )
+            legend({"force": colours.force, "torque": colours.torque, "target": colours.target})
         )
-
-    @property
-    def dragged(self) -> str:
-        """Link that has a handle to be dragged by; empty: none."""
-        return self._dragged
 
     def follow(self, positions: dict[str, float], t: float) -> None:
         """Set sliders to joint positions, in rad or m, and the time in s, without a request."""
@@ -256,15 +213,18 @@ class Panel:
 
     async def _on_button(self, event: Any) -> None:
         self._touched.clear()  # sliders show at once what comes of it
-        self.wishes.act(event.target.value.lower())
+        action = event.target.value.lower()
+        self.wishes.ask(object(), lambda source: source.control(action))  # each press counts
 
     async def _on_slider(self, name: str, event: Any) -> None:
         if event.client_id is not None:  # else the view itself moved it
             self._touched[name] = time.monotonic()
-            self.wishes.lead_joint(name, float(event.target.value) / self._per(name))
+            value = float(event.target.value) / self._per(name)
+            self.wishes.ask(("joint", name), lambda source: source.lead_joint(name, value))
 
     async def _on_driving(self, event: Any) -> None:
-        self.wishes.drive(self._choices[event.target.value])
+        choice = self._choices[event.target.value]
+        self.wishes.ask("drive", lambda source: source.drive(choice))
 
     async def _on_units(self, event: Any) -> None:
         self.units = CHOICES[event.target.value]
@@ -300,15 +260,16 @@ class Panel:
     async def _on_time(self, event: Any) -> None:
         if event.client_id is not None:
             self._touched[""] = time.monotonic()
-            self.wishes.seek(float(event.target.value))
+            t = float(event.target.value)
+            self.wishes.ask("seek", lambda source: source.seek(t))
 
     async def _on_choice(self, event: Any) -> None:
         link = event.target.value
         if self._handle is not None:
             self._handle.remove()
             self._handle = None
-        self._dragged, self._in_hand = "" if link == _NOTHING else link, False
-        if not self._dragged:
+        self.dragged, self._in_hand = "" if link == _NOTHING else link, False
+        if not self.dragged:
             return
         self._handle = self._server.scene.add_transform_controls(
             "/drag", scale=0.25 * self._size, disable_rotations=True, depth_test=False
@@ -318,7 +279,8 @@ class Panel:
     async def _on_drag(self, event: Any) -> None:
         if event.client_id is not None:
             self._in_hand = event.phase != "end"
-            self.wishes.lead_frame(self._dragged, event.target.position)
+            link, target = self.dragged, np.array(event.target.position, dtype=float)
+            self.wishes.ask("frame", lambda source: source.lead_frame(link, target))
 
 
 async def _show_names(labels: JointLabels, event: Any) -> None:

@@ -54,8 +54,8 @@ class Source(ABC):
     def seek(self, t: float) -> None:  # noqa: B027 - most sources have no timeline
         """Go to a time of what is played back, in s."""
 
-    def lead_joints(self, targets: Mapping[str, float]) -> None:  # noqa: B027 - see ``can_pose``
-        """Lead joints to positions, in rad or m."""
+    def lead_joint(self, name: str, target: float) -> None:  # noqa: B027 - see ``can_pose``
+        """Lead a joint to a position, in rad or m."""
 
     def lead_frame(self, link: str, target: Array) -> None:  # noqa: B027 - see ``can_pose``
         """Lead the origin of a link to a point in world axes, (3,), in m."""

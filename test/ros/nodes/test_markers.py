@@ -19,9 +19,7 @@ from visualization_msgs.msg import Marker as MarkerMessage
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics import Mechanism, Tasks
-from uk_dynamics.ros.nodes.markers import TOPIC, Markers
-from uk_dynamics.ros.timing.clock import nanoseconds
-from uk_dynamics.ros.topics.marker_messages import (
+from uk_dynamics.ros.nodes.markers import (
     CLOSURE_ERRORS,
     FORCES,
     FRAMES,
@@ -29,8 +27,11 @@ from uk_dynamics.ros.topics.marker_messages import (
     LIFETIME,
     NAMESPACES,
     TARGETS,
+    TOPIC,
     MarkerMessages,
+    Markers,
 )
+from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.stage import stage
 

@@ -13,8 +13,7 @@ from uk_dynamics.resources import share_directory
 
 pytest.importorskip("visualization_msgs")
 
-from uk_dynamics.ros.nodes.markers import TOPIC
-from uk_dynamics.ros.topics.marker_messages import NAMESPACES
+from uk_dynamics.ros.nodes.markers import NAMESPACES, TOPIC
 
 
 @pytest.fixture

@@ -42,10 +42,10 @@ def test_it_shows_the_machine_and_controls_the_simulator(ros: Ros, viewer: Viewe
     ros.until(lambda: _shown(viewer) and _shown(viewer).mode, "states")
     assert abs(_shown(viewer).state.q - start.q).max() < 1e-9  # serialised as they are
 
-    viewer._view._panel.wishes.act("play")
+    viewer._view._panel.wishes.ask("play", lambda source: source.control("play"))
     ros.until(lambda: np.abs(_shown(viewer).state.q - start.q).max() > 0.05, "motion")
-    viewer._view._panel.wishes.act("pause")
-    viewer._view._panel.wishes.act("reset")
+    viewer._view._panel.wishes.ask("pause", lambda source: source.control("pause"))
+    viewer._view._panel.wishes.ask("reset", lambda source: source.control("reset"))
     ros.until(lambda: np.abs(_shown(viewer).state.q - start.q).max() < 1e-9, "the start")
 
 

@@ -27,8 +27,8 @@ from uk_dynamics.ros.parameters.parameter import (
 pytestmark = pytest.mark.ros
 
 TABLE = (
-    Parameter("rate", 500.0, "Steps.", unit="Hz", minimum=1.0, maximum=1000.0, live=True),
-    Parameter("count", 3, "How many.", minimum=1, live=True),
+    Parameter("rate", 500.0, "Steps.", unit="Hz", bounds=(1.0, 1000.0), live=True),
+    Parameter("count", 3, "How many.", bounds=(1, 100), live=True),
     Parameter("mode", "fast", "How.", choices=("fast", "exact"), live=True),
     Parameter("enabled", True, "Whether.", live=True),
     Parameter("file", "", "Which."),
@@ -136,7 +136,7 @@ def test_modes_are_those_of_the_servo_law() -> None:
 def test_more_parameters_come_and_go(ros: Ros) -> None:
     node = ros.node(**overrides(later=7.0, wrong=-1.0))
     parameters = Parameters(node, TABLE)
-    later = Parameter("later", 1.0, "Later.", minimum=0.0, maximum=math.inf, live=True)
+    later = Parameter("later", 1.0, "Later.", bounds=(0.0, math.inf), live=True)
     parameters.declare([later])
     assert parameters["later"] == 7.0
     (result,) = node.set_parameters([RosParameter("later", value=math.inf)])
@@ -149,7 +149,7 @@ def test_more_parameters_come_and_go(ros: Ros) -> None:
     assert parameters["later"] == math.inf
     parameters.forget(["later"])
     assert not node.has_parameter("later")
-    wrong = Parameter("wrong", 1.0, "Wrong.", minimum=0.0)
+    wrong = Parameter("wrong", 1.0, "Wrong.", bounds=(0.0, 10.0))
     with pytest.raises(InputError, match="parameter wrong"):
         parameters.declare([later, wrong])
     assert not node.has_parameter("later"), "all of them or none"

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -238,19 +239,21 @@ def test_demo_is_shown_in_the_browser_and_leaves_no_processes_when_interrupted(
 
 
 @pytest.mark.slow
-def test_demo_whose_node_fails_says_so(tmp_path: Path) -> None:
-    said: list[str] = []
-    failing = demonstration.Demonstration(
-        "five_bar",
-        None,
+def test_demo_whose_node_fails_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = Namespace(
+        file="five_bar",
         rate=1e9,
         real_time_factor=1.0,
-        directory=tmp_path,
-        say=said.append,
+        start_on_tasks=False,
+        view=None,
+        record=False,
+        out=tmp_path,
+        duration=1.0,
+        tolerance=1.0,
     )
-    assert failing.run(duration=1.0, tolerance=1.0) == 1
-    assert "simulator ended early" in said[-1]
-    assert "parameter rate" in said[-1]
+    assert demonstration.Demonstration(asked, None).run() == 1
+    said = capfd.readouterr().out.partition("simulator ended early")[2]
+    assert "parameter rate" in said
 
 
 def test_a_node_that_does_not_end_says_where_it_stands(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from support.nodes.ros_ears import DiagnosticsEar, Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.ros.servo.follow_joint_trajectory import GoalTolerances, JointErrors
+from uk_dynamics.ros.servo.follow_joint_trajectory import GoalTolerances, JointErrors, violated
 
 pytestmark = pytest.mark.ros
 
@@ -73,11 +73,11 @@ def test_tolerances_by_joint() -> None:
         rates = np.full(2, velocity)
         return JointErrors(("a", "b"), np.zeros((2, 3)), np.array(position), rates)
 
-    assert tolerances.on_the_way(errors(9.0, 0.09)) == "", "nothing is said of a"
-    assert tolerances.on_the_way(errors(0.0, -0.11)).startswith("position of b is off by -0.11")
-    assert tolerances.on_the_way(errors(0.0, 0.0, velocity=0.6)).startswith("velocity of b")
-    assert tolerances.at_the_end(errors(9.0, 0.0, velocity=0.6)) == "", "a has none, by its sign"
-    assert tolerances.at_the_end(errors(0.0, 0.02)) != ""
+    assert violated(errors(9.0, 0.09), tolerances.path) == "", "nothing is said of a"
+    assert violated(errors(0.0, -0.11), tolerances.path).startswith("position of b is off by -0.11")
+    assert violated(errors(0.0, 0.0, velocity=0.6), tolerances.path).startswith("velocity of b")
+    assert violated(errors(9.0, 0.0, velocity=0.6), tolerances.end) == "", "a has none, by its sign"
+    assert violated(errors(0.0, 0.02), tolerances.end) != ""
     goal.goal_tolerance = [tolerance("c", 0.1)]
     assert 'for "c", which is not in the trajectory' in GoalTolerances.problem(goal)
     goal.goal_tolerance = [tolerance("a", math.nan)]

@@ -30,7 +30,7 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics import Mechanism, simulate
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode
-from uk_dynamics.ros.servo.faults import REACTIONS, EffortRamp, Fault, Reaction
+from uk_dynamics.ros.servo.faults import REACTIONS, Fault, Reaction, SafeStop
 
 pytestmark = pytest.mark.ros
 
@@ -356,17 +356,18 @@ def test_a_fast_motion_is_no_jump(ros: Ros) -> None:
 
 def test_ramp_is_straight_and_ends(ros: Ros) -> None:
     now, sent, ended = 5.0, [], []
-    ramp = EffortRamp(ros.node(), sent.append, lambda: ended.append(now), lambda: now)
-    ramp.start(np.array([4.0, -2.0]), 0.4)
+    settings = {"command_mode": "effort_array", "ramp_time": 0.4}
+    stop = SafeStop(ros.node(), settings, sent.append, lambda: ended.append(now), lambda: now)
+    stop.react(Fault.OVER_SPEED, "", np.array([4.0, -2.0]))
     now = 5.1
-    ramp.step()
+    stop.ramp()
     # one rounding of each of three operations
     np.testing.assert_allclose(sent[-1], [3.0, -1.5], rtol=0, atol=1e-12)
     now = 5.4000001
-    ramp.step()
-    ramp.step()
+    stop.ramp()
+    stop.ramp()
     assert ended == [now]
-    assert not ramp.active
+    assert len(sent) == 1
 
 
 def test_documented_table_is_the_one_in_force() -> None:

@@ -78,7 +78,7 @@ def test_arrays_are_written_in_their_places_or_by_rclpy_where_these_are_not_know
             assert plain == (order == b"none")
             published.append(message if plain else deserialize_message(message, JointState))
 
-    states = JointStateMessage(["one", "three"], position=True, effort=True)
+    states = JointStateMessage(["one", "three"], "position", "effort")
     for position, effort in (((1.5, -2.0), (0.0, 3e-300)), ((4.0, 5.0), (6.0, 7.0))):
         states.position[:], states.effort[:] = position, effort
         states.publish(Publisher(), Time(sec=7, nanosec=9))

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths."""
     from uk_dynamics import Mechanism, Tasks
     from uk_dynamics.conversion import write_files
-    from uk_dynamics.viewing.layouts import foxglove_layout, plotjuggler_layout
+    from uk_dynamics.viewing import foxglove_layout, plotjuggler_layout
 
     mechanism = Mechanism.from_file(arguments.file)
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None

@@ -71,9 +71,7 @@ def controller_package(
         **_names(mechanism, package, loops, maintainer),
         "controller": controller,
         "trajectory": trajectory,
-        "task_list": yaml.safe_dump(
-            list(tasks.names), default_flow_style=True, width=10**6
-        ).strip(),
+        "task_list": _in_one_line(list(tasks.names)),
         "readme_rows": "\n".join(f"- `{controller}/{path}/…`" for path in _row_paths(tasks)),
         "base": base,
         "manager": f" -c {base}/controller_manager" if base else "",
@@ -85,11 +83,11 @@ def controller_package(
     commanded = _commanded(tasks, mechanism, controller)
     words["goal"] = _goal(commanded)
     words["readme_trajectory"] = filled("README_trajectory.md", words) if commanded else ""
-    texts = {
-        "CMakeLists.txt": filled("CMakeLists.txt", words),
-        "package.xml": filled("package.xml", words),
-        "README.md": filled("README.md", words),
-        "controller_plugin.xml": filled("controller_plugin.xml", words),
+    whole = ("CMakeLists.txt", "package.xml", "README.md", "controller_plugin.xml", "LICENSE")
+    tests = ("test_closed_loop_servo.cpp", "test_load_controller.cpp")
+    return {
+        **{name: filled(name, words) for name in (*whole, "CPPLINT.cfg")},
+        **{f"test/{name}": filled(name, words) for name in tests},
         f"include/{package}/{loops}.h": f"{words['licence_cpp']}\n{header}",
         f"include/{package}/closed_loop_servo.hpp": filled("closed_loop_servo.hpp", words),
         f"src/{loops}.c": f"{words['licence_cpp']}\n"
@@ -99,15 +97,10 @@ def controller_package(
             "closed_loop_controller.hpp", words
         ),
         "src/controller.cpp": filled("controller.cpp", words),
-        "LICENSE": filled("LICENSE", words),
-        "CPPLINT.cfg": filled("CPPLINT.cfg", words),
-        "test/test_closed_loop_servo.cpp": filled("test_closed_loop_servo.cpp", words),
-        "test/test_load_controller.cpp": filled("test_load_controller.cpp", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(commanded, words, rate),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
     }
-    return texts
 
 
 def _names(mechanism: Mechanism, package: str, loops: str, maintainer: str) -> dict[str, str]:
@@ -144,30 +137,19 @@ def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
     file = mechanism.spec.file
     hardware_joints(mechanism)  # motors that ros2_control can command
     if mechanism.model.nq != mechanism.model.nv:
-        raise InputError(
-            "a floating base has no encoder; the controller needs a fixed one", file=file
-        )
+        problem = "a floating base has no encoder; the controller needs a fixed one"
+        raise InputError(problem, file=file)
     if mechanism.follows_references:
-        raise InputError(
-            "constraints that follow references cannot be controlled in controller_manager; "
-            "use servo_controller",
-            file=file,
-            place="constraints",
-        )
+        problem = "constraints that follow references cannot be controlled in controller_manager"
+        raise InputError(f"{problem}; use servo_controller", file=file, place="constraints")
     if tasks.allocation.internal_forces:
-        raise InputError(
-            "internal forces cannot be set in controller_manager; use servo_controller, "
-            "or allocation.preload",
-            file=tasks.spec.file,
-            place="allocation.internal_forces",
-        )
+        problem = "internal forces cannot be set in controller_manager; use servo_controller, or"
+        place = "allocation.internal_forces"
+        raise InputError(f"{problem} allocation.preload", file=tasks.spec.file, place=place)
     completion = StateCompletion(mechanism)
     if not len(completion.rows.held):
-        raise InputError(
-            "the mechanism has no loops; ros2_control's own controllers do for trees",
-            file=file,
-            place="constraints",
-        )
+        problem = "the mechanism has no loops; ros2_control's own controllers do for trees"
+        raise InputError(problem, file=file, place="constraints")
     passive = set(mechanism.model.velocity_names) - set(completion.encoders.names)
     if clash := passive.intersection(_row_paths(tasks)):
         raise InputError(
@@ -246,8 +228,12 @@ def _goal(commanded: Mapping[str, float]) -> str:
         "time_from_start": {"sec": 2},
     }
     goal = {"trajectory": {"joint_names": list(commanded), "points": [point]}}
-    text: str = yaml.safe_dump(goal, default_flow_style=True, sort_keys=False, width=10**6)
-    return shlex.quote(text.strip())
+    return shlex.quote(_in_one_line(goal))
+
+
+def _in_one_line(value: object) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6)
+    return text.strip()
 
 
 def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> str:
@@ -337,18 +323,13 @@ def transmission_package(
 
 def _urdf(package: str, name: str, driven: Sequence[str], joints: Sequence[str]) -> str:
     """The element that a <ros2_control> block needs."""
+    reduction = "<mechanical_reduction>1.0</mechanical_reduction>"
     lines = [
         f'<transmission name="{name}_loops">',
         f"  <plugin>{package}/LoopTransmission</plugin>",
-        *(
-            f"  <actuator name={quoteattr(actuator)} role={quoteattr(f'actuator{k}')}>"
-            "<mechanical_reduction>1.0</mechanical_reduction></actuator>"
-            for k, actuator in enumerate(driven, 1)
-        ),
-        *(
-            f"  <joint name={quoteattr(joint)} role={quoteattr(f'joint{k}')}/>"
-            for k, joint in enumerate(joints, 1)
-        ),
-        "</transmission>",
     ]
-    return "\n".join(lines)
+    for k, actuator in enumerate(map(quoteattr, driven), 1):
+        lines.append(f'  <actuator name={actuator} role="actuator{k}">{reduction}</actuator>')
+    for k, joint in enumerate(map(quoteattr, joints), 1):
+        lines.append(f'  <joint name={joint} role="joint{k}"/>')
+    return "\n".join([*lines, "</transmission>"])

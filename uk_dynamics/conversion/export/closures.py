@@ -42,23 +42,27 @@ _SAME = 1e-7  # part of a row that others do not span; rounding of decomposition
 AXES = tuple((float(i == 0), float(i == 1), float(i == 2)) for i in range(3))
 
 
-def carried(by: str) -> tuple[type[Kind], ...]:
+# what a format calls the kinds that it has, the one first that is to stand for others
+Words = dict[type[Kind], str]
+
+
+def carried(by: str) -> Words:
     """Kinds between frames that a format has a word for, by what the kinds themselves say.
 
     Of several that can stand for another the first is taken: those without an axis come first, then
     those that hold most.
     """
-    found = [kind for kind in kinds().values() if by in kind.called and kind.frames]
 
     def order(kind: type[Kind]) -> tuple[bool, int]:
         rows = kind.removes if isinstance(kind.removes, int) else 0
         return "axis" in kind.keys, -rows if "axis" in kind.keys else rows
 
-    return tuple(sorted(found, key=order))
+    found = [kind for kind in kinds().values() if by in kind.called and kind.frames]
+    return {kind: kind.called[by][0] for kind in sorted(found, key=order)}
 
 
 def closures(
-    machine: Machine, known: Sequence[type[Kind]], *, weld_held: bool = True
+    machine: Machine, known: Words, *, weld_held: bool = True
 ) -> tuple[list[Closure], list[Coupling]]:
     """Express the constraints in the kinds that a format has, the first ones preferably.
 
@@ -234,7 +238,7 @@ def pin_points(machine: Machine, pin: Hinge) -> tuple[Pose, Pose]:
     return Pose(), Pose(size * np.array(pin.axis))
 
 
-def _kinds(kind: Kind, known: Sequence[type[Kind]]) -> Iterator[Kind]:
+def _kinds(kind: Kind, known: Words) -> Iterator[Kind]:
     """Kinds that may stand for another."""
     axis = getattr(kind, "axis", None)
     axes = AXES if axis is None else (axis, *AXES)

@@ -10,13 +10,21 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.export.gepetto import write_gepetto
+from uk_dynamics.conversion.export.closures import Words
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
+from uk_dynamics.conversion.export.mjcf_couplings import KINDS as MJCF_KINDS
 from uk_dynamics.conversion.export.sdf import write_sdf
+from uk_dynamics.conversion.export.sdf_loops import KINDS as SDF_KINDS
 from uk_dynamics.conversion.export.sliders import with_sliders
-from uk_dynamics.conversion.export.urdf import write_urdf_constraint
-from uk_dynamics.conversion.export.urdf_plus import write_urdf_plus
+from uk_dynamics.conversion.export.urdf import (
+    GEPETTO_KINDS,
+    KINDS,
+    PLUS_KINDS,
+    write_gepetto,
+    write_urdf_constraint,
+    write_urdf_plus,
+)
 from uk_dynamics.conversion.robot.imported_robot import Remark, named, remark_lines
 from uk_dynamics.escaping import xml_comment
 from uk_dynamics.exceptions import UnknownNameError
@@ -70,25 +78,35 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
     return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
 
 
-# The element of a machine with the text of a second file, if there is one; the ending of the first.
-_WRITERS: Mapping[Format, tuple[Callable[[Machine], tuple[ET.Element, str]], str]] = {
-    "sdf": (lambda machine: (write_sdf(machine), ""), ".sdf"),
-    "mjcf": (lambda machine: (write_mjcf(machine), ""), ".xml"),
-    "urdf-constraint": (lambda machine: (write_urdf_constraint(machine), ""), ".urdf"),
-    "urdf+": (lambda machine: (write_urdf_plus(machine), ""), ".urdf"),
-    "gepetto": (write_gepetto, ".urdf"),
+#: What each format calls the kinds that it has.
+KINDS_OF: Mapping[Format, Words] = {
+    "sdf": SDF_KINDS,
+    "mjcf": MJCF_KINDS,
+    "urdf-constraint": KINDS,
+    "urdf+": PLUS_KINDS,
+    "gepetto": GEPETTO_KINDS,
 }
+# What writes the element of a machine, or that with the text of a second file.
+_WRITERS: Mapping[Format, Callable[[Machine], ET.Element | tuple[ET.Element, str]]] = {
+    "sdf": write_sdf,
+    "mjcf": write_mjcf,
+    "urdf-constraint": write_urdf_constraint,
+    "urdf+": write_urdf_plus,
+    "gepetto": write_gepetto,
+}
+_ENDINGS = {"sdf": ".sdf", "mjcf": ".xml"}  # those of URDF else
 
 
 def _texts(machine: Machine, to: Format, name: str) -> dict[str, str]:
-    write, ending = _WRITERS[to]
-    root, loops = write(machine)
+    found = _WRITERS[to](machine)
+    root, loops = found if isinstance(found, tuple) else (found, "")
     _remark_settings(machine)
     lines = list(remark_lines(f"Exported from {machine.mechanism.name}.", machine.remarks))
     said = "\n".join(f"  {xml_comment(line)}" for line in lines)
     ET.indent(root)
     document = ET.tostring(root, encoding="unicode")
-    texts = {f"{name}{ending}": f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{document}\n'}
+    file = name + _ENDINGS.get(to, ".urdf")
+    texts = {file: f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{document}\n'}
     if not loops:
         return texts
     return {f"{name}.yaml": "".join(f"# {line}\n" for line in lines) + loops, **texts}

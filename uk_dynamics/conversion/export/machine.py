@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
 from uk_dynamics.conversion.robot.imported_robot import Remark, named
 from uk_dynamics.exceptions import InputError, SimulationError
+from uk_dynamics.mechanism.files import JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import (
@@ -25,17 +27,6 @@ from uk_dynamics.model.urdf import (
     appearance,
     compose,
 )
-
-
-@dataclass(frozen=True)
-class JointExtras:
-    """What the mechanism file says of a joint, besides damping and friction; rad and m."""
-
-    armature: float = 0.0
-    spring_stiffness: float = 0.0
-    spring_rest: float = 0.0
-    stop_stiffness: float = 0.0
-    stop_damping: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,7 +85,7 @@ class Machine:
     mechanism: Mechanism  # as it is resolved
     links: tuple[Link, ...]  # the root first
     joints: tuple[Joint, ...]  # parents first, with damping and friction of the mechanism file
-    extras: Mapping[str, JointExtras]  # what else the mechanism file says of joints, by name
+    extras: Mapping[str, JointSpec]  # what else the mechanism file says of joints, by name
     motors: tuple[Motor, ...]  # in declared order
     visuals: tuple[Visual, ...]  # shapes of the links
     remarks: list[Remark] = field(default_factory=list)  # what is not as it was; writers add theirs
@@ -108,15 +99,10 @@ class Machine:
         given = dict(spec.joints)
         joints = []
         for joint in description.joints:
-            data = given.get(joint.name)
-            damping = joint.damping if data is None or data.damping is None else data.damping
-            friction = joint.friction if data is None or data.friction is None else data.friction
+            data = given.get(joint.name, JointSpec())
+            damping = joint.damping if data.damping is None else data.damping
+            friction = joint.friction if data.friction is None else data.friction
             joints.append(replace(joint, damping=damping, friction=friction))
-        words = JointExtras.__dataclass_fields__
-        extras = {
-            name: JointExtras(**{word: getattr(data, word) for word in words})
-            for name, data in given.items()
-        }
         limits = mechanism.actuators.effort_limits.tolist()
         motors = tuple(
             Motor(motor.name, motor.joints, limit)
@@ -126,16 +112,29 @@ class Machine:
         look = appearance(description, directory)
         root = [link for link in description.links if link.name == description.root]
         others = [link for link in description.links if link.name != description.root]
-        machine = cls(mechanism, (*root, *others), tuple(joints), extras, motors, look.visuals)
+        machine = cls(mechanism, (*root, *others), tuple(joints), given, motors, look.visuals)
         for problem in look.problems:
             place, _, reason = problem.partition(": visual: ")
             machine.lost(place, f"a visual: {reason}")
         return machine
 
-    @property
-    def root(self) -> str:
-        """Name of the root link."""
-        return self.links[0].name
+    @cached_property
+    def drawn(self) -> Array:
+        """A configuration in which the loops are closed as well as rounding allows, (nq,).
+
+        Raises:
+            AssemblyError: They do not close.
+        """
+        closed = State(0.0, self.mechanism.assemble(), np.zeros(self.mechanism.model.nv))
+        try:
+            return self.mechanism.dynamics("interpreted").project(closed).q
+        except SimulationError:  # at a singular configuration: as the assembly has found it
+            return closed.q
+
+    @cached_property
+    def at(self) -> dict[str, float]:
+        """Positions by name where it is drawn, in rad or m; of the root, of parts of it."""
+        return self.mechanism.model.coordinates.positions_by_name(self.drawn)
 
     def lost(self, subject: str, reason: str, *, structural: bool = False) -> None:
         """Note that something is left out."""
@@ -149,7 +148,7 @@ class Machine:
         """Note that a constraint is left out since it does not hold at the start."""
         self.lost(f"constraint {constraint}", "is off at the start: not written")
 
-    def lost_of_joints(self, what: str, has: Callable[[JointExtras], float]) -> None:
+    def lost_of_joints(self, what: str, has: Callable[[JointSpec], float]) -> None:
         """Note what joints of one freedom do not keep."""
         names = [joint.name for joint in self.joints if has(self.joint_extras(joint.name))]
         if names:
@@ -194,9 +193,9 @@ class Machine:
         """Note that something is there in another form."""
         self.remarks.append(Remark(subject, reason, lost=False))
 
-    def joint_extras(self, joint: str) -> JointExtras:
+    def joint_extras(self, joint: str) -> JointSpec:
         """What the mechanism file says of a joint."""
-        return self.extras.get(joint, JointExtras())
+        return self.extras.get(joint, JointSpec())
 
     def motor_joints(self, program: str) -> Iterator[tuple[Motor, str]]:
         """The motors that drive one joint, with it; remarks about all that change."""
@@ -223,23 +222,3 @@ def moved(joint: Joint, position: float) -> Pose:
     if joint.type == "prismatic":
         return compose(joint.pose, Pose(position * joint.axis))
     return compose(joint.pose, Pose(rotation=about_axis(joint.axis, position)))
-
-
-def drawn(machine: Machine) -> Array:
-    """A configuration in which the loops are closed as well as rounding allows, (nq,).
-
-    Raises:
-        AssemblyError: They do not close.
-    """
-    mechanism = machine.mechanism
-    closed = State(0.0, mechanism.assemble(), np.zeros(mechanism.model.nv))
-    try:
-        return mechanism.dynamics("interpreted").project(closed).q
-    except SimulationError:  # at a singular configuration: as the assembly has found it
-        return closed.q
-
-
-def positions(machine: Machine, q: Array) -> dict[str, float]:
-    """Positions of the joints of one freedom by name, in rad or m."""
-    by_name = machine.mechanism.model.coordinates.positions_by_name(q)
-    return {joint.name: by_name[joint.name] for joint in machine.joints if joint.type in ONE_DOF}

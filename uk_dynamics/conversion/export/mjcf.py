@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.export.closures import closures
-from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
+from uk_dynamics.conversion.export.machine import Machine, moved
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings, wxyz
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
@@ -47,8 +47,7 @@ def write_mjcf(machine: Machine) -> ET.Element:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.q = drawn(machine)
-        self.at = positions(machine, self.q)
+        self.at = machine.at
         self.root = ET.Element("mujoco", model=machine.mechanism.name)
         ET.SubElement(
             self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false"
@@ -73,8 +72,7 @@ class _Writer:
         for visual in machine.visuals:
             self._visual(visual)
         found, couplings = closures(machine, KINDS, weld_held=False)
-        more = Couplings(machine, self.bodies, self.q, self.root)
-        more.add(found, couplings)
+        Couplings(machine, self.bodies, self.root).add(found, couplings)
         if self.tiny:
             machine.changed(
                 named("link", self.tiny), f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
@@ -124,9 +122,8 @@ class _Writer:
         return found
 
     def _float(self, body: ET.Element) -> None:
-        at = self.machine.mechanism.model.coordinates.positions_by_name(self.q)
-        body.set("pos", numbers([at[f"root.{part}"] for part in "xyz"]))
-        body.set("quat", numbers([at[f"root.{part}"] for part in ("qw", "qx", "qy", "qz")]))
+        body.set("pos", numbers([self.at[f"root.{part}"] for part in "xyz"]))
+        body.set("quat", numbers([self.at[f"root.{part}"] for part in ("qw", "qx", "qy", "qz")]))
         ET.SubElement(body, "freejoint", name="root")
 
     def _joint(self, body: ET.Element, joint: Joint) -> None:
@@ -148,7 +145,6 @@ class _Writer:
             "frictionloss": joint.friction,
             "armature": extras.armature,
             "stiffness": extras.spring_stiffness,
-            "springref": extras.spring_rest if extras.spring_stiffness else 0.0,
         }
         node.attrib.update({word: number(value) for word, value in values.items() if value})
         if extras.spring_stiffness:

@@ -10,19 +10,16 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
-from uk_dynamics.conversion.export.closures import carried, pin_points
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, positions
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.export.closures import Words, carried, pin_points
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
+from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
-from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model.urdf import Pose, compose, from_quaternion
 
-# a pin is two of its points, a distance a tendon
-KINDS: tuple[type[Kind], ...] = (*carried("MJCF"), Hinge, Distance)
+KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
 Weights = Sequence[tuple[str, float]]
 
 
@@ -32,18 +29,13 @@ def wxyz(pose: Pose) -> str:
 
 
 class Couplings:
-    """The sections behind the tree, of a model that is drawn at q, (nq,)."""
+    """The sections behind the tree, of a model."""
 
     def __init__(
-        self,
-        machine: Machine,
-        bodies: Mapping[str, ET.Element],
-        q: Array,
-        root: ET.Element,
+        self, machine: Machine, bodies: Mapping[str, ET.Element], root: ET.Element
     ) -> None:
         """Open the sections."""
         self.machine, self.bodies = machine, bodies
-        self.q, self.at = q, positions(machine, q)
         self.tendons = ET.SubElement(root, "tendon")
         self.equalities = ET.SubElement(root, "equality")
         self.actuators = ET.SubElement(root, "actuator")
@@ -86,7 +78,7 @@ class Couplings:
         """Distance of the ends where the model is drawn, as MuJoCo will find it, in m."""
         points = []
         for link, pose in (closure.parent, closure.child):
-            place, turn = self.machine.mechanism.pose(link, self.q)
+            place, turn = self.machine.mechanism.pose(link, self.machine.drawn)
             points.append(place + turn @ pose.translation)
         return float(np.linalg.norm(points[1] - points[0]))
 
@@ -113,7 +105,7 @@ class Couplings:
     def _coupling(self, coupling: Coupling) -> None:
         """Deviations from the drawn positions are what MuJoCo couples."""
         active = {} if coupling.active else {"active": "false"}
-        drawn = sum(factor * self.at[joint] for joint, factor in coupling.joints)
+        drawn = sum(factor * self.machine.at[joint] for joint, factor in coupling.joints)
         missing = coupling.offset - drawn
         (first, factor), *others = coupling.joints
         if len(others) < 2:

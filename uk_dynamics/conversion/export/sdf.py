@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.export.closures import closures
-from uk_dynamics.conversion.export.machine import Machine, drawn, moved, positions
+from uk_dynamics.conversion.export.machine import Machine, moved
 from uk_dynamics.conversion.export.sdf_loops import (
     KINDS,
     SdfLoops,
@@ -28,6 +28,7 @@ from uk_dynamics.conversion.export.sdf_loops import (
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import MOMENTS, number, numbers
 from uk_dynamics.model.urdf import (
+    ONE_DOF,
     WORLD,
     Box,
     Cylinder,
@@ -61,8 +62,8 @@ def write_sdf(machine: Machine) -> ET.Element:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.q = drawn(machine)
-        self.at = positions(machine, self.q)
+        joints = [joint.name for joint in machine.joints if joint.type in ONE_DOF]
+        self.at = {name: machine.at[name] for name in joints}
         machine.zero.update(self.at)
         self.names = SdfNames(machine)
         self.root = ET.Element("sdf", version=_VERSION)
@@ -77,7 +78,7 @@ class _Writer:
         self._links()
         for joint in machine.joints:
             self._joint(joint)
-        SdfLoops(machine, self.q, self.names, self.model, self.axes).add(found, couplings)
+        SdfLoops(machine, self.names, self.model, self.axes).add(found, couplings)
         for force in machine.mechanism.spec.forces:
             machine.lost(f"force {force.name}", f"SDF has no force of type {force.type}")
         for _, driven in machine.motor_joints("plugins of Gazebo that apply"):
@@ -104,14 +105,15 @@ class _Writer:
             shapes = [visual for visual in machine.visuals if visual.link == link.name]
             for count, visual in enumerate(shapes, start=1):
                 _visual(node, f"visual_{count}", visual)
-        if kind == "fixed" and machine.root != WORLD:
-            edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[machine.root])
+        root = machine.links[0].name
+        if kind == "fixed" and root != WORLD:
+            edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[root])
         if any(v.link == WORLD for v in machine.visuals):
             machine.lost(f"link {WORLD}", "its visuals: the world of SDF is no link")
 
     def _float(self, node: ET.Element) -> None:
-        at = self.machine.mechanism.model.coordinates.positions_by_name(self.q)
-        parts = [at[f"root.{part}"] for part in ("x", "y", "z", "qx", "qy", "qz", "qw")]
+        names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+        parts = [self.machine.at[f"root.{name}"] for name in names]
         ET.SubElement(node, "pose", rotation_format="quat_xyzw").text = numbers(parts)
 
     def _inertial(self, node: ET.Element, link: Link, *, moves: bool) -> None:

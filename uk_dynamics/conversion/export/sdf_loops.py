@@ -12,9 +12,9 @@ import numpy as np
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
 from uk_dynamics.conversion.export.closures import carried, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
-from uk_dynamics.model.urdf import WORLD, Array, Joint, Pose
+from uk_dynamics.model.urdf import WORLD, Array, Pose
 
 
 class SdfNames:
@@ -29,7 +29,7 @@ class SdfNames:
         links = (link.name for link in machine.links if link.name != WORLD)
         self.links = self._chosen("link", links) | {WORLD: WORLD}
         # name of the joint that holds the root in the world
-        self.mount = self._free(f"{_plain(machine.root)}_mount", "joint")
+        self.mount = self._free(f"{_plain(machine.links[0].name)}_mount", "joint")
 
     def closure(self, name: str) -> str:
         """A name for a joint that closes a loop."""
@@ -65,14 +65,12 @@ class SdfLoops:
     def __init__(
         self,
         machine: Machine,
-        q: Array,
         names: SdfNames,
         model: ET.Element,
         axes: Mapping[str, ET.Element],
     ) -> None:
-        """Take the element of a model that is drawn at q, (nq,), and the axes of its joints."""
-        self.machine, self.q, self.names = machine, q, names
-        self.model, self.axes = model, axes
+        """Take the element of a model and the axes of its joints."""
+        self.machine, self.names, self.model, self.axes = machine, names, model, axes
         self.leaders: dict[str, str] = {}  # by the joint that mimics
         self.joints = {joint.name: joint for joint in machine.joints}
 
@@ -89,7 +87,7 @@ class SdfLoops:
         kind = closure.kind
         ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
         name = self.names.closure(closure.name)
-        node = edge(self.model, name, kind.called["SDF"][0], *ends)
+        node = edge(self.model, name, KINDS[type(kind)], *ends)
         place(node, closure.child[1])
         if isinstance(kind, Universal):
             parent, child = (
@@ -104,7 +102,7 @@ class SdfLoops:
             ET.SubElement(node, "screw_thread_pitch").text = number(kind.pitch)
 
     def _rotation(self, link: str) -> Array:
-        return self.machine.mechanism.pose(link, self.q)[1]
+        return self.machine.mechanism.pose(link, self.machine.drawn)[1]
 
     def _coupling(self, coupling: Coupling) -> None:
         """Positions are counted from the drawn pose, which is closed, so no offset is left."""
@@ -139,16 +137,12 @@ class SdfLoops:
         links = [self.names.links[end] for end in ends]
         node = edge(self.model, name, "gearbox", *links)
         for tag, wheel in zip(("axis", "axis2"), wheels, strict=True):
-            add_axis(node, tag, self._rotation(ends[1]).T @ self._shaft(wheel))
+            shaft = self._rotation(wheel.child) @ wheel.axis  # in the world
+            add_axis(node, tag, self._rotation(ends[1]).T @ shaft)
         ratio = first / second * signs[1] / signs[0]
         ET.SubElement(node, "gearbox_ratio").text = number(ratio)
         ET.SubElement(node, "gearbox_reference_body").text = self.names.links[reference]
         return True
-
-    def _shaft(self, joint: Joint) -> Array:
-        """Axis of a joint in the world."""
-        shaft: Array = self._rotation(joint.child) @ joint.axis
-        return shaft
 
 
 def edge(model: ET.Element, name: str, kind: str, parent: str, child: str) -> ET.Element:

@@ -1,25 +1,43 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The URDF of a mechanism as it is, with what the mechanism file says of joints and motors."""
+"""URDF with what the mechanism file says of joints and motors, and loops in three dialects.
+
+``<constraint>``, ``<loop>`` and ``<coupling>`` of URDF+ (Chignoli et al., 2024, arXiv:2411.19753),
+and the YAML next to a URDF that Gepetto's tools for parallel robots read.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from itertools import permutations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.constraints.kinds.pairs import Screw, Universal
-from uk_dynamics.conversion.export.closures import carried, closures, written
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
-from uk_dynamics.conversion.robot.urdf_text import number, numbers, origin
+from uk_dynamics.constraints.kinds import Kind
+from uk_dynamics.constraints.kinds.pairs import Hinge, Planar, Prismatic, Screw, Universal, Weld
+from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points, written
+from uk_dynamics.conversion.export.machine import Coupling, Machine
+from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.conversion.robot.urdf_text import number, numbers, origin, tie
+from uk_dynamics.conversion.robot.yaml_layout import flow, identifier
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import FAR, LOOP_TAGS
+from uk_dynamics.model.urdf import FAR, LOOP_TAGS, Joint, Pose, compose
 from uk_dynamics.resources import resolve
 
 _GRAVITY = (0.0, 0.0, -9.81)  # of readers of URDF, in m/s²
+_PUBLISHED: tuple[type[Kind], ...] = (Weld, Hinge, Prismatic, Planar)  # in the paper on URDF+
+_SAME = 1e-12  # of ratios, relative
+
+KINDS = carried("URDF")
+# a loop of URDF+ has a type and an axis, nothing else
+PLUS_KINDS: Words = {kind: KINDS[kind] for kind in _PUBLISHED} | {
+    kind: word for kind, word in KINDS.items() if kind.keys.keys() <= {"axis"}
+}
+GEPETTO_KINDS: Words = carried("Gepetto") | {Hinge: "two 3d"}  # of the axis of a pin
 
 
-def description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
+def _description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
     """The ``<robot>`` without its loops, xacro expanded; motors as transmissions, if wanted."""
     robot = ET.fromstring(machine.mechanism.model.description.text)
     _drop_loops(robot)
@@ -46,7 +64,7 @@ def description(machine: Machine, *, transmissions: bool = True) -> ET.Element:
     return robot
 
 
-def couple(machine: Machine, robot: ET.Element, coupling: Coupling) -> None:
+def _couple(machine: Machine, robot: ET.Element, coupling: Coupling) -> None:
     """Write a coupling as ``<mimic>``, or note that it is lost."""
     if coupling.mimic:  # it is there
         return
@@ -130,23 +148,104 @@ def _remark(machine: Machine) -> None:
 
 def write_urdf_constraint(machine: Machine) -> ET.Element:
     """The ``<robot>`` with its loops."""
-    found, couplings = closures(machine, carried("URDF"))
-    robot = description(machine)
+    found, couplings = closures(machine, KINDS)
+    robot = _description(machine)
     for closure in written(machine, found):
-        _constraint(robot, closure)
+        kind = closure.kind
+        node = ET.SubElement(robot, "constraint", name=closure.name, type=KINDS[type(kind)])
+        for role, (link, pose) in (("parent", closure.parent), ("child", closure.child)):
+            ET.SubElement(node, role, link=link)
+            origin(node, pose, f"{role}_origin", whole=True)
+            axis = getattr(kind, f"{role}_axis" if isinstance(kind, Universal) else "axis", None)
+            if axis is not None:
+                ET.SubElement(node, f"{role}_axis", xyz=numbers(axis))
+        if isinstance(kind, Screw):
+            ET.SubElement(node, "pitch", value=number(kind.pitch))
     for coupling in couplings:
-        couple(machine, robot, coupling)
+        _couple(machine, robot, coupling)
     return robot
 
 
-def _constraint(robot: ET.Element, closure: Closure) -> None:
-    kind = closure.kind
-    node = ET.SubElement(robot, "constraint", name=closure.name, type=kind.called["URDF"][0])
-    for role, (link, pose) in (("parent", closure.parent), ("child", closure.child)):
-        ET.SubElement(node, role, link=link)
-        origin(node, pose, f"{role}_origin", whole=True)
-        axis = getattr(kind, f"{role}_axis" if isinstance(kind, Universal) else "axis", None)
+def write_urdf_plus(machine: Machine) -> ET.Element:
+    """The ``<robot>`` with its loops."""
+    found, couplings = closures(machine, PLUS_KINDS)
+    robot = _description(machine)
+    for closure in written(machine, found):
+        kind = closure.kind
+        node = ET.SubElement(robot, "loop", name=closure.name, type=KINDS[type(kind)])
+        for tag, (link, pose) in (("predecessor", closure.parent), ("successor", closure.child)):
+            origin(ET.SubElement(node, tag, link=link), pose, whole=True)
+        axis = getattr(kind, "axis", None)
         if axis is not None:
-            ET.SubElement(node, f"{role}_axis", xyz=numbers(axis))
-    if isinstance(kind, Screw):
-        ET.SubElement(node, "pitch", value=number(kind.pitch))
+            ET.SubElement(node, "axis", xyz=numbers(axis))
+    unknown = [c.name for c in found if c.active and not isinstance(c.kind, _PUBLISHED)]
+    if unknown:
+        words = ", ".join(KINDS[kind] for kind in _PUBLISHED)
+        reason = f"of a type that is none of {words}, which URDF+ began with"
+        machine.changed(named("constraint", unknown), reason)
+    movers = {joint.child: joint for joint in machine.joints}
+    for coupling in couplings:
+        ends = None if coupling.mimic or coupling.offset else _ends(coupling, movers)
+        if ends is None or not coupling.active:
+            _couple(machine, robot, coupling)
+            continue
+        node = ET.SubElement(robot, "coupling", name=coupling.name)
+        for tag, link in zip(("predecessor", "successor"), ends[:2], strict=True):
+            ET.SubElement(node, tag, link=link)
+        ET.SubElement(node, "ratio", value=number(ends[2]))
+    return robot
+
+
+def _ends(coupling: Coupling, movers: Mapping[str, Joint]) -> tuple[str, str, float] | None:
+    """Links whose ways from the link they have in common are the joints of a coupling."""
+    wanted = dict(coupling.joints)
+    links = [joint.child for joint in movers.values() if joint.name in wanted]
+    for first, second in permutations(links, 2):
+        ways = [_way(link, movers) for link in (first, second)]
+        own = [[joint for joint in way if joint not in ways[1 - i]] for i, way in enumerate(ways)]
+        if not all(own) or {*own[0], *own[1]} != wanted.keys():
+            continue
+        left, right = ([wanted[joint] for joint in way] for way in own)
+        if max(left) - min(left) <= _SAME and max(right) - min(right) <= _SAME:
+            return first, second, -left[0] / right[0]
+    return None
+
+
+def _way(link: str, movers: Mapping[str, Joint]) -> list[str]:
+    """The moving joints between a link and the root."""
+    found = []
+    while link in movers:
+        if movers[link].type != "fixed":
+            found.append(movers[link].name)
+        link = movers[link].parent
+    return found
+
+
+def write_gepetto(machine: Machine) -> tuple[ET.Element, str]:
+    """The ``<robot>`` with a link at every end of a loop, and the YAML that joins them."""
+    found, couplings = closures(machine, GEPETTO_KINDS)
+    robot = _description(machine, transmissions=False)
+    taken = [node.get("name", "") for node in robot]
+    pairs, kinds = [], []
+    for closure in written(machine, found):
+        offsets: tuple[Pose, ...] = (Pose(),)
+        kind = GEPETTO_KINDS[type(closure.kind)]
+        if isinstance(closure.kind, Hinge):
+            kind, offsets = kind.removeprefix("two "), pin_points(machine, closure.kind)
+            machine.changed(f"constraint {closure.name}", "two points of its axis")
+        for offset in offsets:
+            pair = []
+            for role, (link, pose) in (("parent", closure.parent), ("child", closure.child)):
+                name = identifier(f"{closure.name}_{role}", taken)
+                taken.append(name)
+                ET.SubElement(robot, "link", name=name)
+                joint = tie(robot, name, "fixed", link, name)
+                origin(joint, compose(pose, offset), whole=True)
+                pair.append(name)
+            pairs.append(pair)
+            kinds.append(kind)
+    for coupling in couplings:
+        _couple(machine, robot, coupling)
+    motors = [joint for _, joint in machine.motor_joints("name_mot, which names")]
+    loops = f"closed_loop: {flow(pairs)}\ntype: {flow(kinds)}\nname_mot: {flow(motors)}\n"
+    return robot, loops

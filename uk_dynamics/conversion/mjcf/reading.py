@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ import numpy as np
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.equalities import add_equalities
 from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
-from uk_dynamics.conversion.mjcf.names import Names, pose_of
+from uk_dynamics.conversion.mjcf.names import Compiled, pose_of
 from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import moved_link, moved_visual
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
 
 # Kind of object, its count in the model, and why it stays behind.
@@ -34,21 +34,20 @@ _KINDS = (
 )
 
 
-def add_remarks(model: Any, names: Names, robot: ImportedRobot) -> None:
+def add_remarks(source: Compiled, robot: ImportedRobot) -> None:
     """Add a remark for everything that has not been converted."""
+    model = source.model
     for kind, count, reason in _KINDS:
-        number = int(getattr(model, count, 0))
-        if number:
-            robot.lost(f"{kind}s {names.all(kind, number)}", reason)
+        found = [source.of(kind, index) for index in range(int(getattr(model, count, 0)))]
+        if found:
+            robot.lost(f"{kind}s {', '.join(found)}", reason)
     colliding = (np.array(model.geom_contype) != 0) | (np.array(model.geom_conaffinity) != 0)
     if colliding.any() or model.npair:
         robot.lost("contacts", "contact is out of scope; geoms are shapes here")
-    for medium in ("density", "viscosity"):
-        if getattr(model.opt, medium):
+    for medium in ("density", "viscosity", "wind"):
+        if np.any(getattr(model.opt, medium)):
             robot.lost(f"option {medium}", "forces of a fluid have no counterpart")
-    if np.any(model.opt.wind):
-        robot.lost("option wind", "forces of a fluid have no counterpart")
-    limited = [names.joint(j) for j in range(model.njnt) if model.jnt_limited[j]]
+    limited = [source.joint(j) for j in range(model.njnt) if model.jnt_limited[j]]
     if limited:
         robot.changed(
             f"limits of {', '.join(limited)}",
@@ -84,12 +83,10 @@ class _Reader:
     """A compiled model on its way to a tree with constraints."""
 
     def __init__(self, mujoco: Any, model: Any, fallback: str) -> None:
-        self.mujoco = mujoco
-        self.model = model
-        self.names = Names(mujoco, model)
-        self.robot = ImportedRobot(self.names.model or fallback)
-        # Where the frame that MuJoCo gives a body is in the frame of our link.
-        self.moved: dict[int, urdf.Pose] = {0: urdf.Pose()}
+        self.mujoco, self.model = mujoco, model
+        self.source = Compiled(mujoco, model)
+        self.robot = ImportedRobot(self.source.name or fallback)
+        self.moved = self.source.moved
 
     def read(self) -> ImportedRobot:
         model, robot = self.model, self.robot
@@ -103,14 +100,14 @@ class _Reader:
         for body in range(1, model.nbody):
             self._check_sizes(body)
             self._body(body, floating)
-        drawn = shapes(self.mujoco, model, self.names, robot)
-        for body, visual in drawn:
+        for body, visual in shapes(self.source, robot):
             if body or floating is None:
-                robot.visuals.append(moved_visual(visual, self.moved[body]))
-        add_equalities(self.mujoco, model, self.names, self.moved, robot)
-        add_actuators(self.mujoco, model, self.names, robot)
-        add_springs(self.mujoco, model, self.names, self.moved, robot)
-        add_remarks(model, self.names, robot)
+                placed = urdf.compose(self.moved[body], visual.pose)
+                robot.visuals.append(replace(visual, pose=placed))
+        add_equalities(self.source, robot)
+        add_actuators(self.source, robot)
+        add_springs(self.source, robot)
+        add_remarks(self.source, robot)
         return robot
 
     def _floating_root(self) -> int | None:
@@ -138,13 +135,13 @@ class _Reader:
             for value in np.ravel(values):
                 if not abs(value) <= _LARGEST:
                     problem = f"{what}: expected numbers up to {_LARGEST:g}, found {value:g}"
-                    raise InputError(problem, place=f"body {self.names.body(body)}")
+                    raise InputError(problem, place=f"body {self.source.body(body)}")
         if not model.body_quat[body].any():  # what MuJoCo makes of numbers whose squares overflow
-            raise InputError("quat: is no rotation", place=f"body {self.names.body(body)}")
+            raise InputError("quat: is no rotation", place=f"body {self.source.body(body)}")
 
     def _body(self, body: int, floating: int | None) -> None:
         model, robot = self.model, self.robot
-        name = self.names.body(body)
+        name = self.source.body(body)
         kinds = self.mujoco.mjtJoint
         parent = int(model.body_parentid[body])
         joints = range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
@@ -154,11 +151,10 @@ class _Reader:
         if len(joints) == 1 and model.jnt_type[joints[0]] == kinds.mjJNT_FREE:
             self._free(body, name, joints[0], floating)
         elif not len(joints):
-            robot.joints.append(
-                urdf.Joint(f"{name}_mount", "fixed", self.names.body(parent), name, place)
-            )
+            mount = urdf.Joint(f"{name}_mount", "fixed", self.source.body(parent), name, place)
+            robot.joints.append(mount)
         else:
-            moved = self._series(name, self.names.body(parent), place, list(joints))
+            moved = self._series(name, self.source.body(parent), place, list(joints))
         self.moved[body] = moved
         center = pose_of(model.body_ipos[body], model.body_iquat[body])
         turned = center.rotation @ np.diag(model.body_inertia[body]) @ center.rotation.T
@@ -176,7 +172,7 @@ class _Reader:
         if body == floating:
             self.robot.place_root("root", place, quaternion)
             return
-        joint_name = self.names.joint(joint)
+        joint_name = self.source.joint(joint)
         self.robot.joints.append(urdf.Joint(joint_name, "floating", urdf.WORLD, name))
         self.robot.place_root(joint_name, place, quaternion)
 
@@ -199,7 +195,7 @@ class _Reader:
 
     def _joint(self, joint: int, parent: str, child: str, pose: urdf.Pose) -> None:
         model, kinds = self.model, self.mujoco.mjtJoint
-        name = self.names.joint(joint)
+        name = self.source.joint(joint)
         dof = int(model.jnt_dofadr[joint])
         if model.jnt_type[joint] == kinds.mjJNT_BALL:
             self.robot.add_ball(urdf.Joint(name, "fixed", parent, child, pose))
@@ -213,11 +209,8 @@ class _Reader:
         slides = model.jnt_type[joint] == kinds.mjJNT_SLIDE
         axis = np.array(model.jnt_axis[joint])
         zero = float(model.qpos0[model.jnt_qposadr[joint]])  # the position of the drawn pose
-        back = (
-            urdf.Pose(-zero * axis)
-            if slides
-            else urdf.Pose(np.zeros(3), urdf.about_axis(axis, -zero))
-        )
+        turned = urdf.Pose(rotation=urdf.about_axis(axis, -zero))
+        back = urdf.Pose(-zero * axis) if slides else turned
         lower, upper = -math.inf, math.inf
         if model.jnt_limited[joint]:
             lower, upper = map(float, model.jnt_range[joint])
@@ -255,21 +248,19 @@ class _Reader:
                 self.robot.lost(f"joint {name}", f"higher powers of {polynomial[4:-4]}")
 
 
-def shapes(
-    mujoco: Any, model: Any, names: Names, robot: ImportedRobot
-) -> Iterator[tuple[int, urdf.Visual]]:
+def shapes(source: Compiled, robot: ImportedRobot) -> Iterator[tuple[int, urdf.Visual]]:
     """The shapes with the numbers of their bodies; what URDF cannot draw becomes remarks."""
+    model, kinds = source.model, source.mujoco.mjtGeom
     for index in range(model.ngeom):
         body = int(model.geom_bodyid[index])
         pose = pose_of(model.geom_pos[index], model.geom_quat[index])
         colour = tuple(float(value) for value in model.geom_rgba[index])
-        parts = list(_parts(mujoco.mjtGeom, model.geom_type[index], model.geom_size[index]))
+        parts = list(_parts(kinds, model.geom_type[index], model.geom_size[index]))
         if not parts:
-            kind = str(mujoco.mjtGeom(int(model.geom_type[index])).name)
-            kind = kind.removeprefix("mjGEOM_").lower()
-            robot.lost(f"geom {names.of('geom', index)}", f"its shape ({kind}) is not drawn")
+            kind = str(kinds(int(model.geom_type[index])).name).removeprefix("mjGEOM_").lower()
+            robot.lost(f"geom {source.of('geom', index)}", f"its shape ({kind}) is not drawn")
         for offset, shape in parts:
-            yield body, urdf.Visual(names.body(body), urdf.compose(pose, offset), shape, colour)
+            yield body, urdf.Visual(source.body(body), urdf.compose(pose, offset), shape, colour)
 
 
 def _parts(kinds: Any, kind: int, size: Any) -> Iterator[tuple[urdf.Pose, urdf.Shape]]:

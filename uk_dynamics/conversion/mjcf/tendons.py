@@ -8,37 +8,29 @@ Their servo laws are not carried over.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from uk_dynamics.conversion.mjcf.names import Names
+from uk_dynamics.conversion.mjcf.names import Compiled
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import frame_data
-from uk_dynamics.model.urdf import Pose, compose
+from uk_dynamics.model.urdf import Pose
 
 
-def joints_of(mujoco: Any, model: Any, names: Names, tendon: int) -> dict[str, float] | None:
+def joints_of(source: Compiled, tendon: int) -> dict[str, float] | None:
     """The joints of a fixed tendon with their factors; None: it is no such tendon."""
-    wraps = _wraps(model, tendon)
-    if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_JOINT for k in wraps):
-        return None
-    return {names.joint(int(model.wrap_objid[k])): float(model.wrap_prm[k]) for k in wraps}
+    model, wraps = source.model, _wraps(source, tendon, "joint")
+    return {source.joint(int(model.wrap_objid[k])): float(model.wrap_prm[k]) for k in wraps} or None
 
 
-def line_of(
-    mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], tendon: int
-) -> tuple[Data, float] | None:
+def line_of(source: Compiled, tendon: int) -> tuple[Data, float] | None:
     """The part of a tendon that changes its length, over sites; None: it has none, or wraps.
 
     Returns:
         Its path as frames of a mechanism file, and the length of the other parts, in m.
     """
-    wraps = _wraps(model, tendon)
-    if any(model.wrap_type[k] != mujoco.mjtWrap.mjWRAP_SITE for k in wraps):
-        return None
-    path = [int(model.wrap_objid[k]) for k in wraps]
+    mujoco, model = source.mujoco, source.model
+    path = [int(model.wrap_objid[k]) for k in _wraps(source, tendon, "site")]
     rigid = [int(model.body_weldid[model.site_bodyid[site]]) for site in path]
     moving = [k for k in range(len(path) - 1) if rigid[k] != rigid[k + 1]]
     if not moving:
@@ -48,8 +40,8 @@ def line_of(
     mujoco.mj_kinematics(model, drawn)
     steps = np.linalg.norm(np.diff(drawn.site_xpos[path], axis=0), axis=1)
     points = [
-        frame_data(names.body(body), compose(moved[body], Pose(np.array(model.site_pos[site]))))
-        for body, site in ((int(model.site_bodyid[x]), x) for x in path[first : last + 1])
+        source.frame(int(model.site_bodyid[site]), Pose(np.array(model.site_pos[site])))
+        for site in path[first : last + 1]
     ]
     found: Data = {"parent": points[0], "child": points[-1]}
     if len(points) > 2:
@@ -57,18 +49,16 @@ def line_of(
     return found, float(steps[:first].sum() + steps[last:].sum())
 
 
-def add_springs(
-    mujoco: Any, model: Any, names: Names, moved: Mapping[int, Pose], robot: ImportedRobot
-) -> None:
+def add_springs(source: Compiled, robot: ImportedRobot) -> None:
     """Springs and dampers along tendons; what else tendons do becomes remarks."""
+    model = source.model
     for index in range(model.ntendon):
-        name = names.of("tendon", index)
+        name = source.of("tendon", index)
         fields = ["stiffness", "damping", "frictionloss", "limited", "armature"]
         has = [f for f in fields if np.any(_field(model, f, index))]
         stiffness, damping = (float(_field(model, f, index)) for f in fields[:2])
         shortest, longest = (float(value) for value in model.tendon_lengthspring[index])
-        weights = joints_of(mujoco, model, names, index)
-        line = line_of(mujoco, model, names, moved, index)
+        weights, line = joints_of(source, index), line_of(source, index)
         data: Data | None = None
         if weights is not None:
             data = {"type": "joint_spring", "joints": weights, "rest": longest}
@@ -90,9 +80,12 @@ def add_springs(
         robot.lost(f"tendon {name}", what)
 
 
-def _wraps(model: Any, tendon: int) -> range:
+def _wraps(source: Compiled, tendon: int, kind: str) -> range:
+    """Numbers of what a tendon runs over, if all of it is of a kind; else empty."""
+    model, wanted = source.model, getattr(source.mujoco.mjtWrap, f"mjWRAP_{kind.upper()}")
     first = int(model.tendon_adr[tendon])
-    return range(first, first + int(model.tendon_num[tendon]))
+    wraps = range(first, first + int(model.tendon_num[tendon]))
+    return wraps if all(model.wrap_type[k] == wanted for k in wraps) else range(0)
 
 
 def _field(model: Any, name: str, index: int) -> Any:
@@ -100,22 +93,20 @@ def _field(model: Any, name: str, index: int) -> Any:
     return 0.0 if values is None else values[index]
 
 
-def add_actuators(mujoco: Any, model: Any, names: Names, robot: ImportedRobot) -> None:
+def add_actuators(source: Compiled, robot: ImportedRobot) -> None:
     """Add the actuators that push joints, directly or by fixed tendons."""
+    model = source.model
     for index in range(model.nu):
-        name = names.of("actuator", index)
-        joints = _joints(mujoco, model, names, index)
+        name = source.of("actuator", index)
+        joints = _joints(source, index)
         if not joints:
             robot.lost(f"actuator {name}", "does not act on joints of one freedom")
             continue
         data: Data = {"joints": joints}
         if list(joints.values()) == [1.0]:
             data = {"joint": next(iter(joints))}
-        plain = not (
-            model.actuator_biastype[index]
-            or model.actuator_gaintype[index]
-            or model.actuator_dyntype[index]
-        )
+        laws = (getattr(model, f"actuator_{law}type")[index] for law in ("bias", "gain", "dyn"))
+        plain = not any(laws)
         if not plain:
             robot.lost(f"actuator {name}", "its law (gain, bias, dynamics); tasks do that here")
         limit = _effort_limit(model, index, plain=plain)
@@ -128,13 +119,14 @@ def add_actuators(mujoco: Any, model: Any, names: Names, robot: ImportedRobot) -
                 robot.lost(f"actuator {name}", extra)
 
 
-def _joints(mujoco: Any, model: Any, names: Names, index: int) -> dict[str, float]:
-    kinds, gear = mujoco.mjtTrn, float(model.actuator_gear[index][0])
+def _joints(source: Compiled, index: int) -> dict[str, float]:
+    model, kinds = source.model, source.mujoco.mjtTrn
+    gear = float(model.actuator_gear[index][0])
     target = int(model.actuator_trnid[index][0])
     if model.actuator_trntype[index] in (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)):
-        return {names.joint(target): gear} if names.is_single(target) else {}
+        return {source.joint(target): gear} if source.is_single(target) else {}
     if model.actuator_trntype[index] == kinds.mjTRN_TENDON:
-        weights = joints_of(mujoco, model, names, target) or {}
+        weights = joints_of(source, target) or {}
         return {joint: gear * factor for joint, factor in weights.items()}
     return {}
 

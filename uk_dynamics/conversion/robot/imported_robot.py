@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
 from uk_dynamics.escaping import one_line
@@ -18,6 +19,7 @@ from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many
 _WIDTH = 108  # of remarks
+_IDENTITY = 1e-15  # of a rotation matrix: what is left of rounding
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,32 @@ class ImportedRobot:
 def turn(name: str, axis: Array, kind: JointType = "revolute") -> Joint:
     """A joint without limits, to be put into a chain."""
     return Joint(name, kind, "", "", axis=axis)
+
+
+def moved_link(link: Link, pose: Pose) -> Link:
+    """The same body in another frame, in which its frame has a pose."""
+    turned = pose.rotation @ link.inertia @ pose.rotation.T
+    return replace(
+        link,
+        center_of_mass=pose.translation + pose.rotation @ link.center_of_mass,
+        inertia=0.5 * (turned + turned.T),
+    )
+
+
+def frame_data(link: str, pose: Pose) -> Data:
+    """A frame as a mechanism file declares it."""
+    data: Data = {"link": link}
+    if np.any(pose.translation):
+        data["xyz"] = [float(value) for value in pose.translation]
+    if float(np.abs(pose.rotation - np.eye(3)).max()) > _IDENTITY:
+        data["quaternion"] = [float(value) for value in quaternion(pose.rotation)]
+    return data
+
+
+def quaternion(rotation: Array) -> Array:
+    """As x y z w, (4,), with w at least zero."""
+    found: Array = Rotation.from_matrix(rotation).as_quat()
+    return -found if found[3] < 0.0 else found
 
 
 def mechanism_text(robot: ImportedRobot, source: str, urdf: str) -> str:

@@ -43,12 +43,10 @@ class Frames:
             self._add(_name(frame), frame, attached)
             self._carrier[_name(frame)] = attached
         #: Of the model in the world.
-        self.placed = self._place(model)
+        self.placed, placing = read_pose(model.find("pose")), model.get("placement_frame")
+        if placing is not None:
+            self.placed = compose(self.placed, inverse(self.pose(placing)))
         self._poses[WORLD] = inverse(self.placed)
-
-    def _place(self, model: ET.Element) -> Pose:
-        frame, pose = model.get("placement_frame"), read_pose(model.find("pose"))
-        return pose if frame is None else compose(pose, inverse(self.pose(frame)))
 
     def drawn_apart(self, parent: str, child: str) -> bool:
         """Whether a joint names a frame where its child, of which no pose is given, is not.
@@ -71,11 +69,8 @@ class Frames:
         with located(place=f"{node.tag} {name}"):
             self._given[name] = (read_pose(pose), where)
 
-    def pose(self, name: str) -> Pose:
-        """Pose of a frame in the model."""
-        return self._pose(name, ())
-
-    def _pose(self, name: str, within: tuple[str, ...]) -> Pose:
+    def pose(self, name: str, within: tuple[str, ...] = ()) -> Pose:
+        """Pose of a frame in the model; ``within`` are those that are given relative to it."""
         if name in self._poses:
             return self._poses[name]
         if name not in self._given:
@@ -85,7 +80,7 @@ class Frames:
         if name in within:
             raise InputError(f"the poses of {', '.join(within)} refer to each other in a circle")
         given, where = self._given[name]
-        found = compose(self._pose(where, (*within, name)), given)
+        found = compose(self.pose(where, (*within, name)), given)
         self._poses[name] = found
         return found
 
@@ -94,9 +89,8 @@ class Frames:
         seen: list[str] = []
         while name != WORLD and self._carrier.get(name) != name:
             if name in seen or name not in self._carrier:
-                raise UnknownNameError(
-                    "link", name, [n for n, c in self._carrier.items() if n == c]
-                )
+                links = [n for n, carrier in self._carrier.items() if n == carrier]
+                raise UnknownNameError("link", name, links)
             seen.append(name)
             name = self._carrier[name]
         return name
@@ -154,15 +148,15 @@ def text(node: ET.Element, path: str, default: str = "") -> str:
 
 def number(node: ET.Element | None, path: str, default: float) -> float:
     """A number below an element; ``inf`` is one."""
-    found = None if node is None else node.find(path)
-    if found is None or not (found.text or "").strip():
+    said = "" if node is None else text(node, path)
+    if not said:
         return default
     try:
-        value = float((found.text or "").strip())
+        value = float(said)
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise InputError(f'{path}: expected a number, found "{(found.text or "").strip():.60}"')
+        raise InputError(f'{path}: expected a number, found "{said:.60}"')
     return value
 
 
@@ -185,6 +179,6 @@ def _name(node: ET.Element) -> str:
     return name
 
 
-def handled(node: ET.Element, tags: Sequence[str]) -> list[ET.Element]:
+def unhandled(node: ET.Element | None, tags: Sequence[str]) -> list[ET.Element]:
     """The children that are not among the given tags."""
-    return [child for child in node if child.tag not in tags]
+    return [child for child in (() if node is None else node) if child.tag not in tags]

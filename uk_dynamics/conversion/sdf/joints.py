@@ -11,17 +11,17 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
+from uk_dynamics.conversion.graph import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.sdf.frames import (
     MODEL,
     Frames,
     amount,
-    handled,
     is_true,
     number,
     numbers,
     text,
+    unhandled,
 )
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Array, Pose, compose, relative
@@ -37,9 +37,9 @@ def local_tag(node: ET.Element) -> str:
 def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Iterator[GraphJoint]:
     """Joints without coordinates of a model; a bushing that is none becomes a remark."""
     for node in model:
-        kind = local_tag(node)
-        if not node.tag.endswith(f"}}{kind}") or kind not in _KINDS:
+        if not is_drake_joint(node):
             continue
+        kind = local_tag(node)
         with located(place=f"drake:{kind}"):
             found = _joint(node, kind, frames, robot)
         if found is not None:
@@ -108,7 +108,7 @@ def read_joint(
     name, kind = node.get("name", ""), node.get("type", "")
     pose = frames.pose(name)
     ends = [text(node, tag) for tag in ("parent", "child")]
-    parent, child = (_link(frames, *end) for end in zip(ends, ("parent", "child"), strict=True))
+    parent, child = _link(frames, ends[0], "parent"), _link(frames, ends[1], "child")
     at_parent, at_child = (relative(frames.pose(link), pose) for link in (parent, child))
     if node.find("pose") is None and frames.drawn_apart(*ends):
         at_parent = relative(frames.pose(parent), frames.pose(ends[0]))
@@ -120,26 +120,15 @@ def read_joint(
         found = node.find(tag)
         direction = _direction(found, frames, name, axes_in_model=axes_in_model)
         axes.append(_axis(found, name, pose.rotation.T @ direction, robot))
-    for extra in handled(node, _HANDLED):
+    for extra in unhandled(node, _HANDLED):
         label = extra.get("name") or ""
         robot.lost(f"joint {name}", f"<{extra.tag}> {label}".strip() + ": has no place here")
     reference, ratio = "", 1.0
     if kind == "gearbox":
         reference = _link(frames, text(node, "gearbox_reference_body"), "gearbox_reference_body")
         ratio = amount(node, "gearbox_ratio", 1.0)
-    return GraphJoint(
-        name,
-        kind,
-        parent,
-        child,
-        pose,
-        at_parent,
-        at_child,
-        tuple(axes),
-        _pitch(node, kind),
-        reference,
-        ratio,
-    )
+    ends_at = (parent, child, pose, at_parent, at_child)
+    return GraphJoint(name, kind, *ends_at, tuple(axes), _pitch(node, kind), reference, ratio)
 
 
 def _link(frames: Frames, name: str, tag: str) -> str:

@@ -10,23 +10,15 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.conversion.robot.poses import moved_link
-from uk_dynamics.conversion.sdf.frames import amount, handled, is_true, numbers, read_pose
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, moved_link
+from uk_dynamics.conversion.robot.urdf_text import MOMENTS
+from uk_dynamics.conversion.sdf.frames import amount, is_true, numbers, read_pose, unhandled
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import resolve
 
 _HANDLED = (
-    "pose",
-    "inertial",
-    "visual",
-    "collision",
-    "gravity",
-    "self_collide",
-    "must_be_base_link",
+    *("pose", "inertial", "visual", "collision", "gravity", "self_collide", "must_be_base_link"),
 )
-_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
@@ -36,22 +28,18 @@ def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
     if inertial is None:
         robot.changed(f"link {name}", "no <inertial>: SDF's default of 1 kg and 1 kg m² is written")
     elif is_true(inertial.get("auto")):
-        raise InputError(
-            '<inertial auto="true"> takes the inertia from collisions; write mass and inertia',
-            place=f"link {name}",
-        )
+        problem = '<inertial auto="true"> takes the inertia from collisions; write mass and inertia'
+        raise InputError(problem)
     mass = amount(inertial, "mass", 1.0)
     inertia = np.zeros((3, 3))
-    for moment, (i, j) in zip(_MOMENTS, _PLACES, strict=True):
+    for name_, (i, j) in MOMENTS.items():
         default = 1.0 if i == j else 0.0
-        inertia[i, j] = inertia[j, i] = amount(inertial, f"inertia/{moment}", default)
-    for child in (
-        () if inertial is None else handled(inertial, ("mass", "inertia", "pose", "density"))
-    ):
+        inertia[i, j] = inertia[j, i] = amount(inertial, f"inertia/i{name_}", default)
+    for child in unhandled(inertial, ("mass", "inertia", "pose", "density")):
         robot.lost(f"link {name}", f"<{child.tag}> of its inertial: no such force here")
     if not is_true(node.findtext("gravity", "true")):
         robot.lost(f"link {name}", "gravity is off for it; here gravity acts on all links")
-    for child in handled(node, _HANDLED):
+    for child in unhandled(node, _HANDLED):
         label = child.get("name") or child.get("type") or ""
         robot.lost(f"link {name}", f"<{child.tag}> {label}".strip() + ": no part of the dynamics")
     place = urdf.Pose() if inertial is None else read_pose(inertial.find("pose"))
@@ -71,8 +59,7 @@ def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> lis
         geometry = visual.find("geometry")
         shape = None if geometry is None else _shape(geometry, place, robot, directory)
         if shape is not None:
-            placed = urdf.compose(urdf.Pose(), read_pose(pose))
-            found.append(urdf.Visual(link, placed, shape, _colour(visual)))
+            found.append(urdf.Visual(link, read_pose(pose), shape, _colour(visual)))
     return found
 
 
@@ -81,7 +68,10 @@ def _shape(
 ) -> urdf.Shape | None:
     for node in geometry:
         if node.tag == "box":
-            return urdf.Box(tuple(numbers(_part(node, "size"), 3).tolist()))
+            size = node.find("size")
+            if size is None:
+                raise InputError("<box> has no <size>; add it")
+            return urdf.Box(tuple(numbers(size, 3).tolist()))
         if node.tag == "cylinder":
             return urdf.Cylinder(amount(node, "radius", 1.0), amount(node, "length", 1.0))
         if node.tag == "sphere":
@@ -98,13 +88,6 @@ def _shape(
             return urdf.MeshFile(path, factors)
         robot.lost(place, f"URDF has no shape <{node.tag}>")
     return None
-
-
-def _part(node: ET.Element, tag: str) -> ET.Element:
-    found = node.find(tag)
-    if found is None:
-        raise InputError(f"<{node.tag}> has no <{tag}>; add it")
-    return found
 
 
 def _colour(visual: ET.Element) -> urdf.Numbers:

@@ -14,10 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.conversion.graph.graph import Graph
-from uk_dynamics.conversion.graph.spanning_tree import GraphJoint
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.graph import Graph, GraphJoint
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, quaternion
 from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
 from uk_dynamics.conversion.sdf.joints import drake_joints, is_drake_joint, read_joint
 from uk_dynamics.conversion.sdf.links import read_link, read_visuals
@@ -159,9 +157,7 @@ class _Reader:
     def __init__(
         self, model: ET.Element, directory: Path, robot: ImportedRobot, *, axes_in_model: bool
     ) -> None:
-        self.model = model
-        self.directory = directory
-        self.robot = robot
+        self.model, self.directory, self.robot = model, directory, robot
         self.axes_in_model = axes_in_model
         self.frames = Frames(model)
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
@@ -175,9 +171,8 @@ class _Reader:
         first = self.model.get("canonical_link") or next(iter(self.elements), "")
         if first not in self.elements:
             raise InputError(f'there is no <link> "{first}"', place=f"model {self.robot.name}")
-        places = {
-            name: compose(self.frames.placed, self.frames.pose(name)) for name in self.elements
-        }
+        frames = self.frames
+        places = {name: compose(frames.placed, frames.pose(name)) for name in self.elements}
         Graph(self.robot, joints, gears, places, first, self._body, fixed).build()
 
     def _body(self, name: str) -> tuple[Link, list[Visual]]:
@@ -214,9 +209,7 @@ class _Reader:
         known = {joint.get("name") for joint in self.model.iterfind("joint")}
         driven = [(item.text or "").strip() for item in node.iter("joint_name")]
         for joint in dict.fromkeys(driven):
-            if joint in known and not any(
-                d == {"joint": joint} for d in self.robot.actuators.values()
-            ):
+            if joint in known and {"joint": joint} not in self.robot.actuators.values():
                 guess = f"guess: the plugin {name} names this joint"
                 self.robot.add_actuator(joint, {"joint": joint}, guess)
         self.robot.lost(f"plugin {name}", "plugins are programs of the simulator")

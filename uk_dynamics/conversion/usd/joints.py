@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.conversion.graph.spanning_tree import Axis, GraphJoint
+from uk_dynamics.conversion.graph import Axis, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
 from uk_dynamics.conversion.usd.scene import Frame, Scene, axis_of, rotation_of, usd_module
 from uk_dynamics.exceptions import InputError, located
@@ -39,9 +39,7 @@ class Joints:
     """Reads the joints of a scene, of whose bodies that move the names are given by path."""
 
     def __init__(self, scene: Scene, bodies: Mapping[str, str], robot: ImportedRobot) -> None:
-        self.scene = scene
-        self.bodies = bodies
-        self.robot = robot
+        self.scene, self.bodies, self.robot = scene, bodies, robot
 
     def read(self, prim: Any) -> GraphJoint | None:
         """A joint; None where it holds nothing, or has no counterpart."""
@@ -70,17 +68,9 @@ class Joints:
         axes = tuple(self._axis(prim, name, freedom) for freedom in freedoms)
         if kind in ("revolute", "prismatic"):
             self._motor(prim, name, freedoms[0])
-        return GraphJoint(
-            name,
-            kind,
-            parent,
-            child,
-            Pose(),
-            at_parent,
-            at_child,
-            axes if kind != "ball" else (),
-            cut=bool(joint.GetExcludeFromArticulationAttr().Get()),
-        )
+        axes = axes if kind != "ball" else ()
+        cut = bool(joint.GetExcludeFromArticulationAttr().Get())
+        return GraphJoint(name, kind, parent, child, Pose(), at_parent, at_child, axes, cut=cut)
 
     def _end(self, relation: Any, position: Any, rotation: Any) -> tuple[str, Pose]:
         """A side: the body, and the frame of the joint in it."""
@@ -129,9 +119,8 @@ class Joints:
         kind = kinds.get((slides, rotations), "")
         if not kind and len(free) < 6:
             left = ", ".join(freedom.word for freedom in found)
-            raise InputError(
-                f"leaves {left} free: no such joint here; make two joints of it, with a body"
-            )
+            problem = f"leaves {left} free: no such joint here; make two joints of it, with a body"
+            raise InputError(problem)
         return kind, found
 
     def _locked(self, prim: Any, word: str) -> bool:

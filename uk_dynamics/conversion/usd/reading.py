@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.conversion.graph.graph import Graph
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.conversion.robot.poses import quaternion
+from uk_dynamics.conversion.graph import Graph
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, quaternion
 from uk_dynamics.conversion.usd.joints import Joints
 from uk_dynamics.conversion.usd.scene import (
     Scene,
@@ -26,8 +25,6 @@ from uk_dynamics.conversion.usd.scene import (
 )
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Link, Pose, Visual
-
-_SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
 
 
 def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
@@ -53,11 +50,8 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
         if found is None:
             if mass <= 0.0 or not given:
                 what = "inertia" if mass > 0.0 else "mass"
-                problem = f"no {what}, and no shapes of colliders to take it from"
-                raise InputError(
-                    f"{problem}; give physics:mass and physics:diagonalInertia",
-                    place=f"body {name}",
-                )
+                problem = f"no {what}, and no shapes of colliders to take it from; give"
+                raise InputError(f"{problem} physics:mass and physics:diagonalInertia")
             center = np.zeros(3)
         else:
             total, of_shapes, at, axes = found
@@ -65,9 +59,7 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
             center = center if np.isfinite(center).all() else at
             moments, turned = (moments, turned) if given else (of_shapes, axes)
     if not (np.isfinite(mass) and np.isfinite(moments).all() and np.isfinite(turned).all()):
-        raise InputError(
-            "its mass or inertia has numbers that are not finite", place=f"body {name}"
-        )
+        raise InputError("its mass or inertia has numbers that are not finite")
     unit = scene.kilogram * scene.meter**2
     inertia = turned @ np.diag(unit * moments) @ turned.T
     return urdf.Link(name, scene.kilogram * mass, frame.scale * center, inertia)
@@ -105,22 +97,14 @@ def _of_colliders(
 
     mass, moments, center, axes = body.ComputeMassProperties(information)
     if missing and not solid:
-        problem = f"the mass properties of {', '.join(missing)} are those of a mesh"
-        raise InputError(
-            f"{problem}; give physics:mass, centerOfMass and diagonalInertia",
-            place=f"body {scene.name(prim)}",
-        )
+        problem = f"the mass properties of {', '.join(missing)} are those of a mesh; give"
+        raise InputError(f"{problem} physics:mass, centerOfMass and diagonalInertia")
     if missing:
         robot.lost(f"shapes {', '.join(missing)}", "meshes give no mass here")
     if not solid:
         return None
     robot.changed(f"body {scene.name(prim)}", "takes mass properties from its colliders")
-    return (
-        float(mass),
-        np.array(moments, dtype=float),
-        np.array(center, dtype=float),
-        rotation_of(axes),
-    )
+    return float(mass), np.array(moments, float), np.array(center, float), rotation_of(axes)
 
 
 def read_visuals(scene: Scene, prim: Any, robot: ImportedRobot) -> list[urdf.Visual]:
@@ -148,7 +132,7 @@ def read_visuals(scene: Scene, prim: Any, robot: ImportedRobot) -> list[urdf.Vis
 def _shape(scene: Scene, prim: Any) -> urdf.Shape | None:
     """A simple shape in m; capsules without their round ends. None of other prims."""
     kind = prim.GetTypeName()
-    if kind not in _SHAPES:
+    if kind not in ("Cube", "Sphere", "Cylinder", "Capsule"):
         return None
     scale = np.abs(scene.frame(prim).scale)
 

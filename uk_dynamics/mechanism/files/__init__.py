@@ -8,6 +8,6 @@ from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec, TasksSpec
 from uk_dynamics.mechanism.files.wording import place_text
 from uk_dynamics.mechanism.files.yaml_file import read_yaml, yaml_text

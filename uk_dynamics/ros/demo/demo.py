@@ -110,18 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=str(arguments.out)) from None
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with this process
-    demonstration = Demonstration(
-        arguments.file,
-        tasks,
-        rate=arguments.rate,
-        real_time_factor=arguments.real_time_factor,
-        directory=arguments.out,
-        start_on_tasks=arguments.start_on_tasks,
-        say=print,
-        record=arguments.record,
-        view=arguments.view,
-    )
-    return demonstration.run(arguments.duration, arguments.tolerance)
+    return Demonstration(arguments, tasks).run()
 
 
 def _shipped_tasks(mechanism: str) -> str | None:
@@ -133,7 +122,4 @@ def _shipped_tasks(mechanism: str) -> str | None:
     for longer in shipped_files("mechanism"):
         if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is not a task of five_bar
             shipped = {n: path for n, path in shipped.items() if not n.startswith(f"{longer}_")}
-    for name in shipped:
-        if name.startswith(f"{stem}_"):
-            return name
-    return None
+    return next((name for name in shipped if name.startswith(f"{stem}_")), None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from uk_dynamics.viewing import LOOPBACK
 _START_DEADLINE = 180.0  # s; the first start compiles, which takes long on a busy computer
 _SLOWEST = 4.0  # longest real time per expected time
 _LIVE_PERIOD = 0.2  # s
-_KEPT_PERIOD = 1.0  # s
+_KEPT = 5  # each fifth of these lines stays
 _SETTLED = 0.5  # fraction of the motion after which the tracking error is evaluated
 
 
@@ -43,57 +44,47 @@ class DemonstrationError(UkDynamicsError):
 class Demonstration:
     """A mechanism that moves over ROS 2, under servo control where there are tasks."""
 
-    def __init__(
-        self,
-        mechanism: str,
-        tasks: str | None,
-        *,
-        rate: float,
-        real_time_factor: float,
-        directory: Path,
-        say: Callable[[str], object],
-        start_on_tasks: bool = False,
-        record: bool = False,
-        view: int | None = None,
-    ) -> None:
-        """Read the files; ``say`` prints a line for the user, ``view`` is a port."""
-        self._mechanism = Mechanism.from_file(mechanism)
+    def __init__(self, arguments: Namespace, tasks: str | None) -> None:
+        """Read the files of the command ``demo``, and its tasks file, if there is one."""
+        self._asked, self._tasks_file = arguments, tasks
+        self._mechanism = Mechanism.from_file(arguments.file)
         self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
-        self._directory = directory
-        self._say = say
-        self._record = record
-        start = self._mechanism.start(tasks=self._tasks if start_on_tasks else None)
+        start = self._mechanism.start(tasks=self._tasks if arguments.start_on_tasks else None)
         self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
-        self._real_time_factor = real_time_factor
-        self._file, self._tasks_file = mechanism, tasks
-        files: dict[str, object] = {"mechanism": mechanism, "tasks": tasks or ""}
-        simulation = {"rate": rate, "real_time_factor": real_time_factor, "paused": True}
+        files: dict[str, object] = {"mechanism": arguments.file, "tasks": tasks or ""}
         self._parameters = {
-            "simulator": {**files, **simulation, "start_on_tasks": start_on_tasks},
-            "forward_dynamics": {"mechanism": mechanism},
+            "simulator": {
+                **files,
+                "rate": arguments.rate,
+                "real_time_factor": arguments.real_time_factor,
+                "paused": True,
+                "start_on_tasks": arguments.start_on_tasks,
+            },
+            "forward_dynamics": {"mechanism": arguments.file},
         }
         if tasks:
-            control = {"update_rate": rate, "autostart": True}
+            control = {"update_rate": arguments.rate, "autostart": True}
             # a busy computer is not a fault of the mechanism
             self._parameters["servo_controller"] = {**files, **control, "state_timeout": 5.0}
-        if view is not None:
-            self._parameters["viewer"] = {**files, "port": view}
+        if arguments.view is not None:
+            self._parameters["viewer"] = {**files, "port": arguments.view}
 
-    def run(self, duration: float, tolerance: float) -> int:
+    def run(self) -> int:
         """Run for ``duration`` in simulated s and write the results; return the exit code.
 
         It is 0 when the tracking error of the second half (without tasks: the largest violation
         of a constraint) is at most ``tolerance``, in m or rad, and no node ended early; else 1.
         """
+        duration, directory = self._asked.duration, self._asked.out
         name = self._mechanism.name
-        with own_domain() as domain, NodeProcesses(self._directory) as processes:
-            self._say(f"{name}: {', '.join(self._parameters)} on ROS_DOMAIN_ID={domain}")
+        with own_domain() as domain, NodeProcesses(directory) as processes:
+            print(f"{name}: {', '.join(self._parameters)} on ROS_DOMAIN_ID={domain}")
             if not is_cached(self._mechanism):
-                self._say("the first start compiles it if there is a C compiler: some seconds")
+                print("the first start compiles it if there is a C compiler: some seconds")
             if "viewer" in self._parameters:
                 port = self._parameters["viewer"]["port"]
-                self._say(f"in the browser: http://{LOOPBACK}:{port}")
-            self._say(
+                print(f"in the browser: http://{LOOPBACK}:{port}")
+            print(
                 f"to look at the topics: ROS_DOMAIN_ID={domain} {_command()} topic echo"
                 " /joint_states (or topic hz, topic list, lifecycle get; ros2 where installed)"
             )
@@ -104,12 +95,12 @@ class Demonstration:
             observer = MotionObserver(self._mechanism, self._tasks)
             recorder = None
             try:
-                if self._record:
-                    file = self._directory / f"{name}.mcap"
+                if self._asked.record:
+                    file = directory / f"{name}.mcap"
                     recorder = TopicRecorder(observer, self._mechanism, file)
-                wall_time = self._observe(observer, duration, processes)
+                wall_time = self._observe(observer, processes)
             except DemonstrationError as error:
-                self._say(str(error))
+                print(str(error))
                 return 1
             finally:
                 observer.destroy_node()
@@ -119,30 +110,28 @@ class Demonstration:
             try:
                 exit_codes = processes.stop()
             except TimeoutError as hanging:
-                self._say(str(hanging))
+                print(str(hanging))
                 exit_codes = processes.stop()
         trajectory = observer.trajectory(wall_time)
         error = self._error(trajectory, duration)
         self._write(trajectory, observer, error, exit_codes)
-        good = error <= tolerance
+        good = error <= self._asked.tolerance
         if self._tasks:
             verdict, what = "followed", "tracking error at most {:.2e} m or rad in the second half"
         else:
             verdict, what = "constraints satisfied", "violation at most {:.2e} m or rad"
-        self._say(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
+        print(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
         for sentence in () if good else self._warnings:
-            self._say(f"at the start: {sentence}")
-        self._say(f"picture, numbers and logs: {self._directory}/")
-        motion = self._directory / f"{name}.npz"
-        shown = (self._file, *(("--tasks", self._tasks_file) if self._tasks_file else ()))
-        self._say(f"a report of the motion: {_command()} plot {motion}")
-        self._say(f"see it again: {_command()} view {self._file} --recording {motion}")
-        self._say(f"move it by hand: {_command()} view {' '.join(shown)}")
+            print(f"at the start: {sentence}")
+        print(f"picture, numbers and logs: {directory}/")
+        motion = directory / f"{name}.npz"
+        shown = (self._asked.file, *(("--tasks", self._tasks_file) if self._tasks_file else ()))
+        print(f"a report of the motion: {_command()} plot {motion}")
+        print(f"see it again: {_command()} view {self._asked.file} --recording {motion}")
+        print(f"move it by hand: {_command()} view {' '.join(shown)}")
         return 0 if good and not any(exit_codes.values()) else 1
 
-    def _observe(
-        self, observer: MotionObserver, duration: float, processes: NodeProcesses
-    ) -> float:
+    def _observe(self, observer: MotionObserver, processes: NodeProcesses) -> float:
         """Let the mechanism move and observe it; return the duration in real s."""
         executor = make_executor()
         executor.add_node(observer)
@@ -165,20 +154,18 @@ class Demonstration:
         start = time.perf_counter()
         table = LiveTable()
         observer.glance()
-        next_look, next_kept = start + _LIVE_PERIOD, start + _KEPT_PERIOD
+        looks = 1
+        duration = self._asked.duration
 
         def finished() -> bool:
-            nonlocal next_look, next_kept
-            now = time.perf_counter()
-            if now >= next_look:
-                keep = now >= next_kept
-                table.show(observer.glance(), keep=keep)
-                next_look += _LIVE_PERIOD
-                next_kept += _KEPT_PERIOD * keep
+            nonlocal looks
+            if time.perf_counter() >= start + looks * _LIVE_PERIOD:
+                table.show(observer.glance(), keep=looks % _KEPT == 0)
+                looks += 1
             return observer.samples[-1].state.t >= duration
 
         try:
-            patience = duration / self._real_time_factor * _SLOWEST + _START_DEADLINE
+            patience = duration / self._asked.real_time_factor * _SLOWEST + _START_DEADLINE
             spin_until(finished, patience, "the end of the motion")
         finally:
             table.end()
@@ -201,7 +188,7 @@ class Demonstration:
         error: float,
         exit_codes: dict[str, int],
     ) -> None:
-        base = self._directory / trajectory.name
+        base = self._asked.out / trajectory.name
         trajectory.save(base.with_suffix(".npz"))
         numbers = {
             **summarize(trajectory, conservative=False),
@@ -214,7 +201,7 @@ class Demonstration:
         try:
             trajectory.plot(base.with_suffix(".png"))
         except InputError as problem:
-            self._say(str(problem))
+            print(str(problem))
 
 
 def _command() -> str:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import RECORDING, add_command, need_ros, positive
@@ -59,11 +58,4 @@ def run(arguments: argparse.Namespace) -> int:
     need_ros("replay")
     from uk_dynamics.ros.demo.replayer import replay
 
-    return replay(
-        Path(arguments.file),
-        speed=arguments.speed,
-        loop=arguments.loop,
-        commands=arguments.commands,
-        clock=arguments.clock,
-        wait=arguments.wait,
-    )
+    return replay(arguments)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,24 +26,15 @@ _LOOK = 0.02  # s between two checks for subscribers
 _OTHERS = 0.3  # s; other subscribers are discovered soon after the first
 
 
-def replay(
-    path: Path,
-    *,
-    speed: float = 1.0,
-    loop: bool = False,
-    commands: bool = False,
-    clock: bool = False,
-    wait: float = 0.0,
-) -> int:
-    """Publish a recording, and return the exit code.
+def replay(arguments: Namespace) -> int:
+    """Publish the recording that the command ``replay`` names, and return the exit code.
 
-    It waits up to ``wait`` s for a subscriber; without it the first messages would be lost during
-    discovery. ``clock`` publishes the recorded time where the recording has no ``/clock``. What is
-    not an MCAP is published as the nodes would have.
+    Without waiting for a subscriber the first messages would be lost during discovery. What is not
+    an MCAP is published as the nodes would have.
     """
-    messages = _messages(path, commands=commands)
+    messages = _messages(Path(arguments.file), commands=arguments.commands)
     if not messages:
-        raise InputError("this recording has nothing to publish", file=str(path))
+        raise InputError("this recording has nothing to publish", file=arguments.file)
     rclpy.init(args=[])
     try:
         node = rclpy.create_node("replay", start_parameter_services=False)
@@ -52,12 +44,12 @@ def replay(
             for topic, kind in kinds.items()
         }
         ticker = None
-        if clock and _CLOCK not in publishers:
+        if arguments.clock and _CLOCK not in publishers:
             ticker = node.create_publisher(Clock, _CLOCK, 10)
-        _await_subscriber(publishers, wait)
-        _publish(publishers, messages, speed, ticker)
-        while loop and rclpy.ok():
-            _publish(publishers, messages, speed, ticker)
+        _await_subscriber(publishers, arguments.wait)
+        _publish(publishers, messages, arguments.speed, ticker)
+        while arguments.loop and rclpy.ok():
+            _publish(publishers, messages, arguments.speed, ticker)
     finally:
         rclpy.try_shutdown()
     return 0

@@ -73,13 +73,15 @@ class CommandWatchdog(Node):
                 JointState, self._settings["effort_topic"], self._on_efforts, STATE_QOS, raw=True
             )
         self.create_timer(LOOK_PERIOD, self._look, clock=steady_clock())
-        self._diagnostics = DiagnosticsPublisher(self, "heartbeat", self._report)
-        self._diagnostics.hardware = spec.name
+        DiagnosticsPublisher(self, "heartbeat", self._report, spec.name)
         # the first message of a logger takes a tenth of a second, which an emergency has not
         self.get_logger().info(f"waiting for a heartbeat on {topic}")
 
     def _make_switch(self) -> Any:
-        """Client that deactivates the controller of ros2_control, None where none is named."""
+        """Client that deactivates the controller of ros2_control, None where none is named.
+
+        Its request is in ``_switch_request``.
+        """
         if not self._settings["controller"]:
             return None
         if importlib.util.find_spec("controller_manager_msgs") is None:
@@ -90,17 +92,12 @@ class CommandWatchdog(Node):
             )
         from controller_manager_msgs.srv import SwitchController
 
+        self._switch_request = SwitchController.Request(
+            deactivate_controllers=[self._settings["controller"]],
+            strictness=SwitchController.Request.BEST_EFFORT,
+        )
         manager = self._settings["controller_manager"]
         return self.create_client(SwitchController, f"{manager}/switch_controller")
-
-    def _switch_request(self) -> Any:
-        """What asks for the deactivation."""
-        from controller_manager_msgs.srv import SwitchController
-
-        request = SwitchController.Request()
-        request.deactivate_controllers = [self._settings["controller"]]
-        request.strictness = SwitchController.Request.BEST_EFFORT
-        return request
 
     def _hear_activity(self) -> None:
         """Hear which controllers are active; the first versions of Jazzy do not tell."""
@@ -189,7 +186,7 @@ class CommandWatchdog(Node):
         """Ask the controller manager, in the place of an earlier request."""
         if self._switched is not None:
             self._switch.remove_pending_request(self._switched)
-        self._switched = self._switch.call_async(self._switch_request())
+        self._switched = self._switch.call_async(self._switch_request)
         self._switched.add_done_callback(self._on_answer)
 
     def _on_answer(self, future: Future) -> None:

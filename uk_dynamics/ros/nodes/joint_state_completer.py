@@ -16,15 +16,19 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 MEASURED = "measured_joint_states"
 _ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
@@ -50,7 +54,7 @@ class JointStateCompleter(Node):
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
         self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
-        self._message = self._new_message(effort=False)
+        self._message = JointStateMessage(self._names, "position", "velocity")
         self._stamp = Time()
         self._found: JointStateEstimate | None = None
         self._failure = ""
@@ -62,11 +66,7 @@ class JointStateCompleter(Node):
         self._origin = self._structure.origin
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
-        self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
-        self._diagnostics.hardware = mechanism.name
-
-    def _new_message(self, *, effort: bool) -> JointStateMessage:
-        return JointStateMessage(self._names, position=True, velocity=True, effort=effort)
+        DiagnosticsPublisher(self, "state completion", self._report, mechanism.name)
 
     def _on_switched(self, active: ActiveConstraints) -> None:
         if self._undetermined:
@@ -141,7 +141,7 @@ class JointStateCompleter(Node):
     def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
         if measurements.has_effort and not len(self._message.effort):
-            self._message = self._new_message(effort=True)
+            self._message = JointStateMessage(self._names, *FIELDS)
         message = self._message
         message.position[:] = found.q
         message.velocity[:] = found.v

@@ -4,27 +4,183 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Point, Vector3
 from rclpy.node import Node
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
+from uk_dynamics.colours import FORCE, LOOP_ERROR, RGB, SHARED, TARGET, TORQUE
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
-from uk_dynamics.ros.topics.marker_messages import MarkerMessages
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.viewing.scene import Marker, stage
+from uk_dynamics.viewing.scene import ArrowScale, Marks, stage
+from uk_dynamics.viewing.scene import Marker as SceneMarker
 
 TOPIC = "mechanism_markers"
+FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
+    "loop_frames",
+    "closure_errors",
+    "forces",
+    "torques",
+    "labels",
+    "targets",
+    "task_errors",
+)
+LIFETIME = 1.0  # s; markers vanish when the node has ended
+
+# Lengths as fractions of the mechanism's size.
+_AXIS, _LINE, _SHAFT, _HEAD, _TEXT, _BALL = 0.05, 0.004, 0.012, 0.03, 0.035, 0.04
+_VISIBLE = 1e-3  # shorter arrows and lines are not drawn
+
+
+def _colour(rgb: RGB, alpha: float = 1.0) -> ColorRGBA:
+    red, green, blue = (part / 255 for part in rgb)
+    return ColorRGBA(r=red, g=green, b=blue, a=alpha)
+
+
+_FORCE, _TORQUE, _SHARED, _ERROR = map(_colour, (FORCE, TORQUE, SHARED, LOOP_ERROR))
+_TARGET = _colour(TARGET, 0.7)
+_LETTERS = _colour((240, 240, 240))
+_AXES = (_colour((213, 60, 40)), _colour((60, 170, 60)), _colour((40, 90, 220)))
+
+
+class MarkerMessages:
+    """Makes the messages of one mechanism; markers that disappear are deleted.
+
+    A marker has a namespace and an id: the index of its constraint in ``constraints``, or of its
+    task in ``tasks``; lines of all constraints are one marker.
+    """
+
+    def __init__(
+        self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
+    ) -> None:
+        self._frame_id = frame_id
+        self._constraints = constraints
+        self._tasks = tasks
+        self._size = size
+        self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
+        self._drawn: set[tuple[str, int]] = set()
+
+    def forget(self) -> None:
+        """Forget the markers drawn: all subscribers are new, nothing has to be deleted."""
+        self._drawn.clear()
+
+    def array(self, marks: Marks, stamp: Time, longest: float) -> MarkerArray:
+        """All visible markers, and the deletion of those that have disappeared."""
+        message = MarkerArray()
+        drawn = set()
+        for marker in self._markers(marks, longest * self._size):
+            marker.header.frame_id = self._frame_id
+            marker.header.stamp = stamp
+            marker.action = Marker.ADD
+            marker.lifetime = Duration(sec=int(LIFETIME), nanosec=int(LIFETIME % 1.0 * 1e9))
+            drawn.add((marker.ns, marker.id))
+            message.markers.append(marker)
+        for namespace, number in sorted(self._drawn - drawn):
+            gone = Marker(ns=namespace, id=number, action=Marker.DELETE)
+            gone.header.frame_id = self._frame_id
+            gone.header.stamp = stamp
+            message.markers.append(gone)
+        self._drawn = drawn
+        return message
+
+    def _markers(self, marks: Marks, longest: float) -> Iterator[Marker]:
+        yield from self._frames(marks)
+        errors = marks.closure_errors
+        open_ = np.linalg.norm(errors, axis=1) > _VISIBLE * self._size
+        yield from self._segments(CLOSURE_ERRORS, marks.children[open_], errors[open_], _ERROR)
+        per_force = self._force_scale.factor(marks.forces, longest)
+        per_torque = self._torque_scale.factor(marks.torques, longest)
+        for k, name in enumerate(self._constraints):
+            origin, unique = marks.children[k], bool(marks.determined[k])
+            for namespace, vector, factor, colour, unit in (
+                (FORCES, marks.forces[k], per_force, _FORCE, "N"),
+                (TORQUES, marks.torques[k], per_torque, _TORQUE, "N m"),
+            ):
+                arrow = factor * vector
+                if np.linalg.norm(arrow) <= _VISIBLE * self._size:
+                    continue
+                yield self._arrow(namespace, k, origin, arrow, colour if unique else _SHARED)
+                if namespace == FORCES:
+                    text = f"{name} {np.linalg.norm(vector):.3g} {unit}"
+                    text += "" if unique else " (not unique)"
+                    yield self._label(k, origin + 1.1 * arrow, text)
+        missing = marks.task_targets - marks.task_points
+        ball = Vector3(**dict.fromkeys("xyz", _BALL * self._size))
+        for k in range(len(self._tasks)):
+            marker = Marker(ns=TARGETS, id=k, type=Marker.SPHERE, color=_TARGET, scale=ball)
+            marker.pose.position = _point(marks.task_targets[k])
+            yield marker
+        far = np.linalg.norm(missing, axis=1) > _VISIBLE * self._size
+        yield from self._segments(ERRORS, marks.task_points[far], missing[far], _TARGET)
+
+    def _frames(self, marks: Marks) -> Iterator[Marker]:
+        """Axes of all loop frames, red, green and blue, on parents and children."""
+        if not len(marks.parents):
+            return
+        marker = Marker(ns=FRAMES, type=Marker.LINE_LIST)
+        marker.scale.x = 0.5 * _LINE * self._size
+        for origins, axes in (
+            (marks.parents, marks.parent_axes),
+            (marks.children, marks.child_axes),
+        ):
+            for origin, frame in zip(origins, axes, strict=True):
+                for k, colour in enumerate(_AXES):
+                    tip = origin + _AXIS * self._size * frame[:, k]
+                    marker.points += [_point(origin), _point(tip)]
+                    marker.colors += [colour, colour]
+        yield marker
+
+    def _segments(
+        self, namespace: str, origins: Array, vectors: Array, colour: ColorRGBA
+    ) -> Iterator[Marker]:
+        if not len(origins):
+            return
+        marker = Marker(ns=namespace, type=Marker.LINE_LIST, color=colour)
+        marker.scale.x = _LINE * self._size
+        for origin, vector in zip(origins, vectors, strict=True):
+            marker.points += [_point(origin), _point(origin + vector)]
+        yield marker
+
+    def _arrow(
+        self, namespace: str, number: int, origin: Array, vector: Array, colour: ColorRGBA
+    ) -> Marker:
+        # a short arrow has a short head
+        head = min(_HEAD * self._size, 0.4 * float(np.linalg.norm(vector)))
+        shaft = _SHAFT * self._size
+        return Marker(
+            ns=namespace,
+            id=number,
+            type=Marker.ARROW,
+            color=colour,
+            scale=Vector3(x=shaft, y=2.0 * shaft, z=head),
+            points=[_point(origin), _point(origin + vector)],
+        )
+
+    def _label(self, number: int, position: Array, text: str) -> Marker:
+        marker = Marker(ns=LABELS, id=number, type=Marker.TEXT_VIEW_FACING, color=_LETTERS)
+        marker.pose.position = _point(position)
+        marker.scale.z = _TEXT * self._size
+        marker.text = text
+        return marker
+
+
+def _point(position: Array) -> Point:
+    x, y, z = position.tolist()
+    return Point(x=x, y=y, z=z)
 
 
 class Markers(Node):
@@ -38,7 +194,7 @@ class Markers(Node):
         if self._settings["tasks"]:
             tasks = Tasks.from_file(self._settings["tasks"], mechanism)
         self._dynamics = InterpretedDynamics(mechanism)
-        self._marker = Marker(mechanism, tasks)
+        self._marker = SceneMarker(mechanism, tasks)
         self._messages = MarkerMessages(
             mechanism.model.description.root,
             self._marker.constraints,

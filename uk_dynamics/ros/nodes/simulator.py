@@ -13,14 +13,18 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 from uk_dynamics.ros.simulation.simulation_time import Lockstep, Pacer
 from uk_dynamics.ros.simulation.standard_services import StandardServices
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 _PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simulation too
@@ -48,7 +52,9 @@ class Simulator(Node):
         elif self._settings["manager_updates"]:
             self._manager = ManagerLockstep(self, self._settings, self._run, self._advance)
         mechanism = self._run.machine.mechanism
-        self._description_publisher = self._publish_description(mechanism.model.description.text)
+        if self._settings["publish_robot_description"]:
+            publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
+            publisher.publish(String(data=mechanism.model.description.text))
         self._end_requested = Watchdog()
         self._driven = Watchdog()  # since the end was requested
         self.paused: bool = self._settings["paused"]
@@ -63,8 +69,7 @@ class Simulator(Node):
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._standard = StandardServices(self, self._run)
-        self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
-        self._diagnostics.hardware = mechanism.name
+        DiagnosticsPublisher(self, "simulation", self._report, mechanism.name)
 
     def may_end(self) -> bool:
         """Whether the efforts are zero, and have been reported, where ``ends_last`` asks for it.
@@ -94,13 +99,6 @@ class Simulator(Node):
             raise InputError("needs publish_clock and command_mode joint_state", place=place)
         if settings["lockstep"] or settings["publish_rate"] not in (0.0, settings["rate"]):
             raise InputError("needs lockstep false and publish_rate 0", place=place)
-
-    def _publish_description(self, text: str) -> object:
-        if not self._settings["publish_robot_description"]:
-            return None
-        publisher = self.create_publisher(String, "robot_description", LATCHED_QOS)
-        publisher.publish(String(data=text))
-        return publisher
 
     def _start_ticking(self) -> object:
         factor = self._settings["real_time_factor"]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -15,11 +14,16 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StateInput
+from uk_dynamics.ros.topics.messages import wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
@@ -42,7 +46,7 @@ class WrenchObserverNode(Node):
         self._monitor = RateMonitor()
         self._found: ExternalForces | None = None
         self._failure = ""
-        self._message = JointStateMessage(self._observer.joints.names, effort=True)
+        self._message = JointStateMessage(self._observer.joints.names, "effort")
         self._publisher = self.create_publisher(JointState, "~/external_efforts", PUBLISHED_QOS)
         self._wrench_publisher = None
         if self._observer.frame:
@@ -57,8 +61,7 @@ class WrenchObserverNode(Node):
             command_topic=commanded_efforts(self._settings),
         )
         self.create_service(Trigger, "~/reset", self._on_reset)
-        self._diagnostics = DiagnosticsPublisher(self, "external forces", self._report)
-        self._diagnostics.hardware = mechanism.name
+        DiagnosticsPublisher(self, "external forces", self._report, mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:
         self._monitor.tick()
@@ -77,15 +80,9 @@ class WrenchObserverNode(Node):
         self._message.effort[:] = self._found.efforts
         self._message.publish(self._publisher, stamp)
         if self._wrench_publisher is not None and self._found.wrench is not None:
-            self._wrench_publisher.publish(self._wrench_message(stamp, self._found.wrench))
-
-    def _wrench_message(self, stamp: Time, values: np.ndarray) -> WrenchStamped:
-        message = WrenchStamped()
-        message.header.stamp = stamp
-        message.header.frame_id = self._observer.frame
-        force, torque = message.wrench.force, message.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = values.tolist()
-        return message
+            self._wrench_publisher.publish(
+                wrench_message(stamp, self._observer.frame, self._found.wrench)
+            )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._observer.reset()

@@ -8,7 +8,7 @@ Those of all nodes are in ``parameters.yaml``; those of tasks and motors follow 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,7 @@ class Parameter:
     default: bool | int | float | str  # value when nothing is set; its type is the parameter's
     description: str  # one sentence for the user
     unit: str = ""  # unit, empty when there is none
-    minimum: float | None = None  # smallest value, None when there is none
-    maximum: float | None = None  # largest value, None when there is none
+    bounds: tuple[float, float] | None = None  # smallest and largest value; None: all finite ones
     choices: tuple[str, ...] = ()  # valid values of a text, empty when all are
     live: bool = False  # whether it can be changed while the node runs
 
@@ -45,12 +44,10 @@ class Parameter:
         """Valid values in words, empty when every value of the type is."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        bounds = (self.minimum, self.maximum)
-        if bounds == (None, None):
+        if self.bounds is None:
             return ""
-        low, high = ("" if bound is None else f"{bound:g}" for bound in bounds)
-        text = f"from {low} to {high}" if low and high else f"at least {low}" if low else high
-        return f"{text} {self.unit}".strip()
+        low, high = self.bounds
+        return f"from {low:g} to {high:g} {self.unit}".strip()
 
     def problem(self, value: object) -> str:
         """Why a value is not valid; empty when it is."""
@@ -76,34 +73,21 @@ class Parameter:
             # types are checked in this class: 500 is accepted for 500.0, and the reason is readable
             dynamic_typing=True,
         )
-        if (self.minimum, self.maximum) == (None, None):
-            return descriptor
-        low, high = self._bounds
-        if isinstance(self.default, float):
-            range_ = FloatingPointRange(from_value=float(low), to_value=float(high))
-            descriptor.floating_point_range = [range_]
-        else:
-            low, high = int(max(low, -(2**63))), int(min(high, 2**63 - 1))
-            descriptor.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
+        if self.bounds is not None:
+            kind = type(self.default)
+            low, high = map(kind, self.bounds)
+            if kind is float:
+                descriptor.floating_point_range = [
+                    FloatingPointRange(from_value=low, to_value=high)
+                ]
+            else:
+                descriptor.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
         return descriptor
 
-    @property
-    def _bounds(self) -> tuple[float, float]:
-        low = -math.inf if self.minimum is None else self.minimum
-        return low, math.inf if self.maximum is None else self.maximum
-
     def _contains(self, value: float) -> bool:
-        low, high = self._bounds
-        # infinity is valid only where the maximum is infinite
-        return low <= value <= high and (math.isfinite(value) or high == self.maximum)
-
-
-def live_number(
-    name: str, default: float, description: str, bounds: tuple[float, float], unit: str = ""
-) -> Parameter:
-    """A number between bounds that can be changed while the node runs."""
-    minimum, maximum = bounds
-    return Parameter(name, default, description, unit, minimum, maximum, live=True)
+        if self.bounds is None:
+            return math.isfinite(value)
+        return self.bounds[0] <= value <= self.bounds[1]
 
 
 class Parameters:
@@ -205,18 +189,17 @@ CONFIGURED = (
 
 def _read_tables() -> dict[str, tuple[Parameter, ...]]:
     nodes: Any = read_yaml(Path(__file__).with_name("parameters.yaml"))
-    tables = {node: tuple(_parameter(*item) for item in t.items()) for node, t in nodes.items()}
+    tables = {
+        node: tuple(
+            Parameter(name, **{**given, "choices": tuple(given.get("choices", ()))})
+            for name, given in table.items()
+        )
+        for node, table in nodes.items()
+    }
     tables["servo_controller"] = tuple(
         replace(p, live=True) if p.name in CONFIGURED else p for p in tables["servo_controller"]
     )
     return tables
-
-
-def _parameter(name: str, fields: Mapping[str, Any]) -> Parameter:
-    given = dict(fields)
-    minimum, maximum = given.pop("bounds", (None, None))
-    choices = tuple(given.pop("choices", ()))
-    return Parameter(name, minimum=minimum, maximum=maximum, choices=choices, **given)
 
 
 TABLES = _read_tables()
@@ -238,18 +221,20 @@ def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tu
     A tenth of the rate is the largest natural frequency for which efforts that are constant during
     a period serve well. ``damped``: whether a damping ratio applies.
     """
-    frequency = live_number(
+    frequency = Parameter(
         f"gains.{task}.frequency",
         gains.frequency,
         f"Natural frequency of the feedback of task {task}; 0: no feedback.",
-        (0.0, max(gains.frequency, rate / 10.0 or 1e3)),
         "Hz",
+        (0.0, max(gains.frequency, rate / 10.0 or 1e3)),
+        live=True,
     )
-    damping_ratio = live_number(
+    damping_ratio = Parameter(
         f"gains.{task}.damping_ratio",
         gains.damping_ratio,
         f"Damping ratio of the feedback of task {task}; 1 is critical.",
-        (0.0, max(gains.damping_ratio, 10.0)),
+        bounds=(0.0, max(gains.damping_ratio, 10.0)),
+        live=True,
     )
     return (frequency, damping_ratio) if damped else (frequency,)
 
@@ -263,18 +248,20 @@ def row_parameter(row: str, force: float) -> Parameter:
 def motor_parameters(motor: str, limit: float, preload: float) -> tuple[Parameter, ...]:
     """Parameters of one motor by its effort limit (infinite: none) and preload, in N or N·m."""
     return (
-        live_number(
+        Parameter(
             f"limits.{motor}.effort",
             limit,
             f"Largest effort of {motor}, at most that of the mechanism file.",
-            (0.0, limit),
             "N or N m",
+            (0.0, limit),
+            live=True,
         ),
-        live_number(
+        Parameter(
             f"preload.{motor}",
             preload,
             f"Effort that {motor} stays close to where that does not affect the motion.",
-            (min(-limit, preload), max(limit, preload)),
             "N or N m",
+            (min(-limit, preload), max(limit, preload)),
+            live=True,
         ),
     )

@@ -20,8 +20,7 @@ from uk_dynamics.ros.diagnostics.motion import largest
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
-from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 
 def report_decision(
@@ -74,14 +73,10 @@ class TaskTopics:
         if controller is None:
             return
         names = controller.tasks.row_names
-        self._states = JointStateMessage(names, position=True, velocity=True, effort=True)
+        self._states = JointStateMessage(names, *FIELDS)
         self._references = MotionMessage(names)
-        self._states_publisher = node.create_publisher(JointState, "~/task_states", PUBLISHED_QOS)
-        self._references_publisher = node.create_publisher(
-            JointTrajectory, "~/task_references", PUBLISHED_QOS
-        )
         self._publishers = SubscribedPublishers(
-            node, (self._states_publisher, self._references_publisher)
+            node, {"task_states": JointState, "task_references": JointTrajectory}
         )
 
     def publish(
@@ -98,13 +93,14 @@ class TaskTopics:
         if not subscribed or not isinstance(decision := last_command(), Command):
             return
         tasks = self._controller.tasks
-        if self._states_publisher in subscribed:
+        if "task_states" in subscribed:
             error = self._controller.errors(state, followed)
             self._states.position[:] = error.residual
             self._states.velocity[:] = error.rate
             self._states.effort[:] = decision.residual / tasks.constraints.reference_scale
-            self._states.publish(self._states_publisher, stamp)
-        if self._references_publisher in subscribed:
+            self._states.publish(self._publishers["task_states"], stamp)
+        if "task_references" in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
-            self._references_publisher.publish(self._references.write(stamp, *motion))
+            message = self._references.write(stamp, *motion)
+            self._publishers["task_references"].publish(message)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from rclpy.node import Node
+from rclpy.timer import Timer
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, Parameters
@@ -64,13 +65,14 @@ class SafeStop:
         settings: Parameters,
         send: Callable[[Array], None],
         at_the_end: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``send`` commands efforts (motors,); ``at_the_end`` follows the ramp, or at once."""
         self.reason = ""
         self._node = node
         self._settings = settings
-        self._at_the_end = at_the_end
-        self._ramp = EffortRamp(node, send, at_the_end)
+        self._send, self._at_the_end, self._clock = send, at_the_end, clock
+        self._timer: Timer | None = None  # of the ramp, while there is one
 
     def react(self, fault: Fault, reason: str, efforts: Array | None) -> None:
         """Stop for a fault; ``efforts`` are the last ones, (motors,), None before the first.
@@ -79,55 +81,29 @@ class SafeStop:
         """
         told = f"{fault.name.lower()}: {reason}"
         self._node.get_logger().error(told)
-        self.reason = f"{self.reason}; then {told}" if self._ramp.active else told
-        self._ramp.stop()
+        self.reason = f"{self.reason}; then {told}" if self._timer else told
+        self.cancel()
         reaction = REACTIONS[fault][self._settings["command_mode"]]
-        duration = self._settings["ramp_time"]
-        if reaction is Reaction.RAMP and duration > 0.0 and efforts is not None:
-            self._ramp.start(efforts, duration)
+        self._duration = self._settings["ramp_time"]
+        if reaction is Reaction.RAMP and self._duration > 0.0 and efforts is not None:
+            self._efforts, self._start = efforts.copy(), self._clock()
+            self._timer = self._node.create_timer(_RAMP_PERIOD, self.ramp, clock=steady_clock())
         else:
             self._at_the_end()
 
     def cancel(self) -> None:
         """Send nothing any more."""
-        self._ramp.stop()
-
-
-class EffortRamp:
-    """Takes efforts to zero linearly; ``active`` until they are."""
-
-    def __init__(
-        self,
-        node: Node,
-        send: Callable[[Array], None],
-        at_the_end: Callable[[], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """``at_the_end`` is called once when the time is over; it commands zero."""
-        self.active = False
-        self._node = node
-        self._send, self._at_the_end, self._clock = send, at_the_end, clock
-
-    def start(self, efforts: Array, duration: float) -> None:
-        """Begin at efforts (motors,), in N or N·m, for a positive duration in s."""
-        self._efforts = efforts.copy()
-        self._start, self._duration = self._clock(), duration
-        self.active = True
-        self._timer = self._node.create_timer(_RAMP_PERIOD, self.step, clock=steady_clock())
-
-    def stop(self) -> None:
-        """Send nothing any more."""
-        if self.active:
-            self.active = False
+        if self._timer is not None:
             self._node.destroy_timer(self._timer)
+            self._timer = None
 
-    def step(self) -> None:
-        """Command the efforts of this instant."""
-        if not self.active:
+    def ramp(self) -> None:
+        """Command the efforts of this instant, which go to zero linearly."""
+        if self._timer is None:
             return
         left = 1.0 - (self._clock() - self._start) / self._duration
         if left > 0.0:
             self._send(left * self._efforts)
         else:
-            self.stop()
+            self.cancel()
             self._at_the_end()

@@ -35,15 +35,16 @@ class JointErrors(NamedTuple):
 
 
 class GoalTolerances:
-    """Tolerances of one goal, by joint; those that are left out, 0 or negative set no limit.
+    """Tolerances of one goal; those that are left out, 0 or negative set no limit.
 
+    On the ``path`` and at its ``end``, of position and velocity by joint, (joints, 2);
     ``time`` in s is how long after the end of the trajectory the goal may still be reached.
     """
 
     def __init__(self, request: Any, names: Sequence[str]) -> None:
         """Read the tolerances of a goal of control_msgs for its joints."""
-        self._path = _by_joint(request.path_tolerance, names)
-        self._end = _by_joint(request.goal_tolerance, names)
+        self.path = _by_joint(request.path_tolerance, names)
+        self.end = _by_joint(request.goal_tolerance, names)
         duration = request.goal_time_tolerance
         self.time = duration.sec + 1e-9 * duration.nanosec
 
@@ -60,14 +61,6 @@ class GoalTolerances:
                 return f"a tolerance of {tolerance.name:.40} is not finite"
         return ""
 
-    def on_the_way(self, errors: JointErrors) -> str:
-        """The first path tolerance that is violated, empty where none is."""
-        return _violated(errors, self._path)
-
-    def at_the_end(self, errors: JointErrors) -> str:
-        """The first goal tolerance that is violated, empty where none is."""
-        return _violated(errors, self._end)
-
 
 def _by_joint(tolerances: Sequence[Any], names: Sequence[str]) -> Array:
     """Of position and velocity, (joints, 2); infinite where there is no limit."""
@@ -76,7 +69,8 @@ def _by_joint(tolerances: Sequence[Any], names: Sequence[str]) -> Array:
     return np.where(values > 0.0, values, np.inf)
 
 
-def _violated(errors: JointErrors, allowed: Array) -> str:
+def violated(errors: JointErrors, allowed: Array) -> str:
+    """The first tolerance, of those (joints, 2), that is violated; empty where none is."""
     found = np.stack([errors.position, errors.velocity], axis=1)
     for joint, kind in np.argwhere(np.abs(found) > allowed):
         what = ("position", "velocity")[kind]
@@ -143,15 +137,10 @@ class FollowJointTrajectory:
             execute_callback=self._execute,
             goal_callback=self._on_goal,
             handle_accepted_callback=self._on_accepted,
-            cancel_callback=self._on_cancel,
+            cancel_callback=lambda handle: CancelResponse.ACCEPT,
         )
         node.create_timer(_MONITOR_PERIOD, self._look, clock=steady_clock())
         trajectories.on_replaced = lambda: self.abort("replaced by another trajectory")
-
-    @property
-    def active(self) -> bool:
-        """Whether a goal is being followed."""
-        return self._goal is not None
 
     def abort(self, reason: str) -> None:
         """End the goal without success, if there is one."""
@@ -188,9 +177,6 @@ class FollowJointTrajectory:
             self.abort(problem)
         handle.execute()
 
-    def _on_cancel(self, handle: Any) -> CancelResponse:
-        return CancelResponse.ACCEPT
-
     async def _execute(self, handle: Any) -> Any:
         goal = self._goal
         if goal is None or goal.handle is not handle:
@@ -219,22 +205,24 @@ class FollowJointTrajectory:
             self.abort("the tasks are not followed any more")
             return
         if goal.handle.is_cancel_requested:
-            for name in goal.names:
-                self._live.hold(self._trajectories.tasks[name], state.t)
+            self._hold(goal, state)
             self._end(self._action.Result.SUCCESSFUL, _CANCELED)
             return
         errors = self._errors(goal, state)
         self._publish(goal, state, errors)
         result = self._action.Result
         if state.t < goal.end:
-            if problem := goal.tolerances.on_the_way(errors):
-                for name in goal.names:
-                    self._live.hold(self._trajectories.tasks[name], state.t)
+            if problem := violated(errors, goal.tolerances.path):
+                self._hold(goal, state)
                 self._end(result.PATH_TOLERANCE_VIOLATED, problem)
-        elif not (problem := goal.tolerances.at_the_end(errors)):
+        elif not (problem := violated(errors, goal.tolerances.end)):
             self._end(result.SUCCESSFUL, "")
         elif state.t > goal.end + goal.tolerances.time:
             self._end(result.GOAL_TOLERANCE_VIOLATED, problem)
+
+    def _hold(self, goal: _Goal, state: State) -> None:
+        for name in goal.names:
+            self._live.hold(self._trajectories.tasks[name], state.t)
 
     def _errors(self, goal: _Goal, state: State) -> JointErrors:
         """Desired and actual motion of the goal's joints."""

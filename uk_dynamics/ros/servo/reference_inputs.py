@@ -25,7 +25,7 @@ from uk_dynamics.ros.servo.follow_joint_trajectory import (
 )
 from uk_dynamics.ros.servo.joint_trajectory_input import JointTrajectoryInput
 from uk_dynamics.ros.timing.clock import TimeOrigin
-from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
+from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import LARGEST
 
 _TOPIC = "target_pose"
@@ -56,10 +56,7 @@ class ReferenceInputs:
         if tasks is None:
             return
         self._settings, self._now = settings, now
-        names = live_names(tasks.spec.tasks)
-        self._live: LiveReferences[Followed] = LiveReferences(
-            problems, tasks.references, names, prefix="~/"
-        )
+        self._live = LiveReferences(problems, tasks.references, tasks.spec.tasks, prefix="~/")
         self.followed = self._live.followed
         trajectories = JointTrajectoryInput(
             tasks, self._live, problems, now=now, since=origin.since

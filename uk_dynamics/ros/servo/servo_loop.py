@@ -81,7 +81,6 @@ class ServoLoop:
         )
         self._in_c = PeriodsInC(self.controller, self._prediction)
         self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
-        self._logger = node.get_logger()
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)
         self._motion = MotionReport(mechanism, self._dynamics, settings)
@@ -164,7 +163,7 @@ class ServoLoop:
         if self._delay.settled and not self._by_trajectory:  # which tracks a motion without delay
             predicted = self._prediction.predicted
             for warning in self._gain_check.look(predicted, self._delay.remaining(predicted)):
-                self._logger.warning(warning)
+                self._log.warning(warning)
         if doubt := self._guard.silence():
             self._end(*doubt)
         elif self.commands.subscribers:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -19,9 +19,9 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.messages import MotionMessage
+from uk_dynamics.ros.topics.messages import MotionMessage, wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 
 class ConstraintWrenches:
@@ -38,17 +38,12 @@ class ConstraintWrenches:
         self._model = mechanism.model
         self._constraints = mechanism.constraints
         self._workspace = mechanism.model.workspace()
-        self._links = {
+        self.links = {  # in whose frames the wrenches are given
             spec.name: spec.child.link
             for spec in mechanism.spec.constraints
             if spec.child is not None
         }
-        self.names = tuple(self._links)
         self._wrenches = np.zeros((0, 6))
-
-    def frame_id(self, name: str) -> str:
-        """Link in whose frame the wrench of a constraint is given."""
-        return self._links[name]
 
     def update(self, q: Array, multipliers: Array) -> None:
         """Set configuration (nq,) and joint multipliers (m,)."""
@@ -58,7 +53,7 @@ class ConstraintWrenches:
     def on_child(self, name: str) -> Array:
         """Force in N and torque in N·m on the child's link, (6,)."""
         total = self._wrenches[self._constraints.slices[name]].sum(axis=0)
-        frame = self._model.frame_index(self._links[name])
+        frame = self._model.frame_index(self.links[name])
         rotation = self._workspace.rotation[frame]
         force = total[:3]
         torque = total[3:] - np.cross(self._workspace.translation[frame], force)
@@ -70,17 +65,25 @@ _LOOKED_AT = 64  # publishers at once: a large mechanism has thousands, at 3 µs
 
 
 class SubscribedPublishers:
-    """Checks which publishers have subscribers: ten times per second, many of them in turn."""
+    """Publishers below the node's name; ten times per second some are asked for subscribers."""
 
-    def __init__(self, node: Node, publishers: Sequence[Publisher]) -> None:
-        self.subscribed: frozenset[Publisher] = frozenset()
-        self._publishers = tuple(publishers)
+    def __init__(self, node: Node, kinds: Mapping[str, type]) -> None:
+        """Create a publisher for each topic."""
+        self.subscribed: frozenset[str] = frozenset()  # topics
+        self._publishers = {
+            name: node.create_publisher(kind, f"~/{name}", PUBLISHED_QOS)
+            for name, kind in kinds.items()
+        }
         self._first = 0
         node.create_timer(_LOOK_PERIOD, self._look, clock=steady_clock())
 
+    def __getitem__(self, name: str) -> Publisher:
+        """Publisher of a topic."""
+        return self._publishers[name]
+
     def _look(self) -> None:
-        part = self._publishers[self._first : self._first + _LOOKED_AT]
-        found = frozenset(p for p in part if p.get_subscription_count() > 0)
+        part = list(self._publishers)[self._first : self._first + _LOOKED_AT]
+        found = {name for name in part if self[name].get_subscription_count() > 0}
         self.subscribed = self.subscribed.difference(part) | found
         self._first += _LOOKED_AT
         if self._first >= len(self._publishers):
@@ -95,25 +98,21 @@ class DynamicsTopics:
         self._dynamics = InterpretedDynamics(mechanism)
         self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
         self._wrenches = ConstraintWrenches(mechanism)
-        self._wrench_message = WrenchStamped()
         names = mechanism.joint_names
         self._motion = MotionMessage(names)
-        self._forces = JointStateMessage(names, effort=True)
-        self._states = JointStateMessage(
-            mechanism.row_names, position=True, velocity=True, effort=True
+        self._forces = JointStateMessage(names, "effort")
+        self._states = JointStateMessage(mechanism.row_names, *FIELDS)
+
+        self._wrench_topics = {f"{name}/wrench": name for name in self._wrenches.links}
+        self._publishers = SubscribedPublishers(
+            node,
+            {
+                "dynamics": JointTrajectory,
+                "constraint_forces": JointState,
+                "constraint_states": JointState,
+                **dict.fromkeys(self._wrench_topics, WrenchStamped),
+            },
         )
-
-        def publisher(kind: type, name: str) -> Publisher:
-            return node.create_publisher(kind, f"~/{name}", PUBLISHED_QOS)
-
-        self._motion_publisher = publisher(JointTrajectory, "dynamics")
-        self._forces_publisher = publisher(JointState, "constraint_forces")
-        self._states_publisher = publisher(JointState, "constraint_states")
-        self._wrench_publishers = {
-            name: publisher(WrenchStamped, f"{name}/wrench") for name in self._wrenches.names
-        }
-        fixed = (self._motion_publisher, self._forces_publisher, self._states_publisher)
-        self._publishers = SubscribedPublishers(node, (*fixed, *self._wrench_publishers.values()))
 
     @property
     def wanted(self) -> bool:
@@ -123,27 +122,21 @@ class DynamicsTopics:
     def publish(self, stamp: Time, state: State, solution: Solution, inputs: Inputs) -> None:
         """Publish the topics that have subscribers."""
         subscribed = self._publishers.subscribed
-        if self._motion_publisher in subscribed:
-            self._motion_publisher.publish(
-                self._motion.write(stamp, state.q, state.v, solution.qdd)
-            )
-        if self._forces_publisher in subscribed:
+        if "dynamics" in subscribed:
+            message = self._motion.write(stamp, state.q, state.v, solution.qdd)
+            self._publishers["dynamics"].publish(message)
+        if "constraint_forces" in subscribed:
             self._forces.effort[:] = solution.constraint_force
-            self._forces.publish(self._forces_publisher, stamp)
-        if self._states_publisher in subscribed:
+            self._forces.publish(self._publishers["constraint_forces"], stamp)
+        if "constraint_states" in subscribed:
             residual = self._dynamics.residual(state, inputs)
             self._states.position[:] = residual.position
             self._states.velocity[:] = residual.velocity
             self._states.effort[:] = solution.joint_multipliers * self._row_scale
-            self._states.publish(self._states_publisher, stamp)
-        names = [name for name, p in self._wrench_publishers.items() if p in subscribed]
-        if names:
+            self._states.publish(self._publishers["constraint_states"], stamp)
+        wanted = {topic: name for topic, name in self._wrench_topics.items() if topic in subscribed}
+        if wanted:
             self._wrenches.update(state.q, solution.joint_multipliers)
-        for name in names:
-            message = self._wrench_message
-            message.header.stamp = stamp
-            message.header.frame_id = self._wrenches.frame_id(name)
-            force, torque = message.wrench.force, message.wrench.torque
-            values = self._wrenches.on_child(name).tolist()
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = values
-            self._wrench_publishers[name].publish(message)
+        for topic, name in wanted.items():
+            wrench, link = self._wrenches.on_child(name), self._wrenches.links[name]
+            self._publishers[topic].publish(wrench_message(stamp, link, wrench))

@@ -22,20 +22,12 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, S
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
-from uk_dynamics.ros.topics.live_references import LiveReferences, live_names
+from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, StateReader, from_message
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
 
 _ORIGIN_TOPIC = "simulator/time_origin"
-
-
-def structural_references(
-    mechanism: Mechanism, problems: MessageProblems
-) -> LiveReferences[ReferenceSample]:
-    """Subscribe to ``<constraint>/reference`` of every live structural constraint."""
-    names = live_names(mechanism.spec.constraints)
-    return LiveReferences(problems, mechanism.references, names)
 
 
 class StructureInput:
@@ -63,7 +55,7 @@ class StructureInput:
         self._mechanism = mechanism
         self._problems = problems
         self._on_switched = on_switched
-        self._live = structural_references(mechanism, problems)
+        self._live = LiveReferences(problems, mechanism.references, mechanism.spec.constraints)
         if mechanism.hierarchy.switchable:
             problems.listen(JointState, TOPIC, self._on_active, LATCHED_QOS)
         if mechanism.driven_by_time and not simulated:

@@ -52,10 +52,7 @@ class JointMeasurements:
 
     def forget(self) -> None:
         """Forget all measurements."""
-        d = len(self.names)
-        self._seen = np.zeros(d, dtype=bool)
-        self._fresh = np.zeros(d, dtype=bool)
-        self._has_velocity = np.zeros(d, dtype=bool)
+        self._seen, self._fresh, self._has_velocity = np.zeros((3, len(self.names)), dtype=bool)
         self.differentiated[:] = False
 
     @property
@@ -82,14 +79,8 @@ class JointMeasurements:
         """
         self.went_back = False
         index = self._index
-        if problem := index.look_up(message.name):
+        if problem := index.check(message, ("position",), ("velocity", "effort")):
             return problem
-        count = len(message.name)
-        if len(message.position) != count:
-            return f"{len(message.position)} numbers in position, expected {count}"
-        for field, numbers in (("velocity", message.velocity), ("effort", message.effort)):
-            if len(numbers) not in (0, count):
-                return f"{len(numbers)} numbers in {field}, expected {count}"
         if not len(index.target):
             return ""
         position = view(message.position)[index.source]

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -22,15 +21,8 @@ from uk_dynamics.ros.timing.clock import TimeOrigin
 from uk_dynamics.ros.topics.messages import first_unusable, view
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 
-AnyFollowed = TypeVar("AnyFollowed", bound=Followed)
 
-
-def live_names(specs: Iterable[ConstraintSpec]) -> list[str]:
-    """Names of the constraints or tasks that their file declares live."""
-    return [spec.name for spec in specs if isinstance(spec.reference, Live)]
-
-
-class LiveReferences(Generic[AnyFollowed]):
+class LiveReferences:
     """What each live constraint or task follows: the last sample, or what has replaced it.
 
     ``followed`` is by name, without those that have received nothing yet.
@@ -40,15 +32,16 @@ class LiveReferences(Generic[AnyFollowed]):
         self,
         problems: MessageProblems,
         references: ReferenceSet,
-        names: Sequence[str],
+        specs: Iterable[ConstraintSpec],
         prefix: str = "",
     ) -> None:
-        """Subscribe to ``<prefix><name>/reference`` of the live ones, by name."""
-        self.followed: dict[str, AnyFollowed] = {}
+        """Subscribe to ``<prefix><name>/reference`` of those that their file declares live."""
+        self.followed: dict[str, Followed] = {}
         self._references = references
-        for name in names:
-            receive = functools.partial(self._receive, name, references.rows[name])
-            problems.listen(JointTrajectoryPoint, f"{prefix}{name}/reference", receive)
+        for spec in specs:
+            if isinstance(spec.reference, Live):
+                receive = functools.partial(self._receive, spec.name, references.rows[spec.name])
+                problems.listen(JointTrajectoryPoint, f"{prefix}{spec.name}/reference", receive)
 
     def present(self, name: str, now: float) -> ReferenceSample:
         """Reference of a constraint or task at a time, in s."""
@@ -101,9 +94,8 @@ class ControlTime:
         """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``."""
         self._origin = TimeOrigin(simulated=False)
         self._started: int | None = None
-        names = live_names(tasks.spec.tasks)
-        self._live: LiveReferences[ReferenceSample] = LiveReferences(
-            problems, tasks.references, names, prefix=f"{_CONTROLLER}/"
+        self._live = LiveReferences(
+            problems, tasks.references, tasks.spec.tasks, prefix=f"{_CONTROLLER}/"
         )
         self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
         node.create_subscription(

@@ -16,10 +16,11 @@ import importlib
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -29,6 +30,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
+from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
 
 # Larger numbers are mistakes of the sender, and their squares overflow.
 LARGEST = 1e100
@@ -37,6 +39,7 @@ _SHOWN = 3
 
 
 Numbers: TypeAlias = "array[float] | memoryview[float]"
+JointNumbers: TypeAlias = JointState | SerializedJointState
 
 
 def view(values: Numbers) -> Array:
@@ -79,6 +82,15 @@ class MotionMessage:
         return self.message
 
 
+def wrench_message(stamp: Time, frame: str, values: Array) -> WrenchStamped:
+    """A wrench of force in N and torque in N·m, (6,), in a frame."""
+    message = WrenchStamped()
+    message.header.stamp, message.header.frame_id = stamp, frame
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = values.tolist()
+    return message
+
+
 class EffortsMessage:
     """A Float64MultiArray that is sent again and again; ``efforts`` is written in place."""
 
@@ -112,8 +124,12 @@ class NameIndex:
         else:
             out[self.target] = view(values)[self.source]
 
-    def look_up(self, names: list[str]) -> str:
-        """Find the names of a message; return the problem, empty when there is none."""
+    def check(self, message: JointNumbers, needed: Sequence[str], optional: Sequence[str]) -> str:
+        """Find the names of a message, and compare the sizes of its fields; return the problem.
+
+        Fields that are not ``needed`` may be empty.
+        """
+        names = message.name
         if names != self._names:
             self._names = list(names)
             known = [(here, self._places[n]) for here, n in enumerate(names) if n in self._places]
@@ -122,7 +138,15 @@ class NameIndex:
             self.same = self.wanted == tuple(names)
             self.unknown = tuple(name for name in names if name not in self._places)
             self.problem = self._check(names)
-        return self.problem
+        if self.problem:
+            return self.problem
+        for field in (*needed, *optional):
+            size = len(getattr(message, field))
+            if size != len(names) and (size or field in needed):
+                return (
+                    f"{size} numbers in {field}, expected {len(names)}" if size else f"no {field}"
+                )
+        return ""
 
     def unusable(self, values: Numbers, field: str) -> str:
         """Problem with the first number of a wanted name that cannot be used, empty if none."""
@@ -148,15 +172,6 @@ class NameIndex:
         return f"{_listed(missing)} missing" if missing else ""
 
 
-class JointNumbers(Protocol):
-    """What is read of a joint state: a message, or what has its fields."""
-
-    name: list[str]
-    position: Numbers
-    velocity: Numbers
-    effort: Numbers
-
-
 class StateReader:
     """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured."""
 
@@ -175,14 +190,8 @@ class StateReader:
     def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
         index = self._index
-        if problem := index.look_up(message.name):
+        if problem := index.check(message, ("position", "velocity"), ("effort",)):
             return problem
-        count = len(message.name)
-        for field, values in (("position", message.position), ("velocity", message.velocity)):
-            if len(values) != count:
-                return _wrong_length(field, len(values), count)
-        if len(message.effort) not in (0, count):
-            return _wrong_length("effort", len(message.effort), count)
         position, velocity, effort = message.position, message.velocity, message.effort
         for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
             if problem := index.unusable(values, field):
@@ -225,12 +234,10 @@ class EffortReader:
     def read_joint_state(self, message: JointState) -> str:
         """Read efforts by joint name, zero for joints left out, or return what is wrong."""
         index = self._index
-        if problem := index.look_up(message.name):
+        if problem := index.check(message, ("effort",), ()):
             return problem
         if index.unknown:
             return f"{_listed(index.unknown)} unknown"
-        if len(message.effort) != len(message.name):
-            return _wrong_length("effort", len(message.effort), len(message.name))
         if problem := index.unusable(message.effort, "effort"):
             return problem
         tau = self._tau
@@ -247,12 +254,6 @@ class EffortReader:
 def _zeros(size: int) -> array[float]:
     """Memory of a ``float64[]`` field."""
     return array("d", bytes(8 * size))
-
-
-def _wrong_length(field: str, found: int, expected: int) -> str:
-    if not found:
-        return f"no {field}"
-    return f"{found} numbers in {field}, expected {expected}"
 
 
 def _listed(names: Iterable[str]) -> str:

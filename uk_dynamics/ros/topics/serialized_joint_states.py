@@ -23,7 +23,7 @@ _LITTLE_ENDIAN = b"\x00\x01"  # plain CDR; its numbers are aligned relative to w
 _HEADER = 4  # bytes
 _STAMP = struct.Struct("<iI")
 _NAMES = _HEADER + _STAMP.size  # where the frame begins, and behind it the names
-_FIELDS = ("position", "velocity", "effort")
+FIELDS = ("position", "velocity", "effort")
 
 
 class SerializedJointState:
@@ -43,7 +43,7 @@ class SerializedJointState:
         self.position = self.velocity = self.effort = memoryview(b"").cast("d")
         self.seconds = self.nanoseconds = 0
         self._alike: list[tuple[slice, bytes]] = []
-        self._numbers = [slice(0)] * len(_FIELDS)
+        self._numbers = [slice(0)] * len(FIELDS)
         self._length = -1
 
     def read(self, data: bytes) -> None:
@@ -60,7 +60,7 @@ class SerializedJointState:
         message: JointState = deserialize_message(data, JointState)
         self.name = list(message.name)
         self.seconds, self.nanoseconds = message.header.stamp.sec, message.header.stamp.nanosec
-        fields = [memoryview(getattr(message, field)) for field in _FIELDS]
+        fields = [memoryview(getattr(message, field)) for field in FIELDS]
         self.position, self.velocity, self.effort = fields
         self._length = -1
         if data[:2] != _LITTLE_ENDIAN:
@@ -84,17 +84,11 @@ class JointStateMessage:
         effort: In N or N·m.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        position: bool = False,
-        velocity: bool = False,
-        effort: bool = False,
-    ) -> None:
+    def __init__(self, names: Sequence[str], *fields: str) -> None:
+        """``fields`` are those that it has."""
         message = JointState(name=list(names))
-        for field, present in zip(_FIELDS, (position, velocity, effort), strict=True):
-            setattr(message, field, array("d", bytes(8 * len(message.name) * present)))
+        for field in fields:
+            setattr(message, field, array("d", bytes(8 * len(message.name))))
         data = serialize_message(message)
         places = _places(message)
         self._message = None if data[: len(_LITTLE_ENDIAN)] == _LITTLE_ENDIAN else message
@@ -111,7 +105,7 @@ class JointStateMessage:
             publisher.publish(bytes(self._data))
             return
         self._message.header.stamp = stamp
-        for field in _FIELDS:
+        for field in FIELDS:
             setattr(self._message, field, array("d", getattr(self, field)))
         publisher.publish(self._message)
 
@@ -123,7 +117,7 @@ def _places(message: JointState) -> list[slice]:
     for name in message.name:
         at = _after_text(at, name)
     places = []
-    for field in _FIELDS:
+    for field in FIELDS:
         size = 8 * len(getattr(message, field))
         at = _aligned(at, 4) + 4
         at = _aligned(at, 8) if size else at

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +77,8 @@ class TopicRecorder:
             full = node.resolve_topic_name(topic)
             self.counts[full] = 0
             channel = self._writer.register_channel(full, "cdr", schemas[name])
-            node.create_subscription(
-                kind, topic, self._receiver(full, channel), RECORDING_QOS, raw=True
-            )
+            receive = functools.partial(self._receive, full, channel)
+            node.create_subscription(kind, topic, receive, RECORDING_QOS, raw=True)
         if ends:
             node.create_timer(_LONGEST, self._flush, clock=steady_clock())
 
@@ -93,12 +92,8 @@ class TopicRecorder:
         if self._open:
             self._writer.flush()
 
-    def _receiver(self, topic: str, channel: int) -> Callable[[bytes], None]:
-        def receive(message: bytes) -> None:
-            if not self._open:
-                return
+    def _receive(self, topic: str, channel: int, message: bytes) -> None:
+        if self._open:
             now = time.time_ns()
             self._writer.add_message(channel, now, message, now)
             self.counts[topic] += 1
-
-        return receive

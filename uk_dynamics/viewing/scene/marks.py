@@ -16,7 +16,8 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.kinematics import Workspace
+
+_NONE = np.zeros((0, 2), dtype=np.intp)  # frames
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,12 @@ class Marker:
         """Look up the frames."""
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
-        self._frames = _framed(mechanism.constraints)
-        self.constraints = tuple(self._frames)  # names of the constraints that have frames, (k,)
+        # names of the constraints that have frames, (k,), and these
+        self.constraints, self._frames = _framed(mechanism.constraints)
         self._tasks = tasks
         self._task_workspace = tasks.model.workspace() if tasks else None
-        self._task_frames = _framed(tasks.constraints) if tasks else {}
-        self.tasks = tuple(self._task_frames)  # names of the tasks that have frames, (n,)
+        # the same of tasks, (n,)
+        self.tasks, self._task_frames = _framed(tasks.constraints) if tasks else ((), _NONE)
 
     def marks(
         self,
@@ -61,12 +62,13 @@ class Marker:
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
         wrenches = constraints.wrenches(self._workspace)
-        parents, children = _origins(self._workspace, self._frames)
-        count = len(self._frames)
+        origins, axes = self._workspace.translation, self._workspace.rotation
+        parent, child = self._frames.T
+        children, count = origins[child], len(child)
         closure_errors, forces, torques = (np.zeros((count, 3)) for _ in range(3))
         determined = np.ones(count, dtype=bool)
         missing = _missing(wrenches, residual * constraints.position_rows)
-        for k, name in enumerate(self._frames):
+        for k, name in enumerate(self.constraints):
             rows = constraints.slices[name]
             closure_errors[k] = missing[rows].sum(axis=0)
             if solution is not None:
@@ -75,12 +77,11 @@ class Marker:
                 torques[k] = total[3:] - np.cross(children[k], total[:3])
                 determined[k] = solution.determined[rows].all()
         points, targets = self._task_marks(state, task_time, followed)
-        pairs = _pairs(self._frames)
         return Marks(
-            parents=parents,
+            parents=origins[parent],
             children=children,
-            parent_axes=self._workspace.rotation[pairs[:, 0]].copy(),
-            child_axes=self._workspace.rotation[pairs[:, 1]].copy(),
+            parent_axes=axes[parent],
+            child_axes=axes[child],
             closure_errors=closure_errors,
             forces=forces,
             torques=torques,
@@ -110,32 +111,20 @@ class Marker:
             return np.zeros((0, 3)), np.zeros((0, 3))
         residual = self.tracking_error(state, task_time, followed)  # updates the workspace
         constraints = self._tasks.constraints
-        _, points = _origins(self._task_workspace, self._task_frames)
+        points = self._task_workspace.translation[self._task_frames[:, 1]]
         wrenches = constraints.wrenches(self._task_workspace)
         missing = _missing(wrenches, residual * constraints.position_rows)
         targets = points.copy()
-        for k, name in enumerate(self._task_frames):
+        for k, name in enumerate(self.tasks):
             targets[k] += missing[constraints.slices[name]].sum(axis=0)
         return points, targets
 
 
-def _framed(constraints: ConstraintSet) -> dict[str, tuple[int, int]]:
-    """Frames of parent and child by name of each constraint that has both."""
-    return {
-        c.name: (c.parent, c.child)
-        for c in constraints.constraints
-        if c.parent is not None and c.child is not None
-    }
-
-
-def _pairs(frames: dict[str, tuple[int, int]]) -> NDArray[np.intp]:
-    """Frames of parents and children, (k, 2)."""
-    return np.array(list(frames.values()), dtype=np.intp).reshape(-1, 2)
-
-
-def _origins(workspace: Workspace, frames: dict[str, tuple[int, int]]) -> tuple[Array, Array]:
-    pairs = _pairs(frames)
-    return workspace.translation[pairs[:, 0]].copy(), workspace.translation[pairs[:, 1]].copy()
+def _framed(constraints: ConstraintSet) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """Names of the constraints that have frames, and the frames of parent and child, (k, 2)."""
+    framed = [c for c in constraints.constraints if None not in (c.parent, c.child)]
+    frames = np.array([(c.parent, c.child) for c in framed], dtype=np.intp).reshape(-1, 2)
+    return tuple(c.name for c in framed), frames
 
 
 def _missing(wrenches: Array, residual: Array) -> Array:

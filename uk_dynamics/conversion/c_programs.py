@@ -1,6 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Exported C is verified where it is to run: programs that hold states and the answers there."""
+"""Programs in C around exported functions: the servo law with an example, and checks.
+
+Checks hold states and the answers there: exported C is verified where it is to run.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.compilation.build import effort_export, servo_export
+from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo import ServoController
@@ -21,7 +25,9 @@ from uk_dynamics.derivatives import (
     differentiable,
 )
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.dynamics import Derivative, DerivativeStatus, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -31,6 +37,71 @@ _PERIOD = 1e-3  # s
 _DIFFERENTIATED = 3  # states on the constraints: large mechanisms have thousands of derivatives
 
 _Answers = Mapping[str, Array]
+
+
+def servo_files(tasks: Tasks) -> dict[str, str]:
+    """Texts of ``NAME_servo.h``, ``NAME_servo.c``, ``NAME_servo_example.c``, by name.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    mechanism = tasks.mechanism
+    if tasks.allocation.internal_forces:
+        raise InputError(
+            "internal forces cannot be written as C; use allocation.preload",
+            file=tasks.spec.file,
+            place="allocation.internal_forces",
+        )
+    name = f"{c_identifier(mechanism.name)}_servo"
+    return _with_example("servo", name, mechanism, servo_export(tasks, name), _tables(tasks))
+
+
+def effort_files(tasks: Tasks) -> dict[str, str]:
+    """Texts of ``NAME_servo_derivatives.h``, ``.c`` and ``_example.c``, by name.
+
+    tasks: Whose efforts have derivatives, of a mechanism that varies no parameters.
+
+    Raises:
+        InputError: Some part cannot be written as C.
+    """
+    mechanism = tasks.mechanism
+    name = f"{c_identifier(mechanism.name)}_servo_derivatives"
+    words = {"followed": _numbers(_sampled(tasks.sample(0.0), len(tasks.constraints)))}
+    return _with_example("servo_derivatives", name, mechanism, effort_export(tasks, name), words)
+
+
+def _tables(tasks: Tasks) -> dict[str, str]:
+    """What tasks and structure follow over time, as numbers of C."""
+    words = {}
+    for name, of in (("tasks", tasks), ("structure", tasks.mechanism)):
+        try:
+            table = reference_table(of.references)
+        except ForeignReferenceError as error:
+            problem = f"{error}, which cannot be written as C"
+            raise InputError(problem, file=tasks.spec.file) from None
+        words[name] = _numbers(np.zeros(1) if table is None else table)
+    return words
+
+
+def _with_example(
+    template: str,
+    name: str,
+    mechanism: ResolvedMechanism,
+    files: tuple[str, str],
+    words: Mapping[str, str],
+) -> dict[str, str]:
+    """Header and source, with a program that calls their functions at the start."""
+    begin = start(mechanism)
+    known = {
+        "id": name,
+        "ID": name.upper(),
+        "name": c_comment(mechanism.name),
+        "q": _numbers(begin.q),
+        "v": _numbers(begin.v),
+        "motors": ", ".join(map(c_string, mechanism.actuators.names)),
+    }
+    example = filled(_TEMPLATES / f"{template}.c.in", {**known, **words})
+    return {f"{name}.h": files[0], f"{name}.c": files[1], f"{name}_example.c": example}
 
 
 def state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
@@ -54,11 +125,7 @@ def servo_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
         first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
         return {"efforts": first.efforts, "next": second.efforts}
 
-    tables = {"tasks": tasks.references, "structure": mechanism.references}
-    words = {"period": repr(_PERIOD)}
-    for name, references in tables.items():
-        table = reference_table(references)
-        words[name] = _numbers(np.zeros(1) if table is None else table)
+    words = {"period": repr(_PERIOD), **_tables(tasks)}
     identifier = f"{c_identifier(mechanism.name)}_servo"
     return _program("servo", mechanism, identifier, answer, words)
 

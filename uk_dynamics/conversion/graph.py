@@ -5,28 +5,125 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds import kind_called
-from uk_dynamics.conversion.graph.spanning_tree import Axis, Branch, GraphJoint, spanning_tree
-from uk_dynamics.conversion.robot import poses
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
-from uk_dynamics.conversion.robot.poses import frame_data
-from uk_dynamics.model.urdf import (
-    WORLD,
-    Joint,
-    JointType,
-    Link,
-    Pose,
-    Visual,
-    compose,
-    inverse,
-    relative,
+from uk_dynamics.conversion.robot.imported_robot import (
+    Data,
+    ImportedRobot,
+    frame_data,
+    moved_link,
+    quaternion,
+    turn,
 )
+from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, relative
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a joint."""
+
+    joint: Joint  # with its axis, in the frame of the whole joint, and numbers; no name nor links
+    data: Data = field(default_factory=dict)  # what goes into the mechanism file: spring and stop
+
+
+@dataclass(frozen=True)
+class GraphJoint:
+    """A joint between two links of a machine, which may close a loop."""
+
+    name: str
+    kind: str  # in SDF's words
+    parent: str  # name of a link, or ``world``
+    child: str  # name of the other
+    pose: Pose  # of the joint in the machine as it is drawn
+    # of the joint in each link, which are the same place in the model unless links are drawn apart
+    at_parent: Pose
+    at_child: Pose
+    axes: tuple[Axis, ...]  # none, one or two
+    pitch: float = 0.0  # of a screw, in m per turn, positive for a right-handed thread
+    # of a gearbox: both its links turn on this one, the child by −ratio times the parent
+    reference: str = ""
+    ratio: float = 1.0
+    cut: bool = False  # whether the file says that it closes a loop
+
+    def seen_from(self, link: str) -> Pose:
+        """Its pose in one of its links."""
+        return self.at_parent if link == self.parent else self.at_child
+
+
+#: Kinds by how much they cost in a tree; a ball joint is worth cutting, since coordinates of a
+#: tree with ball joints lock somewhere, and a cut ball joint costs three rows and no coordinate.
+_COST = dict.fromkeys(("fixed", "revolute", "continuous", "prismatic"), 1)
+_COST |= {"screw": 2, "revolute2": 2, "universal": 2, "ball": 3}
+_CUT = 10  # more, where the file says that a joint closes a loop
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A joint of the tree."""
+
+    joint: GraphJoint
+    parent: str  # link towards the root
+    child: str  # link that it carries
+
+    @property
+    def reversed(self) -> bool:
+        """Whether the tree goes against the direction of the joint."""
+        return self.parent != self.joint.parent
+
+
+def spanning_tree(
+    joints: Sequence[GraphJoint], links: Sequence[str], root: str, driven: Container[object] = ()
+) -> tuple[list[Branch], list[GraphJoint], list[str]]:
+    """Choose a tree of cheap joints, in the order of the file among equals.
+
+    Returns:
+        The joints of the tree, parents first; those that close loops; and one link of each part
+        that nothing joins to the root.
+    """
+    group = {link: link for link in (*links, root)}
+
+    def find(link: str) -> str:
+        while group[link] != link:
+            link = group[link]
+        return link
+
+    chosen: list[GraphJoint] = []
+
+    def cost(joint: GraphJoint) -> int:
+        driving = joint.name in driven and not joint.cut
+        return 0 if driving else _COST.get(joint.kind, 99) + _CUT * joint.cut
+
+    for joint in sorted(joints, key=cost):
+        if joint.kind in _COST and find(joint.parent) != find(joint.child):
+            group[find(joint.child)] = find(joint.parent)
+            chosen.append(joint)
+    closing = [joint for joint in joints if joint.kind in _COST and joint not in chosen]
+    branches: list[Branch] = []
+    loose: list[str] = []
+    reached: set[str] = set()
+    for start in (root, *links):
+        if start in reached:
+            continue
+        if start != root:
+            loose.append(start)
+        reached.add(start)
+        waiting = [start]
+        while waiting:
+            here = waiting.pop(0)
+            for joint in joints:
+                if joint in chosen and here in (joint.parent, joint.child):
+                    there = joint.child if joint.parent == here else joint.parent
+                    if there not in reached:
+                        reached.add(there)
+                        branches.append(Branch(joint, here, there))
+                        waiting.append(there)
+    return branches, closing, loose
 
 
 def single_joints(joint: GraphJoint, sign: float, robot: ImportedRobot) -> Iterator[Joint]:
@@ -34,24 +131,26 @@ def single_joints(joint: GraphJoint, sign: float, robot: ImportedRobot) -> Itera
     if joint.kind == "screw":
         (axis,) = joint.axes
         yield _single(axis, f"{joint.name}_turn", "revolute", sign, robot)
-        yield turn(f"{joint.name}_slide", sign * axis.direction, "prismatic")
+        yield turn(f"{joint.name}_slide", sign * axis.joint.axis, "prismatic")
         return
     names = [f"{joint.name}_1", f"{joint.name}_2"] if len(joint.axes) > 1 else [joint.name]
-    kind: JointType = "prismatic" if joint.kind == "prismatic" else "revolute"
+    kind: urdf.JointType = "prismatic" if joint.kind == "prismatic" else "revolute"
     for name, axis in zip(names, joint.axes, strict=False):  # none of a fixed or ball joint
         yield _single(axis, name, kind, sign, robot)
 
 
-def _single(axis: Axis, name: str, kind: JointType, sign: float, robot: ImportedRobot) -> Joint:
+def _single(
+    axis: Axis, name: str, kind: urdf.JointType, sign: float, robot: ImportedRobot
+) -> Joint:
     if axis.data:
         robot.joint_data[name] = axis.data
-    return replace(axis.joint, name=name, type=kind, axis=sign * axis.direction)
+    return replace(axis.joint, name=name, type=kind, axis=sign * axis.joint.axis)
 
 
 def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
     """Turn a joint into a constraint; frames in the URDF are seen from those of the file."""
     kind = kind_called(joint.kind, "SDF")
-    axes = [(x, y, z) for x, y, z in (axis.direction.tolist() for axis in joint.axes)]
+    axes = [(x, y, z) for x, y, z in (axis.joint.axis.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)
     if kind is None or keys is None:
         robot.lost(f"joint {joint.name}", f"closes a loop as {joint.kind}: there is no such row")
@@ -81,8 +180,8 @@ def couple_gears(gearbox: GraphJoint, branches: Sequence[Branch], robot: Importe
             why = f"{wheel} does not turn on {gearbox.reference} by a joint of the tree"
             robot.lost(f"joint {gearbox.name}", why)
             return
-        shaft = joint.pose.rotation @ joint.axes[0].direction
-        along = float(np.sign(shaft @ gearbox.pose.rotation @ axis.direction))
+        shaft = joint.pose.rotation @ joint.axes[0].joint.axis
+        along = float(np.sign(shaft @ gearbox.pose.rotation @ axis.joint.axis))
         factors[joint.name] = weight * along * (1.0 if joint.child == wheel else -1.0)
     robot.add_constraint(gearbox.name, {"type": "joint_coupling", "joints": factors})
 
@@ -115,7 +214,7 @@ class Graph:
     places: Mapping[str, Pose]  # poses of the links in the world, as they are drawn
     first: str  # the link that floats where no joint leads to the world
     # a link and its shapes, both in the frame of the link
-    body: Callable[[str], tuple[Link, list[Visual]]]
+    body: Callable[[str], tuple[Link, list[urdf.Visual]]]
     fixed: bool = False  # whether it stands in the world instead
     # Of each link that is there: its frame in the URDF, seen from its frame in the file.
     inside: dict[str, Pose] = field(default_factory=lambda: {WORLD: Pose()})
@@ -147,18 +246,16 @@ class Graph:
         drop_dangling(self.robot)
 
     def _root(self, root: str, *, floats: bool) -> None:
-        if root == WORLD:
-            self.robot.links.append(Link(WORLD))
-            return
         if floats:
             self.robot.root = "floating"
             place = self.places[root]
-            self.robot.place_root("root", place, poses.quaternion(place.rotation))
+            self.robot.place_root("root", place, quaternion(place.rotation))
             self.inside[root] = Pose()
             self._body(root, Pose())
             return
         self.robot.links.append(Link(WORLD))
-        self._loose(root)
+        if root != WORLD:
+            self._loose(root)
 
     def _loose(self, link: str) -> None:
         """A part without a joint to the others floats in the world."""
@@ -179,13 +276,15 @@ class Graph:
 
     def _body(self, name: str, moved: Pose) -> None:
         link, visuals = self.body(name)
-        self.robot.links.append(poses.moved_link(link, moved))
-        self.robot.visuals += [poses.moved_visual(visual, moved) for visual in visuals]
+        self.robot.links.append(moved_link(link, moved))
+        self.robot.visuals += [
+            replace(visual, pose=compose(moved, visual.pose)) for visual in visuals
+        ]
 
     def _branch(self, branch: Branch) -> None:
         joint = branch.joint
         self.inside[branch.child] = joint.seen_from(branch.child)
-        self._body(branch.child, inverse(self.inside[branch.child]))
+        self._body(branch.child, urdf.inverse(self.inside[branch.child]))
         pose = relative(self.inside[branch.parent], joint.seen_from(branch.parent))
         whole = Joint(joint.name, "fixed", branch.parent, branch.child, pose)
         sign = -1.0 if branch.reversed else 1.0
@@ -217,7 +316,7 @@ class Graph:
         ]
         drawn = relative(*ends)
         turn = Rotation.from_matrix(drawn.rotation).as_rotvec()
-        (axis,) = (axis.direction for axis in joint.axes)
+        (axis,) = (axis.joint.axis for axis in joint.axes)
         slides = joint.kind == "prismatic"
         along, across = (drawn.translation, turn) if slides else (turn, drawn.translation)
         value = float(along @ axis)
