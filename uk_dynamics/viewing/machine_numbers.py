@@ -68,15 +68,9 @@ class MachineNumbers:
         """Of each motor that gives or takes some, and of all."""
         power = motor_power(self._mechanism, instant)
         noise = _ROUNDING * max(1.0, float(np.abs(power).max(initial=0.0)))
-        rows = [("all motors", float(power.sum()))]
-        rows += [
-            (name, value)
-            for name, value in zip(self._mechanism.actuators.names, power, strict=True)
-            if abs(value) > noise
-        ]
-        return html.table(
-            (html.name(name), html.number(engineering(value, "W", noise))) for name, value in rows
-        )
+        each = zip(self._mechanism.actuators.names, power, strict=True)
+        rows = [("all motors", float(power.sum())), *(row for row in each if abs(row[1]) > noise)]
+        return html.facts((name, engineering(value, "W", noise)) for name, value in rows)
 
     def _forces(self, instant: Instant) -> str:
         marks, rows = instant.marks, []
@@ -88,13 +82,8 @@ class MachineNumbers:
         ):
             label = name if unique else f"{name} (share not unique)"
             turning = engineering(torque, "N·m") if torque > noise else ""
-            rows.append(
-                (
-                    html.name(label),
-                    html.number(engineering(force, "N", noise)),
-                    html.number(turning),
-                )
-            )
+            numbers = engineering(force, "N", noise), turning
+            rows.append((html.name(label), *map(html.number, numbers)))
         return html.table(rows)
 
     def _tasks(self, instant: Instant, units: Units) -> str:
@@ -105,14 +94,13 @@ class MachineNumbers:
             linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
             if angular or linear:
                 unit, per = units.of(linear)
-                rows.append((html.name(name), html.number(f"{error * per:.2e} {unit}")))
+                rows.append((name, f"{error * per:.2e} {unit}"))
             else:
-                rows.append((html.name(name), html.number(f"{error:.2e} rad or m")))
+                rows.append((name, f"{error:.2e} rad or m"))
         unreached = instant.snapshot.unreached
         if unreached is not None:
-            reached = "no: see above" if unreached else "yes"
-            rows.append((html.name("the motors reach what is asked"), html.number(reached)))
-        return html.table(rows)
+            rows.append(("the motors reach what is asked", "no: see above" if unreached else "yes"))
+        return html.facts(rows)
 
     def _machine(self, instant: Instant, units: Units) -> str:
         unit, per = units.of(True)
@@ -125,16 +113,14 @@ class MachineNumbers:
             ("total energy", engineering(instant.energy.total, "J")),
         ]
         if instant.solution is not None:
-            mobility = self._mechanism.model.nv - instant.solution.rank
-            rows.append(("mobility", str(mobility)))
-        return html.table((html.name(name), html.number(value)) for name, value in rows)
+            rows.append(("mobility", str(self._mechanism.model.nv - instant.solution.rank)))
+        return html.facts(rows)
 
 
 def motor_power(mechanism: Mechanism, instant: Instant) -> Array:
     """What the motors give, (motors,), in W."""
     snapshot = instant.snapshot
-    rates = mechanism.actuators.matrix.T @ snapshot.state.v
-    power: Array = snapshot.efforts * rates
+    power: Array = snapshot.efforts * (mechanism.actuators.matrix.T @ snapshot.state.v)
     return power
 
 
@@ -179,18 +165,15 @@ def solver_table(mechanism: Mechanism, instant: Instant) -> str:
             (f"largest residual: {residual.names[worst]}", f"{abs(rigid[worst]):.2e} m or rad"),
             ("largest residual rate", f"{np.abs(residual.velocity).max():.2e} m/s or rad/s"),
         ]
-    parts = [html.table((html.name(name), html.number(value)) for name, value in facts)]
+    parts = [html.facts(facts)]
     if solution is not None and len(residual.names):
         forces = solution.joint_multipliers * mechanism.constraints.reference_scale
         values = list(zip(residual.names, forces, solution.determined, strict=True))
         shown = [
-            (
-                html.name(name if unique else f"{name} (not unique)"),
-                html.number(f"{value:.4g}"),
-            )
+            (name if unique else f"{name} (not unique)", f"{value:.4g}")
             for name, value, unique in values[:_MOST_ROWS]
         ]
-        parts += [html.heading("Multipliers [N or N·m]"), html.table(shown)]
+        parts += [html.heading("Multipliers [N or N·m]"), html.facts(shown)]
         if len(values) > _MOST_ROWS:
             parts.append(html.note(f"and {len(values) - _MOST_ROWS} more"))
     return html.page(parts)
