@@ -14,12 +14,11 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.source import Instant
-from uk_dynamics.viewing.units import Units, engineering, lengths
+from uk_dynamics.viewing.units import Units, engineering
 
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
 _NEAR_LIMIT = 0.95
 _ROUNDING = 1e-9  # of the largest: what is less is rounding
-_ANGULAR = (".rx", ".ry", ".rz", ".angle")
 
 
 class MachineNumbers:
@@ -31,14 +30,12 @@ class MachineNumbers:
         """Look up units; ``loops`` are names of constraints with frames."""
         self._mechanism, self._loops = mechanism, loops
         self._task_rows = tasks.row_names if tasks else ()
-        self._followed = MachineData.of(mechanism, tasks).followed
-        self._are_lengths = lengths(mechanism.model)
-        self._effort_units = effort_units(mechanism)
+        self._data = MachineData.of(mechanism, tasks)
 
     def table(self, instant: Instant, units: Units) -> str:
         """HTML."""
         parts: list[str] = []
-        if self._effort_units:
+        if len(self._mechanism.actuators):
             parts += [html.heading("Motor efforts"), self._efforts(instant.snapshot.efforts)]
             parts += [html.heading("Motor power"), self._power(instant)]
         if instant.solution is not None and self._loops:
@@ -51,9 +48,8 @@ class MachineNumbers:
     def _efforts(self, efforts: Array) -> str:
         motors, rows = self._mechanism.actuators, []
         noise = _ROUNDING * float(np.abs(efforts).max(initial=0.0))
-        for name, unit, effort, limit in zip(
-            motors.names, self._effort_units, efforts, motors.effort_limits, strict=True
-        ):
+        for name, effort, limit in zip(motors.names, efforts, motors.effort_limits, strict=True):
+            unit = self._data.motor_unit(name)
             shown = html.name(name), html.number(engineering(effort, unit, noise))
             if np.isfinite(limit) and limit > 0.0:
                 part = abs(effort) / limit
@@ -89,14 +85,10 @@ class MachineNumbers:
     def _tasks(self, instant: Instant, units: Units) -> str:
         rows = []
         for name, error in zip(self._task_rows, instant.tracking_error, strict=True):
-            joint = self._followed.get(name, "")
-            angular = name.endswith(_ANGULAR) or self._are_lengths.get(joint) is False
-            linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
-            if angular or linear:
-                unit, per = units.of(linear)
-                rows.append((name, f"{error * per:.2e} {unit}"))
-            else:
-                rows.append((name, f"{error:.2e} rad or m"))
+            unit, per = self._data.unit(name), 1.0
+            if unit in ("m", "rad"):
+                unit, per = units.of(unit == "m")
+            rows.append((name, f"{error * per:.2e} {unit}"))
         unreached = instant.snapshot.unreached
         if unreached is not None:
             rows.append(("the motors reach what is asked", "no: see above" if unreached else "yes"))
@@ -122,18 +114,6 @@ def motor_power(mechanism: Mechanism, instant: Instant) -> Array:
     snapshot = instant.snapshot
     power: Array = snapshot.efforts * (mechanism.actuators.matrix.T @ snapshot.state.v)
     return power
-
-
-def effort_units(mechanism: Mechanism) -> tuple[str, ...]:
-    """Unit of each motor's effort: that of its joints."""
-    are_lengths, model = lengths(mechanism.model), mechanism.model
-    found = []
-    for column in mechanism.actuators.matrix.T:
-        kinds = {
-            are_lengths[name] for name in model.joint_names if column[model.velocity_index(name)]
-        }
-        found.append("N or N·m" if len(kinds) != 1 else "N" if kinds.pop() else "N·m")
-    return tuple(found)
 
 
 _MOST_ROWS = 24  # of multipliers: more are no help
