@@ -14,10 +14,10 @@ from builtin_interfaces.msg import Time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uk_dynamics.ros.diagnostics import publisher
+from uk_dynamics.ros.diagnostics.publisher import RateMonitor
 from uk_dynamics.ros.simulation.simulation_time import Pacer
-from uk_dynamics.ros.timing import rate_monitor
 from uk_dynamics.ros.timing.clock import TimeOrigin, nanoseconds, write_stamp
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 
 pytestmark = pytest.mark.ros
 
@@ -78,7 +78,7 @@ def test_time_without_steps_does_not_count_after_a_restart() -> None:
 
 def test_rate_monitor_finds_rate_error_and_missed_periods(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = ToldClock()
-    monkeypatch.setattr(rate_monitor.time, "perf_counter", clock)
+    monkeypatch.setattr(publisher.time, "perf_counter", clock)
     monitor = RateMonitor(nominal_period=0.01)
     for k in range(101):
         if k not in (40, 41, 60):
@@ -96,7 +96,7 @@ def test_rate_monitor_takes_the_median_where_no_period_is_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = ToldClock()
-    monkeypatch.setattr(rate_monitor.time, "perf_counter", clock)
+    monkeypatch.setattr(publisher.time, "perf_counter", clock)
     monitor = RateMonitor()
     assert math.isnan(monitor.report()["period_error_p99"]), "nothing is known of nothing"
     for wait in (0.02, 0.02, 0.02, 0.06, 0.02):

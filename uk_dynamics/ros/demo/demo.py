@@ -122,7 +122,4 @@ def _shipped_tasks(mechanism: str) -> str | None:
     for longer in shipped_files("mechanism"):
         if longer.startswith(f"{stem}_"):  # five_bar_maximal_lift is not a task of five_bar
             shipped = {n: path for n, path in shipped.items() if not n.startswith(f"{longer}_")}
-    for name in shipped:
-        if name.startswith(f"{stem}_"):
-            return name
-    return None
+    return next((name for name in shipped if name.startswith(f"{stem}_")), None)

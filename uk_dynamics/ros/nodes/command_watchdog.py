@@ -73,8 +73,7 @@ class CommandWatchdog(Node):
                 JointState, self._settings["effort_topic"], self._on_efforts, STATE_QOS, raw=True
             )
         self.create_timer(LOOK_PERIOD, self._look, clock=steady_clock())
-        self._diagnostics = DiagnosticsPublisher(self, "heartbeat", self._report)
-        self._diagnostics.hardware = spec.name
+        DiagnosticsPublisher(self, "heartbeat", self._report, spec.name)
         # the first message of a logger takes a tenth of a second, which an emergency has not
         self.get_logger().info(f"waiting for a heartbeat on {topic}")
 

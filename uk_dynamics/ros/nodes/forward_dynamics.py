@@ -14,10 +14,14 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.motion import MotionReport
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import StateInput
 
@@ -44,8 +48,7 @@ class ForwardDynamics(Node):
             self._on_state,
             command_topic=commanded_efforts(self._settings),
         )
-        self._diagnostics = DiagnosticsPublisher(self, "dynamics", self._report)
-        self._diagnostics.hardware = self._mechanism.name
+        DiagnosticsPublisher(self, "dynamics", self._report, self._mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:
         state = self._states.state

@@ -16,11 +16,15 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
@@ -62,8 +66,7 @@ class JointStateCompleter(Node):
         self._origin = self._structure.origin
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
-        self._diagnostics = DiagnosticsPublisher(self, "state completion", self._report)
-        self._diagnostics.hardware = mechanism.name
+        DiagnosticsPublisher(self, "state completion", self._report, mechanism.name)
 
     def _on_switched(self, active: ActiveConstraints) -> None:
         if self._undetermined:

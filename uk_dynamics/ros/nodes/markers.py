@@ -119,8 +119,11 @@ class MarkerMessages:
                     text += "" if unique else " (not unique)"
                     yield self._label(k, origin + 1.1 * arrow, text)
         missing = marks.task_targets - marks.task_points
+        ball = Vector3(**dict.fromkeys("xyz", _BALL * self._size))
         for k in range(len(self._tasks)):
-            yield self._ball(k, marks.task_targets[k])
+            marker = Marker(ns=TARGETS, id=k, type=Marker.SPHERE, color=_TARGET, scale=ball)
+            marker.pose.position = _point(marks.task_targets[k])
+            yield marker
         far = np.linalg.norm(missing, axis=1) > _VISIBLE * self._size
         yield from self._segments(ERRORS, marks.task_points[far], missing[far], _TARGET)
 
@@ -172,12 +175,6 @@ class MarkerMessages:
         marker.pose.position = _point(position)
         marker.scale.z = _TEXT * self._size
         marker.text = text
-        return marker
-
-    def _ball(self, number: int, position: Array) -> Marker:
-        marker = Marker(ns=TARGETS, id=number, type=Marker.SPHERE, color=_TARGET)
-        marker.pose.position = _point(position)
-        marker.scale = Vector3(**dict.fromkeys("xyz", _BALL * self._size))
         return marker
 
 

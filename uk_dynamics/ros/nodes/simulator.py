@@ -13,14 +13,18 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters
 from uk_dynamics.ros.simulation.manager_lockstep import ManagerLockstep
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 from uk_dynamics.ros.simulation.simulation_time import Lockstep, Pacer
 from uk_dynamics.ros.simulation.standard_services import StandardServices
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 _PAUSED_PERIOD = 0.02  # s; late subscribers receive the state of a paused simulation too
@@ -65,8 +69,7 @@ class Simulator(Node):
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
         self._standard = StandardServices(self, self._run)
-        self._diagnostics = DiagnosticsPublisher(self, "simulation", self._report)
-        self._diagnostics.hardware = mechanism.name
+        DiagnosticsPublisher(self, "simulation", self._report, mechanism.name)
 
     def may_end(self) -> bool:
         """Whether the efforts are zero, and have been reported, where ``ends_last`` asks for it.

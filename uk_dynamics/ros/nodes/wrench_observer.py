@@ -14,10 +14,14 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
+from uk_dynamics.ros.diagnostics.publisher import (
+    DiagnosticsPublisher,
+    MessageProblems,
+    RateMonitor,
+    Report,
+)
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import load_mechanism
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.messages import wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
@@ -57,8 +61,7 @@ class WrenchObserverNode(Node):
             command_topic=commanded_efforts(self._settings),
         )
         self.create_service(Trigger, "~/reset", self._on_reset)
-        self._diagnostics = DiagnosticsPublisher(self, "external forces", self._report)
-        self._diagnostics.hardware = mechanism.name
+        DiagnosticsPublisher(self, "external forces", self._report, mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:
         self._monitor.tick()

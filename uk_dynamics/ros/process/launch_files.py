@@ -85,17 +85,7 @@ def switched_on(given: Mapping[str, str], name: str) -> bool:
 def number(
     given: Mapping[str, str], name: str, minimum: float = 0.0, *, whole: bool = False
 ) -> float:
-    """An argument that is a number.
-
-    Args:
-        given: Arguments by name.
-        name: Name of the argument.
-        minimum: Smallest valid value.
-        whole: Whether it is a whole number.
-
-    Raises:
-        InputError: It is not a number, or too small.
-    """
+    """An argument that is a number from a minimum on; an InputError where it is not."""
     text = given[name]
     try:
         value = float(text)

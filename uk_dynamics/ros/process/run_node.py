@@ -43,8 +43,6 @@ class _Stop:
     def __init__(self) -> None:
         self.requested = False
         self.interrupts = True
-
-    def install(self) -> None:
         for number in _SIGNALS:
             signal.signal(number, self._handle)
 
@@ -53,7 +51,7 @@ class _Stop:
         # handlers, which kill, before the process has ended. The system ignores signals before
         # Python does: one that arrives while Python changes its handler prints a traceback.
         for number in _SIGNALS:
-            signal.signal(number, _nothing)
+            signal.signal(number, lambda *_: None)
             ctypes.CDLL(None).signal(number, ctypes.c_void_p(signal.SIG_IGN.value))
             signal.signal(number, signal.SIG_IGN)
 
@@ -62,10 +60,6 @@ class _Stop:
         self.requested = True
         if self.interrupts and first:
             raise KeyboardInterrupt
-
-
-def _nothing(number: int, frame: FrameType | None) -> None:
-    pass
 
 
 def run_node(factory: Callable[[], Node]) -> int:
@@ -79,7 +73,6 @@ def run_node(factory: Callable[[], Node]) -> int:
         the end of the context; 2 for a mistake of the user.
     """
     stop = _Stop()
-    stop.install()
     try:
         _initialize()
         return _spin(factory, stop)

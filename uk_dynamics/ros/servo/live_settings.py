@@ -178,7 +178,16 @@ class GainCheck:
         if key == self._checked:
             return ()
         self._checked = key
-        self._warnings = tuple(self._compare(gains, predicted, remaining))
+        delays = (
+            f"a delay of {1e3 * (predicted + remaining):.3g} ms, of which {1e3 * predicted:.3g} ms"
+            " are predicted"
+        )
+        self._warnings = tuple(
+            f"{name} is {frequency:.3g} Hz, but with {delays}, at most {largest:.2g} Hz are safe:"
+            " lower it, or raise the rate"
+            for name, frequency, damping_ratio in gains
+            if frequency > (largest := largest_frequency(damping_ratio, predicted, remaining))
+        )
         return self._warnings
 
     def report(self, report: Report) -> None:
@@ -205,21 +214,3 @@ class GainCheck:
             elif rows.motion_rows[part].any():
                 found.append((name, gains.frequency, None))
         return tuple(found)
-
-    def _compare(
-        self,
-        gains: tuple[tuple[str, float, float | None], ...],
-        predicted: float,
-        remaining: float,
-    ) -> list[str]:
-        warnings = []
-        for name, frequency, damping_ratio in gains:
-            largest = largest_frequency(damping_ratio, predicted, remaining)
-            if frequency > largest:
-                warnings.append(
-                    f"{name} is {frequency:.3g} Hz, but with a delay of"
-                    f" {1e3 * (predicted + remaining):.3g} ms, of which"
-                    f" {1e3 * predicted:.3g} ms are predicted, at most {largest:.2g} Hz are safe:"
-                    " lower it, or raise the rate"
-                )
-        return warnings

@@ -152,7 +152,6 @@ class EffortArrayCommands(MotorCommands):
         self._message = EffortsMessage(len(mechanism.actuators))
 
     def _send(self, efforts: Array, stamp: Time) -> None:
-        """Command efforts."""
         self._message.efforts[:] = efforts
         self._publisher.publish(self._message.message)
 
@@ -167,7 +166,6 @@ class JointStateCommands(MotorCommands):
         self._message = JointStateMessage(names, "effort")
 
     def _send(self, efforts: Array, stamp: Time) -> None:
-        """Command efforts."""
         np.matmul(self._matrix, efforts, out=self._message.effort)
         self._message.publish(self._publisher, stamp)
 
@@ -190,7 +188,6 @@ class TrajectoryCommands(MotorCommands):
         self._message = JointTrajectory(joint_names=names)
 
     def _drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
-        """Command the desired motion."""
         first = setpoints[0].after
         write_stamp(self._message.header.stamp, nanoseconds(stamp) + round(1e9 * first))
         # nq = nv, and a joint has the same index in both

@@ -15,10 +15,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.diagnostics.publisher import RateMonitor, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import nanoseconds
-from uk_dynamics.ros.timing.rate_monitor import RateMonitor
 
 _SHORTEST = 1e-6  # s
 _BINS_PER_DECADE = 50  # 4.7 % apart

@@ -32,48 +32,6 @@ from uk_dynamics.ros.topics.messages import to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
-
-class ConstraintSwitches:
-    """Services ``~/<constraint>/enable``, and the topic ``~/active_constraints``."""
-
-    def __init__(self, node: Node, machine: SimulatedMachine, stamp: Callable[[], Time]) -> None:
-        """Offer a service for each switchable constraint; ``stamp`` gives the present time."""
-        self._node = node
-        self._machine = machine
-        self._stamp = stamp
-        names = machine.mechanism.hierarchy.switchable
-        self._publisher = None
-        if names:
-            self._publisher = node.create_publisher(JointState, "~/active_constraints", LATCHED_QOS)
-        for name in names:
-            node.create_service(
-                SetBool, f"~/{name}/enable", functools.partial(self._on_enable, name)
-            )
-        self.publish()
-
-    def publish(self) -> None:
-        """Publish which constraints are active."""
-        if self._publisher is None:
-            return
-        message = to_message(self._machine.mechanism, self._machine.active)
-        message.header.stamp = self._stamp()
-        self._publisher.publish(message)
-
-    def _on_enable(
-        self, name: str, request: SetBool.Request, response: SetBool.Response
-    ) -> SetBool.Response:
-        try:
-            lost = self._machine.switch({name: request.data})
-        except UkDynamicsError as error:
-            response.message = str(error)
-            return response
-        self.publish()
-        response.success = True
-        response.message = f"{name} is {'on' if request.data else 'off'}; {lost:.6g} J lost"
-        self._node.get_logger().info(response.message)
-        return response
-
-
 # s after a reset in which commands do not release the brakes: they come from a controller that is
 # about to stop because of the jump
 _AFTER_RESET = 1.0
@@ -117,7 +75,16 @@ class SimulatedRun:
         self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
-        self._switches = ConstraintSwitches(node, self.machine, lambda: self.time.stamp)
+        self._log = node.get_logger()
+        self._active_publisher = None
+        if names := mechanism.hierarchy.switchable:
+            self._active_publisher = node.create_publisher(
+                JointState, "~/active_constraints", LATCHED_QOS
+            )
+        for name in names:
+            enable = functools.partial(self._on_enable, name)
+            node.create_service(SetBool, f"~/{name}/enable", enable)
+        self._publish_active()
         self._origin_publisher = None
         if mechanism.driven_by_time:
             self._origin_publisher = node.create_publisher(Time, "~/time_origin", LATCHED_QOS)
@@ -184,7 +151,7 @@ class SimulatedRun:
         if not keep_time:
             self.time.reset()
         self._publish_origin()
-        self._switches.publish()
+        self._publish_active()
 
     @property
     def position(self) -> dict[str, float]:
@@ -215,6 +182,27 @@ class SimulatedRun:
         """Publish the stamp of t = 0."""
         if self._origin_publisher is not None:
             self._origin_publisher.publish(self.time.origin)
+
+    def _publish_active(self) -> None:
+        """Publish which constraints are active."""
+        if self._active_publisher is not None:
+            message = to_message(self.machine.mechanism, self.machine.active)
+            message.header.stamp = self.time.stamp
+            self._active_publisher.publish(message)
+
+    def _on_enable(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        try:
+            lost = self.machine.switch({name: request.data})
+        except UkDynamicsError as error:
+            response.message = str(error)
+            return response
+        self._publish_active()
+        response.success = True
+        response.message = f"{name} is {'on' if request.data else 'off'}; {lost:.6g} J lost"
+        self._log.info(response.message)
+        return response
 
     def report_time(self, report: Report) -> None:
         """Add time, brakes and real-time factor."""

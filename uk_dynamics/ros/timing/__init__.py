@@ -1,3 +1,3 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Clocks, rates and latencies of a node."""
+"""Clocks and stamps."""
