@@ -25,11 +25,8 @@ def add_equalities(source: Compiled, robot: ImportedRobot) -> None:
     for index in range(source.model.neq):
         _add(source, robot, index)
     if robot.constraints:
-        robot.changed(
-            "equality constraints",
-            "are rigid here; solref and solimp, which make them soft, have no counterpart but"
-            " compliance",
-        )
+        reason = "are rigid here; solref and solimp, which make them soft, have no counterpart but"
+        robot.changed("equality constraints", f"{reason} compliance")
 
 
 def _add(source: Compiled, robot: ImportedRobot, index: int) -> None:

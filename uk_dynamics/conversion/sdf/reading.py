@@ -16,15 +16,19 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.graph import Graph, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, quaternion
-from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
-from uk_dynamics.conversion.sdf.joints import drake_joints, is_drake_joint, read_joint
-from uk_dynamics.conversion.sdf.links import read_link, read_visuals
+from uk_dynamics.conversion.sdf.elements import (
+    drake_joints,
+    is_drake_joint,
+    read_joint,
+    read_link,
+    read_visuals,
+)
+from uk_dynamics.conversion.sdf.frames import MODEL, Frames, is_true, numbers
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import WORLD, Link, Pose, Visual, compose
 
 _REFERENCES = ("relative_to", "attached_to", "expressed_in")  # attributes that name frames
 _ENDS = ("parent", "child", "gearbox_reference_body")
-_OWN = "__model__"
 
 
 def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element | None, set[str]]:
@@ -60,7 +64,7 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     placed = Frames(model).placed
     parts = [copy.deepcopy(node) for node in model if node.tag in ("link", "joint", "frame")]
     own = {node.get("name", ""): f"{name}_{node.get('name', '')}" for node in parts}
-    own |= {"": name, _OWN: name}
+    own |= {"": name, MODEL: name}
     first = next((own[n.get("name", "")] for n in model.iterfind("link")), name)
     carrier = own.get(model.get("canonical_link", ""), name)
     carrier = first if carrier == name else carrier
@@ -69,7 +73,7 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     for node in parts:
         node.set("name", own[node.get("name", "")])
         if node.tag == "frame" and not node.get("attached_to"):
-            node.set("attached_to", _OWN)
+            node.set("attached_to", MODEL)
         pose = node.find("pose")
         if pose is None and node.tag != "joint":
             pose = ET.SubElement(node, "pose")
@@ -100,7 +104,7 @@ def _rename(node: ET.Element, own: Mapping[str, str], *, axes_in_model: bool) ->
 
 
 def _pose(pose: Pose) -> ET.Element:
-    node = ET.Element("pose", rotation_format="quat_xyzw", relative_to=_OWN)
+    node = ET.Element("pose", rotation_format="quat_xyzw", relative_to=MODEL)
     numbers = [*pose.translation.tolist(), *quaternion(pose.rotation)]
     node.text = " ".join(repr(float(x)) for x in numbers)
     return node
