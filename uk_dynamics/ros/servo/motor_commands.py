@@ -36,7 +36,6 @@ from uk_dynamics.ros.timing.clock import (
     runs_on_simulated_time,
     write_stamp,
 )
-from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
@@ -149,11 +148,11 @@ class EffortArrayCommands(MotorCommands):
     kind = Float64MultiArray
 
     def _prepare(self, mechanism: Mechanism) -> None:
-        self._message = EffortsMessage(len(mechanism.actuators))
+        self._message = Float64MultiArray()
 
     def _send(self, efforts: Array, stamp: Time) -> None:
-        self._message.efforts[:] = efforts
-        self._publisher.publish(self._message.message)
+        self._message.data = array("d", efforts)
+        self._publisher.publish(self._message)
 
 
 class JointStateCommands(MotorCommands):

@@ -91,15 +91,6 @@ def wrench_message(stamp: Time, frame: str, values: Array) -> WrenchStamped:
     return message
 
 
-class EffortsMessage:
-    """A Float64MultiArray that is sent again and again; ``efforts`` is written in place."""
-
-    def __init__(self, size: int) -> None:
-        self.message = Float64MultiArray()
-        self.message.data = _zeros(size)
-        self.efforts = view(self.message.data)
-
-
 class NameIndex:
     """Where wanted names are in a message; remembered as long as the names stay the same."""
 
