@@ -73,7 +73,7 @@ def test_state_arrives_by_name_in_any_order_among_other_joints(
     np.testing.assert_array_equal(reader.q, values[:4])
     np.testing.assert_array_equal(reader.v, values[:4] + 10.0)
     np.testing.assert_array_equal(reader.effort, values[:4] + 20.0 if efforts else np.zeros(4))
-    assert set(reader.unknown) == {"gripper", "camera"}
+    assert set(reader.index.unknown) == {"gripper", "camera"}
 
 
 def test_numbers_of_joints_that_are_not_wanted_do_not_matter() -> None:

@@ -165,8 +165,8 @@ class JointStateCompleter(MechanismNode):
             report.error(f"not measured for {timeout:g} s or more: {', '.join(silent)}")
         chosen = zip(measurements.names, measurements.differentiated.tolist(), strict=True)
         report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
-        if measurements.unused:
-            report.add("unused_joints", ", ".join(measurements.unused[:8]))
+        if measurements.index.unknown:
+            report.add("unused_joints", ", ".join(measurements.index.unknown[:8]))
         if self._failure:
             report.error(self._failure)
         if self._found is not None:

@@ -225,7 +225,7 @@ class Markers(MechanismNode):
             solution = None
         task_time, followed = None, None
         if self._control is not None:
-            task_time, followed = self._control.since(stamp), self._control.followed
+            task_time, followed = self._control.origin.since(stamp), self._control.live.followed
         marks = self._marker.marks(state, residual, solution, task_time, followed)
         longest = self.settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))

@@ -83,12 +83,12 @@ class TopicSource(Source):
             message,
             "from topics",
             task_time=self._task_time,
-            followed=dict(self._control.followed) if self._control else {},
+            followed=dict(self._control.live.followed) if self._control else {},
         )
 
     def _on_state(self, stamp: Time) -> None:
         if self._control is not None:
-            self._task_time = self._control.since(stamp)
+            self._task_time = self._control.origin.since(stamp)
 
     def _on_answer(self, future: Any) -> None:
         if not future.result().success:

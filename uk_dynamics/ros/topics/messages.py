@@ -171,16 +171,11 @@ class StateReader:
         self.q = np.zeros(model.nq)
         self.v = np.zeros(model.nv)
         self.effort = np.zeros(model.nv)
-        self._index = NameIndex(model.velocity_names, complete=True)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Names of the last message that are not joints of the mechanism."""
-        return self._index.unknown
+        self.index = NameIndex(model.velocity_names, complete=True)
 
     def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
-        index = self._index
+        index = self.index
         if problem := index.check(message, ("position", "velocity"), ("effort",)):
             return problem
         position, velocity, effort = message.position, message.velocity, message.effort
