@@ -23,6 +23,11 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
     return f'<table style="{style}">{body}</table>'
 
 
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names and numbers."""
+    return table((name(text), number(value)) for text, value in rows)
+
+
 def name(text: str) -> str:
     """A cell that may take several lines."""
     return f'<td class="name" style="{_NAME}">{escape(text)}</td>'

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -58,17 +59,14 @@ def tabs(
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     joints, motors, rows = mechanism.joint_names, mechanism.actuators.names, mechanism.row_names
 
-    def states(field: str) -> tuple[Curve, ...]:
-        return _curves(prefix + topics.STATES, _JOINT_STATE, field, joints)
-
-    def of_rows(field: str) -> tuple[Curve, ...]:
-        return _curves(prefix + topics.ROWS, _JOINT_STATE, field, rows)
-
     asked = tasks.row_names if tasks else ()
 
-    def of_tasks(field: str) -> tuple[Curve, ...]:
-        return _curves(prefix + topics.TASKS, _JOINT_STATE, field, asked)
+    def of(topic: str, field: str, names: Sequence[str]) -> tuple[Curve, ...]:
+        return _curves(prefix + topic, _JOINT_STATE, field, names)
 
+    states = partial(of, topics.STATES, names=joints)
+    of_rows = partial(of, topics.ROWS, names=rows)
+    of_tasks = partial(of, topics.TASKS, names=asked)
     references = _curves(prefix + topics.REFERENCES, _TRAJECTORY, "points[0].positions", asked)
     accelerations = _curves(prefix + topics.MOTION, _TRAJECTORY, "points[0].accelerations", joints)
     status = f"{prefix.lstrip('/')}/{_STATUS}".lstrip("/")
@@ -109,10 +107,10 @@ def tabs(
             )
         ),
     }
-    filled = {title: tuple(plot for plot in of if plot.curves) for title, of in plots.items()}
     if not motors:
-        del filled["motors"]
-    return {title: of for title, of in filled.items() if of}
+        del plots["motors"]
+    filled = {title: tuple(p for p in every if p.curves) for title, every in plots.items()}
+    return {title: every for title, every in filled.items() if every}
 
 
 def _curves(topic: str, type_: str, field: str, names: Sequence[str]) -> tuple[Curve, ...]:
@@ -136,22 +134,19 @@ def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | No
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     panels: dict[str, Any] = {"3D!machine": _scene(mechanism, prefix)}
     panels["DiagnosticSummary!nodes"] = {"topicToRender": topics.DIAGNOSTICS, "minLevel": 0}
-    buttons = []
     for text, service, request in _BUTTONS:
-        buttons.append(f"CallService!{text}")
-        panels[buttons[-1]] = {
+        panels[f"CallService!{text}"] = {
             "serviceName": f"{prefix}/simulator/{service}",
             "requestPayload": request,
             "buttonText": text,
             "editingMode": False,
         }
+    buttons = [f"CallService!{text}" for text, _, _ in _BUTTONS]
     shown = []
     for title, plots in tabs(mechanism, namespace, tasks).items():
-        names = []
-        for index, plot in enumerate(plots):
-            names.append(f"Plot!{title}_{index}")
-            panels[names[-1]] = _plot(plot)
-        shown.append({"title": title, "layout": _stack(names, "column")})
+        drawn = {f"Plot!{title}_{index}": _plot(plot) for index, plot in enumerate(plots)}
+        panels |= drawn
+        shown.append({"title": title, "layout": _stack(list(drawn), "column")})
     panels["Tab!plots"] = {"activeTabIdx": 0, "tabs": shown}
     below = _split("column", _stack(buttons, "row"), "DiagnosticSummary!nodes", 40)
     left = _split("column", "3D!machine", below, 70)
@@ -235,10 +230,7 @@ def _scene(mechanism: Mechanism, prefix: str) -> dict[str, Any]:
                 "visible": True,
                 "sourceType": "topic",
                 "topic": f"{prefix}/robot_description",
-                "url": "",
-                "filePath": "",
-                "parameter": "",
-                "framePrefix": "",
+                **dict.fromkeys(("url", "filePath", "parameter", "framePrefix"), ""),
                 "displayMode": "visual",
                 "order": 2,
             },

@@ -14,12 +14,11 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording import MachineData
 from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.source import Instant
-from uk_dynamics.viewing.units import Units, engineering, lengths
+from uk_dynamics.viewing.units import Units, engineering
 
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
 _NEAR_LIMIT = 0.95
 _ROUNDING = 1e-9  # of the largest: what is less is rounding
-_ANGULAR = (".rx", ".ry", ".rz", ".angle")
 
 
 class MachineNumbers:
@@ -31,14 +30,12 @@ class MachineNumbers:
         """Look up units; ``loops`` are names of constraints with frames."""
         self._mechanism, self._loops = mechanism, loops
         self._task_rows = tasks.row_names if tasks else ()
-        self._followed = MachineData.of(mechanism, tasks).followed
-        self._are_lengths = lengths(mechanism.model)
-        self._effort_units = effort_units(mechanism)
+        self._data = MachineData.of(mechanism, tasks)
 
     def table(self, instant: Instant, units: Units) -> str:
         """HTML."""
         parts: list[str] = []
-        if self._effort_units:
+        if len(self._mechanism.actuators):
             parts += [html.heading("Motor efforts"), self._efforts(instant.snapshot.efforts)]
             parts += [html.heading("Motor power"), self._power(instant)]
         if instant.solution is not None and self._loops:
@@ -51,9 +48,8 @@ class MachineNumbers:
     def _efforts(self, efforts: Array) -> str:
         motors, rows = self._mechanism.actuators, []
         noise = _ROUNDING * float(np.abs(efforts).max(initial=0.0))
-        for name, unit, effort, limit in zip(
-            motors.names, self._effort_units, efforts, motors.effort_limits, strict=True
-        ):
+        for name, effort, limit in zip(motors.names, efforts, motors.effort_limits, strict=True):
+            unit = self._data.motor_unit(name)
             shown = html.name(name), html.number(engineering(effort, unit, noise))
             if np.isfinite(limit) and limit > 0.0:
                 part = abs(effort) / limit
@@ -68,15 +64,9 @@ class MachineNumbers:
         """Of each motor that gives or takes some, and of all."""
         power = motor_power(self._mechanism, instant)
         noise = _ROUNDING * max(1.0, float(np.abs(power).max(initial=0.0)))
-        rows = [("all motors", float(power.sum()))]
-        rows += [
-            (name, value)
-            for name, value in zip(self._mechanism.actuators.names, power, strict=True)
-            if abs(value) > noise
-        ]
-        return html.table(
-            (html.name(name), html.number(engineering(value, "W", noise))) for name, value in rows
-        )
+        each = zip(self._mechanism.actuators.names, power, strict=True)
+        rows = [("all motors", float(power.sum())), *(row for row in each if abs(row[1]) > noise)]
+        return html.facts((name, engineering(value, "W", noise)) for name, value in rows)
 
     def _forces(self, instant: Instant) -> str:
         marks, rows = instant.marks, []
@@ -88,31 +78,21 @@ class MachineNumbers:
         ):
             label = name if unique else f"{name} (share not unique)"
             turning = engineering(torque, "N·m") if torque > noise else ""
-            rows.append(
-                (
-                    html.name(label),
-                    html.number(engineering(force, "N", noise)),
-                    html.number(turning),
-                )
-            )
+            numbers = engineering(force, "N", noise), turning
+            rows.append((html.name(label), *map(html.number, numbers)))
         return html.table(rows)
 
     def _tasks(self, instant: Instant, units: Units) -> str:
         rows = []
         for name, error in zip(self._task_rows, instant.tracking_error, strict=True):
-            joint = self._followed.get(name, "")
-            angular = name.endswith(_ANGULAR) or self._are_lengths.get(joint) is False
-            linear = name.endswith((".x", ".y", ".z")) or self._are_lengths.get(joint) is True
-            if angular or linear:
-                unit, per = units.of(linear)
-                rows.append((html.name(name), html.number(f"{error * per:.2e} {unit}")))
-            else:
-                rows.append((html.name(name), html.number(f"{error:.2e} rad or m")))
+            unit, per = self._data.unit(name), 1.0
+            if unit in ("m", "rad"):
+                unit, per = units.of(unit == "m")
+            rows.append((name, f"{error * per:.2e} {unit}"))
         unreached = instant.snapshot.unreached
         if unreached is not None:
-            reached = "no: see above" if unreached else "yes"
-            rows.append((html.name("the motors reach what is asked"), html.number(reached)))
-        return html.table(rows)
+            rows.append(("the motors reach what is asked", "no: see above" if unreached else "yes"))
+        return html.facts(rows)
 
     def _machine(self, instant: Instant, units: Units) -> str:
         unit, per = units.of(True)
@@ -125,29 +105,15 @@ class MachineNumbers:
             ("total energy", engineering(instant.energy.total, "J")),
         ]
         if instant.solution is not None:
-            mobility = self._mechanism.model.nv - instant.solution.rank
-            rows.append(("mobility", str(mobility)))
-        return html.table((html.name(name), html.number(value)) for name, value in rows)
+            rows.append(("mobility", str(self._mechanism.model.nv - instant.solution.rank)))
+        return html.facts(rows)
 
 
 def motor_power(mechanism: Mechanism, instant: Instant) -> Array:
     """What the motors give, (motors,), in W."""
     snapshot = instant.snapshot
-    rates = mechanism.actuators.matrix.T @ snapshot.state.v
-    power: Array = snapshot.efforts * rates
+    power: Array = snapshot.efforts * (mechanism.actuators.matrix.T @ snapshot.state.v)
     return power
-
-
-def effort_units(mechanism: Mechanism) -> tuple[str, ...]:
-    """Unit of each motor's effort: that of its joints."""
-    are_lengths, model = lengths(mechanism.model), mechanism.model
-    found = []
-    for column in mechanism.actuators.matrix.T:
-        kinds = {
-            are_lengths[name] for name in model.joint_names if column[model.velocity_index(name)]
-        }
-        found.append("N or N·m" if len(kinds) != 1 else "N" if kinds.pop() else "N·m")
-    return tuple(found)
 
 
 _MOST_ROWS = 24  # of multipliers: more are no help
@@ -179,18 +145,15 @@ def solver_table(mechanism: Mechanism, instant: Instant) -> str:
             (f"largest residual: {residual.names[worst]}", f"{abs(rigid[worst]):.2e} m or rad"),
             ("largest residual rate", f"{np.abs(residual.velocity).max():.2e} m/s or rad/s"),
         ]
-    parts = [html.table((html.name(name), html.number(value)) for name, value in facts)]
+    parts = [html.facts(facts)]
     if solution is not None and len(residual.names):
         forces = solution.joint_multipliers * mechanism.constraints.reference_scale
         values = list(zip(residual.names, forces, solution.determined, strict=True))
         shown = [
-            (
-                html.name(name if unique else f"{name} (not unique)"),
-                html.number(f"{value:.4g}"),
-            )
+            (name if unique else f"{name} (not unique)", f"{value:.4g}")
             for name, value, unique in values[:_MOST_ROWS]
         ]
-        parts += [html.heading("Multipliers [N or N·m]"), html.table(shown)]
+        parts += [html.heading("Multipliers [N or N·m]"), html.facts(shown)]
         if len(values) > _MOST_ROWS:
             parts.append(html.note(f"and {len(values) - _MOST_ROWS} more"))
     return html.page(parts)

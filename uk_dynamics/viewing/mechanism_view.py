@@ -50,13 +50,10 @@ class MechanismView:
         """Build the scene."""
         self.pictures = 0  # shown so far
         self.snapshot: Snapshot | None = None  # what was shown last; None before the first picture
-        self._server = server
-        self._mechanism = mechanism
-        self._source = source
+        self._server, self._mechanism, self._source = server, mechanism, source
         self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
         self._marker = Marker(mechanism, tasks)
-        rows = tasks.row_names if tasks else ()
         loops = self._marker.constraints
         self._numbers = MachineNumbers(mechanism, loops, tasks)
         model = mechanism.model
@@ -77,7 +74,7 @@ class MechanismView:
                 model,
                 self._overlay,
                 JointLabels(server, model),
-                Curves(server, mechanism, loops, bool(rows)),
+                Curves(server, mechanism, loops, bool(tasks and tasks.row_names)),
                 self._points,
                 room.size,
             )

@@ -24,11 +24,8 @@ class ModeMotion(Source):
     Numbers in the view are those of the displaced mechanism at rest.
 
     Attributes:
-        controls: All there are.
-        choice: What is chosen among ``motors``: a mode.
         motors: The modes, slowest first.
-        driving: The one that is shown.
-        factor: How many times slower than in truth it is shown.
+        factor: How many times slower than in truth the chosen one is shown.
     """
 
     controls = ("play", "pause", "reset")

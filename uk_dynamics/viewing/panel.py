@@ -92,8 +92,8 @@ class Panel:
         gui = server.gui
         self.status = gui.add_html("")  # HTML on top
         if source.controls:
-            buttons = gui.add_button_group("motion", [a.capitalize() for a in source.controls])
-            buttons.on_click(self._on_button)
+            names = [action.capitalize() for action in source.controls]
+            gui.add_button_group("motion", names).on_click(self._on_button)
         if source.motors:
             self._choices = {LABELS.get(name, name): name for name in source.motors}
             first = LABELS.get(source.driving, source.driving)
@@ -113,8 +113,7 @@ class Panel:
             self.machine = gui.add_html("")  # HTML of what a user asks about
         self._plots = gui.add_folder("Plot", expand_by_default=False)
         with self._plots:
-            quantity = gui.add_dropdown("quantity", curves.choices)
-            quantity.on_update(self._on_quantity)
+            gui.add_dropdown("quantity", curves.choices).on_update(self._on_quantity)
         with gui.add_folder("Show", expand_by_default=False):
             self._add_show(overlay, labels)
         with gui.add_folder("Solver", expand_by_default=False):
@@ -123,8 +122,7 @@ class Panel:
 
     def _add_show(self, overlay: Overlay, labels: JointLabels) -> None:
         gui = self._server.gui
-        cameras = gui.add_button_group("camera", list(camera.PRESETS))
-        cameras.on_click(self._on_camera)
+        gui.add_button_group("camera", list(camera.PRESETS)).on_click(self._on_camera)
         units = gui.add_dropdown("units", list(CHOICES), initial_value=self.units.name)
         units.on_update(self._on_units)
         for label, name in (
@@ -136,8 +134,7 @@ class Panel:
         ):
             box = gui.add_checkbox(label, getattr(overlay, name))
             box.on_update(partial(_store, overlay, name))
-        names = gui.add_checkbox("joint names", False)
-        names.on_update(partial(_show_names, labels))
+        gui.add_checkbox("joint names", False).on_update(partial(_show_names, labels))
         scale = gui.add_slider("length of arrows", 0.1, 3.0, 0.1, 1.0)
         scale.on_update(partial(_store, overlay, "force_scale"))
         colours = overlay.colours

@@ -37,11 +37,8 @@ class Playback(Source):
                 f"the recording is of {trajectory.name} with other joints or motors than"
                 f" {mechanism.name}"
             )
-        self._mechanism = mechanism
-        self._trajectory = trajectory
-        self._factor = real_time_factor
-        self._playing = playing
-        self._t = 0.0
+        self._mechanism, self._trajectory = mechanism, trajectory
+        self._factor, self._playing, self._t = real_time_factor, playing, 0.0
         self.duration = float(trajectory.t[-1] - trajectory.t[0])  # of the recording, in s
 
     def control(self, action: str) -> None:

@@ -47,8 +47,7 @@ class Poser:
 
     def __init__(self, mechanism: Mechanism) -> None:
         """Find the joints and how well the mechanism is conditioned where it starts."""
-        self._mechanism = mechanism
-        self._model = mechanism.model
+        self._mechanism, self._model = mechanism, mechanism.model
         self._workspace = mechanism.model.workspace()
         actuated = np.any(mechanism.actuators.matrix != 0.0, axis=1)
         driven = tuple(

@@ -127,12 +127,10 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     if loop.normal is not None and loop.planar(_PARALLEL):
         normal = workspace.rotation[frames[0]].T @ loop.normal
         axes = _plane(normal)
+        suffice = "one of the three rows is redundant, which does no harm"
         if axes:
-            data = {"type": "frame", "axes": axes}
-            reasons.append("All joints of this loop move in one plane: its two directions suffice.")
-        else:
-            reasons.append("All joints of this loop move in one plane: one of the three rows is")
-            reasons[-1] += " redundant, which does no harm."
+            data, suffice = {"type": "frame", "axes": axes}, "its two directions suffice"
+        reasons.append(f"All joints of this loop move in one plane: {suffice}.")
     elif pair.turned < _SAME:
         spatial = True
         reasons.append(
@@ -185,22 +183,17 @@ def choose_types(
     reason = _reason({name: facts.mobility for name, facts in found.items()}, matching, motors)
     together = f" at all {spatial} cuts in space" if spatial > 1 else ""
     words = f"Mobility that is left here{together}: {reason}"
-    result = [
+    result = (
         replace(cut, reasons=(*cut.reasons, words)) if cut.spatial else cut
         for cut in _with(cuts, chosen)
-    ]
+    )
     return tuple(result), found[chosen]
 
 
 def _with(cuts: Sequence[CandidateCut], name: str) -> list[CandidateCut]:
     """The spatial ones as this type."""
-    return [
-        replace(cut, data={**_types()[name], **_ends(cut)}) if cut.spatial else cut for cut in cuts
-    ]
-
-
-def _ends(cut: CandidateCut) -> dict[str, object]:
-    return {key: cut.data[key] for key in ("parent", "child")}
+    keys = _types()[name]
+    return [replace(c, data=c.data | keys) if c.spatial else c for c in cuts]
 
 
 def _reason(mobilities: dict[str, int], matching: Sequence[str], motors: int) -> str:
@@ -208,9 +201,7 @@ def _reason(mobilities: dict[str, int], matching: Sequence[str], motors: int) ->
         f"{mobilities[name]} with {name}" if name in mobilities else f"{name} does not close"
         for name in _types()
     )
-    driven = f"{motors} motor{'' if motors == 1 else 's'}"
     if not motors:
         return f"{left}; no motors are known to compare it with."
-    if len(matching) == 1:
-        return f"{left}. There {'is' if motors == 1 else 'are'} {driven}: {matching[0]} (guess)."
-    return f"{left}. There {'is' if motors == 1 else 'are'} {driven}, which does not decide."
+    decided = f": {matching[0]} (guess)" if len(matching) == 1 else ", which does not decide"
+    return f"{left}. There {'is 1 motor' if motors == 1 else f'are {motors} motors'}{decided}."

@@ -25,7 +25,7 @@ from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import Array, Joint, RobotDescription, read_urdf
+from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
 
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 _SHOWN = 6  # joints, of a branch
@@ -66,7 +66,10 @@ def draft(
     model_data: dict[str, object] = {"urdf": relative_address(urdf, directory)}
     if xacro:
         model_data["xacro"] = dict(xacro)
-    drafter = _Drafter(description, model_data, directory, _guess(model, q))
+    neutral = model.positions_by_name(model.neutral())
+    at = model.positions_by_name(q)
+    guess = {name: value for name, value in at.items() if value != neutral[name]}
+    drafter = _Drafter(description, model_data, directory, guess)
     cuts = list(candidate_cuts(model, q))
     chosen = [cut for cut in cuts if cut.likely]
     report = drafter.examine(chosen) or drafter.examine_roughly(chosen)
@@ -96,12 +99,6 @@ def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
     return q
 
 
-def _guess(model: RobotModel, q: Array) -> dict[str, float]:
-    by_name = model.positions_by_name(q)
-    neutral = model.positions_by_name(model.neutral())
-    return {name: value for name, value in by_name.items() if value != neutral[name]}
-
-
 class _Drafter:
     """Puts the parts of the file together and tries them out."""
 
@@ -112,9 +109,7 @@ class _Drafter:
         directory: Path,
         guess: Mapping[str, float],
     ) -> None:
-        self.description = description
-        self.model = model
-        self.directory = directory
+        self.description, self.model, self.directory = description, model, directory
         self.guess = dict(guess)
         self.motors = motor_guesses(description)
         self.tolerance = 0.0  # of the closure; 0 is that of the schema
@@ -159,6 +154,7 @@ class _Drafter:
     def branch(self, cuts: Sequence[CandidateCut], given: Mapping[str, float]) -> str:
         """Where its loops are closed, and how to get another branch."""
         begin = ", ".join(f"{name} = {value:g}" for name, value in given.items())
+        begin = begin or "the zero position"
         mechanism = self._mechanism(cuts)
         model = mechanism.model
         q = model.positions_by_name(mechanism.assemble())
@@ -169,10 +165,7 @@ class _Drafter:
         names = [name for name in model.joint_names if model.velocity_index(name) in moving]
         shown = [f"{name} = {q[name] + 0.0:.3g}" for name in names[:_SHOWN]]
         at = ", ".join([*shown, *["…"] * (len(names) > _SHOWN)])
-        return (
-            f"nearest to {begin or 'the zero position'}: {at}; another one by init --at JOINT=VALUE"
-            " near it"
-        )
+        return f"nearest to {begin}: {at}; another one by init --at JOINT=VALUE near it"
 
     def start_closed(self, cuts: Sequence[CandidateCut], given: Mapping[str, float]) -> None:
         """Have the file begin where the loops close: not all do at the given positions.
@@ -233,9 +226,8 @@ class _Drafter:
         lines.append("  gravity: [0.0, 0.0, -9.81]          # guess: m/s², z is up")
         lines.append("  root: fixed                         # guess: or floating, planar")
         if self.tolerance:
-            lines.append(
-                f"solver: {{closure_tolerance: {self.tolerance:g}}}   # digits of the URDF"
-            )
+            solver = flow({"closure_tolerance": self.tolerance})
+            lines.append(f"solver: {solver}   # digits of the URDF")
         lines += motor_lines(self.motors, self.description)
         if self.guess:
             lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; others at 0")
@@ -251,10 +243,8 @@ class _Drafter:
                 " down:"
             )
             yield "# constraints:"
-            data: dict[str, object] = {"type": "point"}
-            data["parent"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
-            data["child"] = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
-            yield from entry("pin", data, active=False)
+            end = {"link": "LINK", "xyz": [0.0, 0.0, 0.0]}
+            yield from entry("pin", {"type": "point", "parent": end, "child": end}, active=False)
             return
         yield "constraints:" if cuts else "# constraints:"
         for cut in cuts:
@@ -283,12 +273,7 @@ def joint_table(description: RobotDescription, motors: Mapping[str, MotorGuess])
     yield f"# {'joint':{width}}  {'kind':9}  {'lower':>8}  {'upper':>8}  {'effort':>8}"
     for joint in moving:
         remark = "  motor (guess)" if joint.name in driven else ""
-        numbers = "  ".join(f"{text:>8}" for text in _limits(joint))
+        limits = (joint.lower, joint.upper, joint.effort_limit)
+        texts = (f"{limit:.4g}" if np.isfinite(limit) else "-" for limit in limits)
+        numbers = "  ".join(f"{text:>8}" for text in texts)
         yield f"# {one_line(joint.name):{width}}  {joint.type:9}  {numbers}{remark}".rstrip()
-
-
-def _limits(joint: Joint) -> tuple[str, str, str]:
-    def shown(value: float) -> str:
-        return f"{value:.4g}" if np.isfinite(value) else "-"
-
-    return shown(joint.lower), shown(joint.upper), shown(joint.effort_limit)

@@ -64,8 +64,7 @@ def motor_lines(motors: Mapping[str, MotorGuess], description: RobotDescription)
     yield "# actuators:"
     for joint in description.joints:
         if joint.type in ONE_DOF:
-            name = identifier(joint.name)
-            yield short_entry(name, {"joint": joint.name}, active=False)
+            yield short_entry(identifier(joint.name), {"joint": joint.name}, active=False)
 
 
 def _why(tag: ActuationTag, joint: Joint) -> str:

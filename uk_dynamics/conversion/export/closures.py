@@ -27,13 +27,13 @@ from uk_dynamics.constraints.kinds.pairs import (
     Weld,
 )
 from uk_dynamics.constraints.references import Constant
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved, pose_of
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.core.linalg import spanning_rows
 from uk_dynamics.mechanism.files import ConstraintSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import Pose, from_quaternion
+from uk_dynamics.model.urdf import Pose
 
 _REPLACEABLE = (Frame, Cylindrical, Hinge, Planar, Point, Prismatic, Universal, Weld)
 _SAMPLES = 3  # closed states besides the assembled one
@@ -169,10 +169,7 @@ def _held(machine: Machine, coupling: Coupling) -> Closure:
 
 
 def _closure(spec: ConstraintSpec, kind: Kind) -> Closure:
-    parent, child = (
-        (end.link, Pose(np.array(end.xyz), from_quaternion(end.quaternion)))
-        for _, end in spec.frames
-    )
+    parent, child = ((end.link, pose_of(end)) for _, end in spec.frames)
     switching = spec.switching
     active = switching is None or switching.active
     return Closure(spec.name, kind, parent, child, active, switching is not None)
@@ -199,9 +196,7 @@ def stand_ins(
     extended = _with(mechanism, mechanism.spec, more)
     dynamics = extended.dynamics("interpreted")
     places = extended.constraints.slices
-    own = np.concatenate([np.r_[places[c.name]] for c in mechanism.constraints.constraints]).astype(
-        int
-    )
+    own = [k for c in mechanism.constraints.constraints for k in np.r_[places[c.name]]]
     good = {name for names in candidates.values() for name in names}
     for state in _closed_states(mechanism):
         rows = extended.terms(state).A

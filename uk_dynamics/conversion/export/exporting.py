@@ -78,35 +78,29 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
     return Export(mechanism.name, texts, tuple(machine.remarks), dict(machine.zero))
 
 
-#: What each format calls the kinds that it has.
-KINDS_OF: Mapping[Format, Words] = {
-    "sdf": SDF_KINDS,
-    "mjcf": MJCF_KINDS,
-    "urdf-constraint": KINDS,
-    "urdf+": PLUS_KINDS,
-    "gepetto": GEPETTO_KINDS,
+# What writes the element of a machine, or that with the text of a second file; what the format
+# calls the kinds that it has; the ending of the file
+_Writer = Callable[[Machine], ET.Element | tuple[ET.Element, str]]
+_FORMATS: Mapping[Format, tuple[_Writer, Words, str]] = {
+    "sdf": (write_sdf, SDF_KINDS, ".sdf"),
+    "mjcf": (write_mjcf, MJCF_KINDS, ".xml"),
+    "urdf-constraint": (write_urdf_constraint, KINDS, ".urdf"),
+    "urdf+": (write_urdf_plus, PLUS_KINDS, ".urdf"),
+    "gepetto": (write_gepetto, GEPETTO_KINDS, ".urdf"),
 }
-# What writes the element of a machine, or that with the text of a second file.
-_WRITERS: Mapping[Format, Callable[[Machine], ET.Element | tuple[ET.Element, str]]] = {
-    "sdf": write_sdf,
-    "mjcf": write_mjcf,
-    "urdf-constraint": write_urdf_constraint,
-    "urdf+": write_urdf_plus,
-    "gepetto": write_gepetto,
-}
-_ENDINGS = {"sdf": ".sdf", "mjcf": ".xml"}  # those of URDF else
+KINDS_OF: Mapping[Format, Words] = {to: words for to, (_, words, _) in _FORMATS.items()}
 
 
 def _texts(machine: Machine, to: Format, name: str) -> dict[str, str]:
-    found = _WRITERS[to](machine)
+    write, _, ending = _FORMATS[to]
+    found = write(machine)
     root, loops = found if isinstance(found, tuple) else (found, "")
     _remark_settings(machine)
     lines = list(remark_lines(f"Exported from {machine.mechanism.name}.", machine.remarks))
     said = "\n".join(f"  {xml_comment(line)}" for line in lines)
     ET.indent(root)
     document = ET.tostring(root, encoding="unicode")
-    file = name + _ENDINGS.get(to, ".urdf")
-    texts = {file: f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{document}\n'}
+    texts = {f"{name}{ending}": f'<?xml version="1.0"?>\n<!--\n{said}\n-->\n{document}\n'}
     if not loops:
         return texts
     return {f"{name}.yaml": "".join(f"# {line}\n" for line in lines) + loops, **texts}

@@ -14,7 +14,7 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
 from uk_dynamics.conversion.robot.imported_robot import Remark, named
 from uk_dynamics.exceptions import InputError, SimulationError
-from uk_dynamics.mechanism.files import JointSpec
+from uk_dynamics.mechanism.files import FrameSpec, JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import (
@@ -26,6 +26,7 @@ from uk_dynamics.model.urdf import (
     about_axis,
     appearance,
     compose,
+    from_quaternion,
 )
 
 
@@ -213,6 +214,11 @@ class Machine:
             yield motor, joint
         if changed:
             self.changed(named("actuator", changed), f"{program} the efforts of their joints")
+
+
+def pose_of(frame: FrameSpec) -> Pose:
+    """Where a frame is in its link."""
+    return Pose(np.array(frame.xyz), from_quaternion(frame.quaternion))
 
 
 def moved(joint: Joint, position: float) -> Pose:

@@ -13,11 +13,11 @@ import numpy as np
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, pin_points
-from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, pose_of
 from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
-from uk_dynamics.model.urdf import Pose, compose, from_quaternion
+from uk_dynamics.model.urdf import Pose, compose
 
 KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
 Weights = Sequence[tuple[str, float]]
@@ -85,22 +85,15 @@ class Couplings:
     def _sites(self, closure: Closure, name: str, offset: Pose) -> dict[str, str]:
         """Both ends as sites, by the attributes that name them."""
         named = {}
-        for number_, (role, (link, pose)) in enumerate(
-            (("parent", closure.parent), ("child", closure.child)), start=1
-        ):
-            site = f"{name} {role}"
-            self._site(site, link, compose(pose, offset))
-            named[f"site{number_}"] = site
+        roles = {"site1": ("parent", *closure.parent), "site2": ("child", *closure.child)}
+        for key, (role, link, pose) in roles.items():
+            named[key] = f"{name} {role}"
+            self._site(named[key], link, compose(pose, offset))
         return named
 
     def _site(self, name: str, link: str, pose: Pose) -> None:
-        ET.SubElement(
-            self.bodies[link],
-            "site",
-            name=name,
-            pos=numbers(pose.translation),
-            quat=wxyz(pose),
-        )
+        place = {"pos": numbers(pose.translation), "quat": wxyz(pose)}
+        ET.SubElement(self.bodies[link], "site", place, name=name)
 
     def _coupling(self, coupling: Coupling) -> None:
         """Deviations from the drawn positions are what MuJoCo couples."""
@@ -142,8 +135,7 @@ class Couplings:
         elif force.type == "line_spring":
             tendon = self._tendon("spatial", force.name)
             for role, frame in force.frames:
-                pose = Pose(np.array(frame.xyz), from_quaternion(frame.quaternion))
-                self._site(f"{force.name} {role}", frame.link, pose)
+                self._site(f"{force.name} {role}", frame.link, pose_of(frame))
                 ET.SubElement(tendon, "site", site=f"{force.name} {role}")
         else:
             self.machine.lost(f"force {force.name}", f"MJCF has no force of type {force.type}")

@@ -26,17 +26,14 @@ from uk_dynamics.conversion.export.sdf_loops import (
     values,
 )
 from uk_dynamics.conversion.robot.imported_robot import named
-from uk_dynamics.conversion.robot.urdf_text import MOMENTS, number, numbers
+from uk_dynamics.conversion.robot.urdf_text import MOMENTS, dimensions, number, numbers
 from uk_dynamics.model.urdf import (
     ONE_DOF,
     WORLD,
-    Box,
-    Cylinder,
     Joint,
     Link,
     MeshFile,
     Pose,
-    Sphere,
     Visual,
 )
 
@@ -181,19 +178,12 @@ def _visual(link: ET.Element, name: str, visual: Visual) -> None:
     node = ET.SubElement(link, "visual", name=name)
     if visual.pose.translation.any() or not np.array_equal(visual.pose.rotation, np.eye(3)):
         place(node, visual.pose)
-    geometry, shape = ET.SubElement(node, "geometry"), visual.shape
-    if isinstance(shape, Box):
-        ET.SubElement(ET.SubElement(geometry, "box"), "size").text = numbers(shape.size)
-    elif isinstance(shape, Cylinder):
-        values(
-            ET.SubElement(geometry, "cylinder"), {"radius": shape.radius, "length": shape.length}
-        )
-    elif isinstance(shape, Sphere):
-        values(ET.SubElement(geometry, "sphere"), {"radius": shape.radius})
-    elif isinstance(shape, MeshFile):
-        mesh = ET.SubElement(geometry, "mesh")
-        ET.SubElement(mesh, "uri").text = shape.path.as_uri()
-        ET.SubElement(mesh, "scale").text = numbers(shape.scale)
+    kind, sizes = dimensions(visual.shape)
+    geometry = ET.SubElement(ET.SubElement(node, "geometry"), kind)
+    if isinstance(visual.shape, MeshFile):
+        sizes = {"uri": visual.shape.path.as_uri(), **sizes}
+    for word, text in sizes.items():
+        ET.SubElement(geometry, word).text = text
     if visual.colour is not None:
         material = ET.SubElement(node, "material")
         for part in ("ambient", "diffuse"):

@@ -18,6 +18,7 @@ from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.constraints.kinds.pairs import Point
 from uk_dynamics.conversion.export.closures import AXES, stand_ins
+from uk_dynamics.conversion.export.machine import pose_of
 from uk_dynamics.conversion.robot.urdf_text import inertial, numbers, origin, tie
 from uk_dynamics.mechanism.files import ConstraintSpec
 from uk_dynamics.mechanism.resolution import Array
@@ -63,7 +64,7 @@ def with_sliders(
             name += "_"
         taken.add(name)
         along = AXES[next(k for k, letter in enumerate(_LETTERS) if letter not in line.axes)]
-        pose = Pose(np.array(at.xyz), from_quaternion(at.quaternion))
+        pose = pose_of(at)
         _add(robot, mechanism, name, (at.link, pose), along)
         mine = replace(at, link=name, xyz=(0.0, 0.0, 0.0), quaternion=(0.0, 0.0, 0.0, 1.0))
         specs.append(replace(spec, kind=Point(), parent=mine))

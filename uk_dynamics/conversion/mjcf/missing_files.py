@@ -41,31 +41,24 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
 def _compiled(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
     spec = mujoco.MjSpec.from_file(str(path))
     folder = Path(spec.modelfiledir)
-    meshes = {}
-    for mesh in spec.meshes:
-        file = folder / spec.meshdir / mesh.file
-        if not mesh.file or file.is_file():
-            continue
-        mesh.name = mesh.name or Path(mesh.file).stem
-        meshes[mesh.name] = mesh.file
-        mesh.file = ""
-        mesh.uservert, mesh.userface, mesh.scale = _CORNERS, _FACES, [1.0, 1.0, 1.0]
-    missing = list(meshes.values())
-    for texture in spec.textures:
-        if texture.file and not (folder / spec.texturedir / texture.file).is_file():
-            texture.name = texture.name or Path(texture.file).stem
-            missing.append(texture.file)
-            texture.file = ""
-            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
-            texture.width = texture.height = 1
-    for field in spec.hfields:
-        if field.file and not (folder / spec.meshdir / field.file).is_file():
-            field.name = field.name or Path(field.file).stem
-            missing.append(field.file)
-            field.file = ""
-            field.nrow = field.ncol = 2
-            field.userdata = [0.0, 0.0, 0.0, 0.0]
-    losses = [(f"files {', '.join(missing)}", "are not there: not drawn")] if missing else []
+    flat = mujoco.mjtBuiltin.mjBUILTIN_FLAT
+    stand_ins: dict[str, dict[str, object]] = {
+        "meshes": {"uservert": _CORNERS, "userface": _FACES, "scale": [1.0, 1.0, 1.0]},
+        "textures": {"builtin": flat, "width": 1, "height": 1},
+        "hfields": {"nrow": 2, "ncol": 2, "userdata": [0.0, 0.0, 0.0, 0.0]},
+    }
+    missing: dict[str, dict[str, str]] = {"meshes": {}, "textures": {}, "hfields": {}}
+    for kind, found in missing.items():
+        below = folder / (spec.texturedir if kind == "textures" else spec.meshdir)
+        for asset in getattr(spec, kind):
+            if asset.file and not (below / asset.file).is_file():
+                asset.name = asset.name or Path(asset.file).stem
+                found[asset.name], asset.file = asset.file, ""
+                for key, value in stand_ins[kind].items():
+                    setattr(asset, key, value)
+    meshes = missing["meshes"]
+    files = [file for found in missing.values() for file in found.values()]
+    losses = [(f"files {', '.join(files)}", "are not there: not drawn")] if files else []
     for geom in spec.geoms:
         if geom.meshname in meshes and _gives_mass(mujoco, spec, geom):
             name, file = geom.parent.name, meshes[geom.meshname]

@@ -53,10 +53,8 @@ def remark_lines(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
         if chosen:
             yield heading
         for remark in chosen:
-            said = one_line(f"{remark.subject}: {remark.reason}")
-            yield from textwrap.wrap(
-                said, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False
-            )
+            said = one_line(f"- {remark.subject}: {remark.reason}")
+            yield from textwrap.wrap(said, _WIDTH, subsequent_indent="  ", break_long_words=False)
 
 
 def named(kind: str, names: Sequence[str]) -> str:
@@ -113,7 +111,7 @@ class ImportedRobot:
         if guess:
             self.guesses[chosen] = guess
 
-    def add_chain(self, joint: Joint, steps: Sequence[Joint]) -> None:
+    def add_chain(self, joint: Joint, steps: Sequence[Joint], reason: str = "") -> None:
         """Add a joint of several freedoms as single ones in series, with massless links between."""
         parent, pose = joint.parent, joint.pose
         for number, step in enumerate(steps, start=1):
@@ -124,19 +122,14 @@ class ImportedRobot:
             self.joints.append(replace(step, parent=parent, child=child, pose=pose))
             parent, pose = child, Pose()
         names = ", ".join(step.name for step in steps)
-        self.changed(f"joint {joint.name}", f"{len(steps)} joints in series: {names}")
+        self.changed(f"joint {joint.name}", reason or f"{len(steps)} joints in series: {names}")
 
     def add_ball(self, joint: Joint) -> None:
         """Add a ball joint of the tree as three turns about x, y and z."""
         steps = [turn(f"{joint.name}_{name}", np.eye(3)[i]) for i, name in enumerate("xyz")]
-        self.add_chain(joint, steps)
-        self.remarks.pop()
         names = ", ".join(step.name for step in steps)
-        self.changed(
-            f"joint {joint.name}",
-            f"a ball joint, now three in series ({names}); they lock where {steps[1].name} is at"
-            " ±90°",
-        )
+        lock = f"they lock where {steps[1].name} is at ±90°"
+        self.add_chain(joint, steps, f"a ball joint, now three in series ({names}); {lock}")
 
     def place_root(self, name: str, pose: Pose, quaternion: Array) -> None:
         """Let a floating joint, or the floating root, begin at a pose."""

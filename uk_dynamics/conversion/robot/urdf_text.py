@@ -58,7 +58,9 @@ def _link(root: ET.Element, link: urdf.Link, visuals: Iterable[urdf.Visual]) -> 
     for visual in visuals:
         shape = ET.SubElement(node, "visual")
         origin(shape, visual.pose)
-        _shape(ET.SubElement(shape, "geometry"), visual.shape)
+        geometry = ET.SubElement(ET.SubElement(shape, "geometry"), *dimensions(visual.shape))
+        if isinstance(visual.shape, urdf.MeshFile):
+            geometry.set("filename", str(visual.shape.path))
         if visual.colour is not None:
             material = ET.SubElement(shape, "material", name=f"colour_{numbers(visual.colour)}")
             ET.SubElement(material, "color", rgba=numbers(visual.colour))
@@ -76,27 +78,24 @@ def _joint(root: ET.Element, joint: urdf.Joint) -> None:
         limits = {} if endless else {"lower": joint.lower, "upper": joint.upper}
         limits |= {"effort": joint.effort_limit, "velocity": joint.velocity_limit}
         bounded = {
-            name: (value if math.isfinite(value) else math.copysign(urdf.FAR, value))
+            name: number(value if math.isfinite(value) else math.copysign(urdf.FAR, value))
             for name, value in limits.items()
         }
-        ET.SubElement(node, "limit", {name: number(value) for name, value in bounded.items()})
+        ET.SubElement(node, "limit", bounded)
     if joint.damping or joint.friction:
-        ET.SubElement(
-            node, "dynamics", damping=number(joint.damping), friction=number(joint.friction)
-        )
+        values = {"damping": number(joint.damping), "friction": number(joint.friction)}
+        ET.SubElement(node, "dynamics", values)
 
 
-def _shape(geometry: ET.Element, shape: urdf.Shape) -> None:
+def dimensions(shape: urdf.Shape) -> tuple[str, dict[str, str]]:
+    """Word and sizes of a shape, which URDF and SDF share; of a mesh without its file."""
     if isinstance(shape, urdf.Box):
-        ET.SubElement(geometry, "box", size=numbers(shape.size))
-    elif isinstance(shape, urdf.Cylinder):
-        ET.SubElement(
-            geometry, "cylinder", radius=number(shape.radius), length=number(shape.length)
-        )
-    elif isinstance(shape, urdf.Sphere):
-        ET.SubElement(geometry, "sphere", radius=number(shape.radius))
-    elif isinstance(shape, urdf.MeshFile):
-        ET.SubElement(geometry, "mesh", filename=str(shape.path), scale=numbers(shape.scale))
+        return "box", {"size": numbers(shape.size)}
+    if isinstance(shape, urdf.Cylinder):
+        return "cylinder", {"radius": number(shape.radius), "length": number(shape.length)}
+    if isinstance(shape, urdf.Sphere):
+        return "sphere", {"radius": number(shape.radius)}
+    return "mesh", {"scale": numbers(shape.scale)}
 
 
 def origin(node: ET.Element, pose: urdf.Pose, tag: str = "origin", *, whole: bool = False) -> None:

@@ -66,19 +66,16 @@ class LinkShapes:
         """Add a shape; say why not where that fails."""
         shape, scene = visual.shape, self._server.scene
         colour, opacity = _colour(visual.colour or GREY)
-        place: dict[str, Any] = {
-            "wxyz": quaternions_wxyz(visual.pose.rotation[None])[0],
-            "position": visual.pose.translation,
-        }
+        wxyz = quaternions_wxyz(visual.pose.rotation[None])[0]
+        place: dict[str, Any] = {"wxyz": wxyz, "position": visual.pose.translation}
         if isinstance(shape, MeshFile):
             try:
                 scene.add_mesh_trimesh(name, _load_mesh(shape, visual.colour), **place)
             except Exception as error:  # noqa: BLE001 readers of meshes raise anything
                 return f"{shape.path}: {error}"
         elif isinstance(shape, Box):
-            scene.add_box(
-                name, color=colour, dimensions=_three(shape.size), opacity=opacity, **place
-            )
+            x, y, z = shape.size
+            scene.add_box(name, color=colour, dimensions=(x, y, z), opacity=opacity, **place)
         elif isinstance(shape, Cylinder):
             scene.add_cylinder(
                 name, shape.radius, shape.length, color=colour, opacity=opacity, **place
@@ -116,11 +113,6 @@ def _colour(colour: tuple[float, ...]) -> tuple[tuple[int, int, int], float | No
     """Colour as viser takes it, and the opacity, None where nothing shines through."""
     red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in colour[:3])
     return (red, green, blue), None if colour[3] >= 1.0 else colour[3]
-
-
-def _three(numbers: tuple[float, ...]) -> tuple[float, float, float]:
-    x, y, z = numbers
-    return x, y, z
 
 
 def _load_mesh(mesh: MeshFile, colour: tuple[float, ...] | None) -> Any:

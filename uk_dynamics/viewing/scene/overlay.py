@@ -144,19 +144,9 @@ class Overlay:
             self._frames.batched_wxyzs = quaternions_wxyz(axes).astype(np.float32)
             self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
             self._closure_errors.points = _segments(marks.children, marks.closure_errors, 0.0)
-        longest = _LONGEST * self._size * self.force_scale
-        self._forces.visible = self.show_forces
-        per_force = self._force_scale.factor(marks.forces, longest)
-        if self.show_forces:
-            arrows = marks.forces * per_force
-            self._forces.points = _segments(marks.children, arrows, 1e-3 * self._size)
-            self._colour(self._forces, marks, self.colours.force)
-        self._torques.visible = self.show_torques
-        per_torque = self._torque_scale.factor(marks.torques, longest)
-        if self.show_torques:
-            arrows = marks.torques * per_torque
-            self._torques.points = _segments(marks.children, arrows, 1e-3 * self._size)
-            self._colour(self._torques, marks, self.colours.torque)
+        self._forces.visible, self._torques.visible = self.show_forces, self.show_torques
+        self._draw(self._forces, self._force_scale, marks, marks.forces, self.colours.force)
+        self._draw(self._torques, self._torque_scale, marks, marks.torques, self.colours.torque)
 
     def _show_tasks(self, marks: Marks) -> None:
         self._errors.visible = self.show_targets
@@ -210,10 +200,17 @@ class Overlay:
                 thickness=0.006 * size,
             )
 
-    def _colour(self, arrows: object, marks: Marks, colour: tuple[int, int, int]) -> None:
-        colours = np.where(marks.determined[:, None], colour, UNDETERMINED).astype(np.uint8)
-        if not np.array_equal(arrows.colors, colours):  # type: ignore[attr-defined]
-            arrows.colors = colours  # type: ignore[attr-defined]
+    def _draw(
+        self, arrows: Any, scale: ArrowScale, marks: Marks, vectors: Array, colour: RGB
+    ) -> None:
+        """Move arrows, if they are to be seen; those that are not unique are grey."""
+        per_vector = scale.factor(vectors, _LONGEST * self._size * self.force_scale)
+        if arrows.visible:
+            ends = vectors * per_vector
+            arrows.points = _segments(marks.children, ends, 1e-3 * self._size)
+            colours = np.where(marks.determined[:, None], colour, UNDETERMINED).astype(np.uint8)
+            if not np.array_equal(arrows.colors, colours):
+                arrows.colors = colours
 
 
 def _segments(points: Array, vectors: Array, least: float) -> NDArray[np.float32]:
