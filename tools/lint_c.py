@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Files of C as one library of each kind has them, read by cppcheck where it is installed."""
+"""Files of C as one library of each kind has them, read by the compiler and by cppcheck."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from importlib import import_module
 from pathlib import Path
 
 import uk_dynamics as ukd
+from uk_dynamics.compilation.build.compiler import FLAGS, find_compiler
 from uk_dynamics.compilation.build.library import RECIPES, Library
 from uk_dynamics.compilation.emit.c_text import assemble
 
 OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
 # arrays of fixed sizes of which a part is filled and read are not uninitialised
 OPTIONS = ("--enable=warning,portability", "--std=c11", "--quiet", "--error-exitcode=1")
+# what some compilers take for an error and others do not mention
+STRICT = ("-fsyntax-only", "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
 SUPPRESSED = ("uninitvar", "ctuuninitvar")
 
 
 def main() -> int:
-    """What cppcheck ends with; 0 where it is not installed."""
-    if shutil.which("cppcheck") is None:
-        sys.stdout.write("cppcheck is not installed: C is not linted\n")
-        return 0
+    """What the compiler or cppcheck ends with; 0 where cppcheck is not installed."""
     mechanism = ukd.Mechanism.from_file("five_bar")
     tasks = ukd.Tasks.from_file("five_bar_sweep", mechanism)
     with tempfile.TemporaryDirectory() as folder:
@@ -34,6 +34,15 @@ def main() -> int:
             write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
             text = assemble(write(tasks if kind in OF_TASKS else mechanism))
             Path(folder, f"{kind.name.lower()}.c").write_text(text)
+        compiler = find_compiler()
+        assert compiler is not None
+        for file in Path(folder).glob("*.c"):
+            done = subprocess.run([*compiler.command, *FLAGS, *STRICT, file], check=False)
+            if done.returncode:
+                return done.returncode
+        if shutil.which("cppcheck") is None:
+            sys.stdout.write("cppcheck is not installed: C is only compiled\n")
+            return 0
         command = ["cppcheck", *OPTIONS, *(f"--suppress={x}" for x in SUPPRESSED)]
         widths = ["-DUK_WIDTH=1", "-UUK_PYTHON"]
         return subprocess.run([*command, *widths, "-j2", folder], check=False).returncode

@@ -4,7 +4,7 @@
 
 #include "four_bar_transmission/loop_transmission.hpp"
 
-using namespace four_bar_loops;
+using namespace four_bar_transmission;
 
 static LoopTransmission loop;
 

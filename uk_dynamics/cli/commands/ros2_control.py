@@ -85,6 +85,12 @@ def register(commands: Commands) -> None:
         help="for --transmission: the joints that controllers command, as many as motors",
     )
     parser.add_argument(
+        "--maintainer",
+        metavar='"NAME <ADDRESS>"',
+        default="",
+        help="maintainer of the written package (default: to be filled in)",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the written files, or the texts, as JSON"
     )
 
@@ -112,13 +118,18 @@ def run(arguments: argparse.Namespace) -> int:
 
         tasks = Tasks.from_file(arguments.tasks, mechanism)
         package = controller_package(
-            tasks, mechanism, plugin=plugin, rate=arguments.rate, namespace=arguments.namespace
+            tasks,
+            mechanism,
+            plugin=plugin,
+            rate=arguments.rate,
+            namespace=arguments.namespace,
+            maintainer=arguments.maintainer,
         )
         return _write(mechanism.name, arguments.controller, package, json=arguments.json)
     if arguments.transmission is not None:
         from uk_dynamics.conversion import transmission_package
 
-        package = transmission_package(mechanism, arguments.joints)
+        package = transmission_package(mechanism, arguments.joints, maintainer=arguments.maintainer)
         return _write(mechanism.name, arguments.transmission, package, json=arguments.json)
     texts = {
         f"{mechanism.name}.ros2_control.xacro": hardware_block(

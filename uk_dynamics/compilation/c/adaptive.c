@@ -11,7 +11,7 @@
 
 #define UK_STAGES 12
 #define UK_ALL_STAGES 16 /* with those of the interpolant */
-#define UK_POWERS 7      /* of the interpolant */
+#define UK_INTERPOLANT 7      /* of the interpolant */
 
 typedef struct {
   double t, q[UK_NQ], v[UK_NV];
@@ -23,7 +23,7 @@ typedef struct {
   double bound, next;         /* end of the way; step to try next, in s */
   double dq[UK_NV], w[UK_NV]; /* increment and end of the step before projection */
   double V[UK_ALL_STAGES][UK_NV], K[UK_ALL_STAGES][UK_NV]; /* rates and accelerations */
-  double F[UK_POWERS][2][UK_NV];                  /* interpolant of the last step */
+  double F[UK_INTERPOLANT][2][UK_NV];                  /* interpolant of the last step */
   double dense, steps;                        /* whether there is an interpolant; steps so far */
 } uk_way;
 
@@ -218,7 +218,7 @@ static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
       w->F[0][k][i] = delta;
       w->F[1][k][i] = first - delta;
       w->F[2][k][i] = 2.0 * delta - (first + last);
-      for (int p = 3; p < UK_POWERS; ++p) {
+      for (int p = 3; p < UK_INTERPOLANT; ++p) {
         double sum = 0.0;
         for (int s = 0; s < UK_ALL_STAGES; ++s)
           sum += uk_dop_d[(p - 3) * UK_ALL_STAGES + s] * rates[s][i];
@@ -260,7 +260,7 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < UK_NV; ++i) {
       double y = 0.0;
-      for (int p = UK_POWERS - 1; p >= 0; --p) y = (y + w->F[p][k][i]) * (p % 2 ? 1.0 - x : x);
+      for (int p = UK_INTERPOLANT - 1; p >= 0; --p) y = (y + w->F[p][k][i]) * (p % 2 ? 1.0 - x : x);
       way[k][i] = y;
     }
   uk_reach(w->start.q, 1.0, way[0], m->q);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "attributes.h"
-#include "configuration.c"
 #include "control_period.h"
 #include "limits.c"
 #include "references.c"
@@ -14,23 +13,6 @@
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   m->warm = m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
   uk_restart(m->commands, &m->known_commands, efforts);
-}
-
-/* The state for which efforts are made right, half a period ahead. */
-static void uk_predict(uk_memory *m, double t, const double *q, const double *v) {
-  const double h = 0.5 * m->period;
-  double told[4], both[UK_NV];
-  uk_measurement(&m->past_known, &m->past_t, &m->acceleration_known, &t, &m->period, told);
-  if (told[0] != 0.0) m->past_known = 1.0, m->past_t = t;
-  m->acceleration_known = told[2];
-  m->t = t + h;
-  for (int i = 0; i < UK_NV; ++i) {
-    double seen[3];
-    uk_foreseen(told, v + i, m->past_v + i, m->measured_qdd + i, &h, seen);
-    m->measured_qdd[i] = seen[0], m->past_v[i] = seen[1], m->v[i] = seen[2];
-    both[i] = v[i] + m->v[i];
-  }
-  uk_reach(q, 0.5 * h, both, m->q);
 }
 
 /* Paths of the first errors, where they do not act at once. */
@@ -63,11 +45,29 @@ static void uk_desire(uk_memory *m, double t) {
 }
 
 #if !defined(UK_STEPS_ALONE) /* what else a law needs is there */
+#include "configuration.c"
 #include "servo.c"
 #if !defined(UK_OF_CLUSTERS)
 #include "internal.c"
 #include "uk_resistance.h"
 #endif
+
+/* The state for which efforts are made right, half a period ahead. */
+static void uk_predict(uk_memory *m, double t, const double *q, const double *v) {
+  const double h = 0.5 * m->period;
+  double told[4], both[UK_NV];
+  uk_measurement(&m->past_known, &m->past_t, &m->acceleration_known, &t, &m->period, told);
+  if (told[0] != 0.0) m->past_known = 1.0, m->past_t = t;
+  m->acceleration_known = told[2];
+  m->t = t + h;
+  for (int i = 0; i < UK_NV; ++i) {
+    double seen[3];
+    uk_foreseen(told, v + i, m->past_v + i, m->measured_qdd + i, &h, seen);
+    m->measured_qdd[i] = seen[0], m->past_v[i] = seen[1], m->v[i] = seen[2];
+    both[i] = v[i] + m->v[i];
+  }
+  uk_reach(q, 0.5 * h, both, m->q);
+}
 
 /* Whether this period holds the last efforts, in a singular configuration. */
 static int uk_hold(uk_memory *m) {

@@ -44,9 +44,10 @@ def listed(values: Iterable[object]) -> str:
     return ", ".join(map(str, values))
 
 
+BLEND_TIME = 0.5  # s
 # Defaults of the packages, and numbers that their C++ shares with Python.
 _NUMBERS = {
-    "blend_time": 0.5,  # s
+    "blend_time": BLEND_TIME,
     "ramp_time": 0.08,  # s
     "state_timeout": 0.01,  # s
     "speed_factor": 1.5,
