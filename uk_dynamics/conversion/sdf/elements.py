@@ -116,7 +116,12 @@ def _colour(visual: ET.Element) -> urdf.Numbers:
     return (*values, 1.0)[:4] if len(values) >= 3 else urdf.GREY
 
 
-_OF_DRAKE = ("weld_constraint", "ball_constraint", "linear_bushing_rpy")
+# Drake's joints without coordinates: what names their frames, and the kind in SDF's words
+_ENDS_OF_DRAKE = {
+    "weld_constraint": (("parent", "child"), "fixed"),
+    "ball_constraint": (("ball_constraint_body_A", "ball_constraint_body_B"), "ball"),
+    "linear_bushing_rpy": (("bushing_frameA", "bushing_frameC"), ""),  # by its stiffness
+}
 
 
 def local_tag(node: ET.Element) -> str:
@@ -138,18 +143,15 @@ def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Ite
 
 def is_drake_joint(node: ET.Element) -> bool:
     """Whether an element is one of them."""
-    return "}" in node.tag and local_tag(node) in _OF_DRAKE
+    return "}" in node.tag and local_tag(node) in _ENDS_OF_DRAKE
 
 
 def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) -> GraphJoint | None:
     parts = {local_tag(part): part for part in node}
+    tags, word = _ENDS_OF_DRAKE[kind]
+    ends = [(_part(parts, tag).text or "").strip() for tag in tags]
     axes: tuple[Axis, ...] = ()
-    if kind == "weld_constraint":
-        ends, word = [_frame(parts, tag) for tag in ("parent", "child")], "fixed"
-    elif kind == "ball_constraint":
-        ends, word = [_frame(parts, f"ball_constraint_body_{side}") for side in "AB"], "ball"
-    else:
-        ends = [_frame(parts, f"bushing_frame{side}") for side in "AC"]
+    if kind == "linear_bushing_rpy":
         torque, force = (
             numbers(_part(parts, f"bushing_{part}_stiffness"), 3) for part in ("torque", "force")
         )
@@ -176,10 +178,6 @@ def _part(parts: dict[str, ET.Element], tag: str) -> ET.Element:
     if tag not in parts:
         raise InputError(f"<drake:{tag}> is missing; add it")
     return parts[tag]
-
-
-def _frame(parts: dict[str, ET.Element], tag: str) -> str:
-    return (_part(parts, tag).text or "").strip()
 
 
 _OF_JOINTS = (
