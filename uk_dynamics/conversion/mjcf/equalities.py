@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Point
-from uk_dynamics.conversion.mjcf.names import Compiled, pose_of
+from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of
 from uk_dynamics.conversion.mjcf.tendons import joints_of, line_of
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.model.urdf import Pose
