@@ -134,10 +134,12 @@ class _Writer:
         drawn, extras = self.at[joint.name], self.machine.joint_extras(joint.name)
         self.axes[joint.name] = axis = add_axis(node, "axis", joint.axis)
         limit = ET.SubElement(axis, "limit")
+        motors = [motor for motor in self.machine.motors if motor.only_joint == joint.name]
+        efforts = [motor.effort_limit * abs(motor.gear) for motor in motors]
         bounds = {
             "lower": joint.lower - drawn,
             "upper": joint.upper - drawn,
-            "effort": self._effort_limit(joint),
+            "effort": min([joint.effort_limit, *efforts]),
             "velocity": joint.velocity_limit,
         }
         limits = {word: value for word, value in bounds.items() if math.isfinite(value)}
@@ -154,19 +156,13 @@ class _Writer:
         if not limits:
             axis.remove(limit)
 
-    def _effort_limit(self, joint: Joint) -> float:
-        motors = [motor for motor in self.machine.motors if motor.only_joint == joint.name]
-        limits = [motor.effort_limit * abs(motor.gear) for motor in motors]
-        return min([joint.effort_limit, *limits])
-
     def _remark(self) -> None:
         machine = self.machine
         gravity = ", ".join(f"{value:g}" for value in machine.mechanism.model.gravity)
         machine.lost("gravity", f"({gravity}) m/s²: a model has none; the world has to have it")
         if self.tiny:
-            machine.changed(
-                named("link", self.tiny), f"{_LEAST:g} kg and kg m² where SDF takes no zero"
-            )
+            reason = f"{_LEAST:g} kg and kg m² where SDF takes no zero"
+            machine.changed(named("link", self.tiny), reason)
         machine.lost_of_joints("armature", lambda extras: extras.armature)
         shown = [f"{name} {at:.6g}" for name, at in self.at.items() if abs(at) > _SHOWN]
         if shown:

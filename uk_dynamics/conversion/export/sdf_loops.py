@@ -63,11 +63,7 @@ class SdfLoops:
     """Writes them into a model that has its tree."""
 
     def __init__(
-        self,
-        machine: Machine,
-        names: SdfNames,
-        model: ET.Element,
-        axes: Mapping[str, ET.Element],
+        self, machine: Machine, names: SdfNames, model: ET.Element, axes: Mapping[str, ET.Element]
     ) -> None:
         """Take the element of a model and the axes of its joints."""
         self.machine, self.names, self.model, self.axes = machine, names, model, axes
@@ -109,8 +105,7 @@ class SdfLoops:
         if not coupling.active:
             self.machine.off(coupling.name)
         elif len(coupling.joints) > 2:
-            reason = "couples more than two joints: no counterpart"
-            self.machine.coupling_lost(coupling, reason)
+            self.machine.coupling_lost(coupling, "couples more than two joints: no counterpart")
         elif found := self.machine.mimics(coupling, self.leaders):
             (follower, k), (leader, m) = found
             self.leaders[follower] = leader

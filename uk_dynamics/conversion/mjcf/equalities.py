@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Point
-from uk_dynamics.conversion.mjcf.names import Compiled, pose_of
+from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of
 from uk_dynamics.conversion.mjcf.tendons import joints_of, line_of
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.model.urdf import Pose
@@ -25,11 +25,8 @@ def add_equalities(source: Compiled, robot: ImportedRobot) -> None:
     for index in range(source.model.neq):
         _add(source, robot, index)
     if robot.constraints:
-        robot.changed(
-            "equality constraints",
-            "are rigid here; solref and solimp, which make them soft, have no counterpart but"
-            " compliance",
-        )
+        reason = "are rigid here; solref and solimp, which make them soft, have no counterpart but"
+        robot.changed("equality constraints", f"{reason} compliance")
 
 
 def _add(source: Compiled, robot: ImportedRobot, index: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.conversion.mjcf.names import Compiled
+from uk_dynamics.conversion.mjcf.compiled import Compiled
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.model.urdf import Pose
 
