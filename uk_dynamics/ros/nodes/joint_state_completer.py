@@ -40,12 +40,11 @@ class JointStateCompleter(MechanismNode):
                 file=mechanism.spec.file,
                 place="model",
             )
-        self._names = mechanism.joint_names
         self._completion = StateCompletion(mechanism)
         encoders = self._completion.encoders
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
         self._monitor = RateMonitor()
-        self._message = JointStateMessage(self._names, "position", "velocity")
+        self._message = JointStateMessage(self.mechanism.joint_names, "position", "velocity")
         self._stamp = Time()
         self._found: JointStateEstimate | None = None
         self._failure = ""
@@ -54,7 +53,6 @@ class JointStateCompleter(MechanismNode):
         self._solve_time = 0.0
         self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
         self._structure = StructureInput(self, mechanism, self.problems, self._on_switched)
-        self._origin = self._structure.origin
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "state completion", self._report, mechanism.name)
@@ -79,7 +77,7 @@ class JointStateCompleter(MechanismNode):
             self.problems.note(MEASURED, problem, before_first=self._found is None)
         if measurements.went_back:
             self.get_logger().warning("time went back: starting again")
-            self._origin.reset()
+            self._structure.origin.reset()
             self._completion.reset()
         if measurements.complete:
             self._complete()
@@ -100,7 +98,7 @@ class JointStateCompleter(MechanismNode):
             found = completion.complete(
                 position,
                 measurements.velocity,
-                self._origin.since(self._stamp),
+                self._structure.origin.since(self._stamp),
                 self._structure.references,
             )
         except UkDynamicsError as error:
@@ -122,7 +120,7 @@ class JointStateCompleter(MechanismNode):
         log, before = self.get_logger(), self._found
         if found.usable and (before is None or not before.usable):
             count = len(self._measurements.names)
-            log.info(f"publishing {len(self._names)} joints, of which {count} are measured")
+            log.info(f"publishing {len(found.q)} joints, of which {count} are measured")
         if before is None or before.status is not found.status:
             if found.status in _ERRORS:
                 log.error(_problem(found), throttle_duration_sec=_SAID)
@@ -132,7 +130,7 @@ class JointStateCompleter(MechanismNode):
     def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
         if measurements.has_effort and not len(self._message.effort):
-            self._message = JointStateMessage(self._names, *FIELDS)
+            self._message = JointStateMessage(self.mechanism.joint_names, *FIELDS)
         message = self._message
         message.position[:] = found.q
         message.velocity[:] = found.v
@@ -145,7 +143,7 @@ class JointStateCompleter(MechanismNode):
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._completion.reset()
         self._measurements.forget()
-        self._origin.reset()
+        self._structure.origin.reset()
         self._found = None
         self._failure = self._undetermined
         response.success = True

@@ -101,7 +101,7 @@ class Parameters:
         self._node = node
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._store)
-        self.declare(declared)
+        self._declare(declared)
 
     def __getitem__(self, name: str) -> Any:
         """Current value of a parameter, of its default's type."""
@@ -109,16 +109,11 @@ class Parameters:
 
     def declare(self, parameters: Sequence[Parameter]) -> None:
         """Declare more parameters; :meth:`forget` removes them."""
-        from rclpy.exceptions import ParameterException
-
-        self._declared.update({parameter.name: parameter for parameter in parameters})
         try:
-            for given in parameters:
-                self._node.declare_parameter(given.name, given.default, given.descriptor())
-        except ParameterException as error:
+            self._declare(parameters)
+        except InputError:
             self.forget([parameter.name for parameter in parameters])
-            reason = str(error).partition("Reason: ")[2] or str(error)
-            raise InputError(reason, place=f"parameter {given.name}") from None
+            raise
 
     def forget(self, names: Sequence[str]) -> None:
         """Undeclare parameters."""
@@ -135,6 +130,17 @@ class Parameters:
     def on_change(self, name: str, listener: Callable[[], None]) -> None:
         """Call a function after each change of a live parameter."""
         self._listeners[name] = listener
+
+    def _declare(self, parameters: Sequence[Parameter]) -> None:
+        from rclpy.exceptions import ParameterException
+
+        self._declared.update({parameter.name: parameter for parameter in parameters})
+        try:
+            for given in parameters:
+                self._node.declare_parameter(given.name, given.default, given.descriptor())
+        except ParameterException as error:
+            reason = str(error).partition("Reason: ")[2] or str(error)
+            raise InputError(reason, place=f"parameter {given.name}") from None
 
     def _check(self, changes: Sequence[RosParameter]) -> Any:
         from rcl_interfaces.msg import SetParametersResult
