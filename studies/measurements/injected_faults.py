@@ -44,11 +44,11 @@ class Injection:
 
 
 def _kill(name: str) -> Callable[[FaultBench], None]:
-    return lambda bench: bench.processes.kill(name)
+    return lambda bench: bench.processes[name].kill()
 
 
 def _freeze(name: str) -> Callable[[FaultBench], None]:
-    return lambda bench: bench.processes.signal(name, signal.SIGSTOP)
+    return lambda bench: bench.processes[name].send_signal(signal.SIGSTOP)
 
 
 def _tell(fault: Callable[[], Fault]) -> Callable[[FaultBench], None]:
@@ -225,7 +225,7 @@ def try_out(bench: FaultBench, name: str, slack: float) -> Outcome:
         problem, stopped = f"{error}; {bench.cause or 'no problem is told'}", math.nan
     if name == "controller frozen":
         bench.wait(STOP_TIME)
-        bench.processes.signal("servo_controller", signal.SIGCONT)
+        bench.processes["servo_controller"].send_signal(signal.SIGCONT)
         problem = problem or _after_the_freeze(bench)
     if injection.dead:
         bench.active = bench.active and injection.dead != "servo_controller"

@@ -101,7 +101,7 @@ def _listen(
             report = {key: float(values[key]) for key in ("rate", "period_error_p99")}
             report["missed_ticks"] = float(values["missed_ticks"])
             report["real_time_factor"] = float(values.get("real_time_factor", "nan"))
-            report["cpu"] = _processor_time(processes.pid(node))
+            report["cpu"] = _processor_time(processes[node].pid)
             report["at"] = time.monotonic()
             reports[node].append(report)
 

@@ -125,7 +125,7 @@ def _rounds(
                 seen |= {"painted": count / elapsed, "work": worked / max(count, 1)}
                 measured["with a viewer and a browser"].append(seen)
             measured["with a viewer, no browser"].append(rates.during(arguments.phase))
-            processes.kill("viewer")
+            processes["viewer"].kill()
         chromium.close()
     return measured
 

@@ -22,26 +22,3 @@ from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import check_new, write_files
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
-
-__all__ = [
-    "FORMATS",
-    "KINDS_OF",
-    "Export",
-    "Format",
-    "Import",
-    "Remark",
-    "check_new",
-    "controller_package",
-    "controllers",
-    "derivative_check",
-    "effort_check",
-    "effort_files",
-    "export_mechanism",
-    "hardware_block",
-    "import_file",
-    "servo_check",
-    "servo_files",
-    "state_check",
-    "transmission_package",
-    "write_files",
-]

@@ -180,26 +180,16 @@ def derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> di
 
 
 def _program(
-    kind: str,
-    mechanism: ResolvedMechanism,
-    identifier: str,
-    answer: Callable[[Trial], _Answers | None],
-    words: Mapping[str, str] | None = None,
-    given: Mapping[str, Callable[[State], Array]] | None = None,
+    kind: str,  # of the template
+    mechanism: ResolvedMechanism,  # what was exported
+    identifier: str,  # prefix of the exported files
+    answer: Callable[[Trial], _Answers | None],  # of the reference
+    words: Mapping[str, str] | None = None,  # more of the template
+    given: Mapping[str, Callable[[State], Array]] | None = None,  # with the state, by name
     *,
-    batch: bool = False,
+    batch: bool = False,  # whether there is a file for many states
 ) -> dict[str, str]:
-    """A program by its name; empty where the reference has no answer.
-
-    Args:
-        kind: Of the template.
-        mechanism: What was exported.
-        identifier: Prefix of the exported files.
-        answer: Of the reference.
-        words: More of the template.
-        given: What the state has to be completed with, by name.
-        batch: Whether there is a file for many states.
-    """
+    """A program by its name; empty where the reference has no answer."""
     rows: dict[str, list[Array]] = {}
     reference = InterpretedDynamics(mechanism)
     m = len(mechanism.constraints)

@@ -296,9 +296,8 @@ class Graph:
         elif joint.kind == "ball":
             self.robot.add_ball(whole)
         elif len(axes) == 1:
-            self.robot.joints.append(
-                replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
-            )
+            single = replace(axes[0], parent=whole.parent, child=whole.child, pose=whole.pose)
+            self.robot.joints.append(single)
             self._begin(joint)
         else:
             self.robot.add_chain(whole, axes[::-1] if branch.reversed else axes)

@@ -215,13 +215,15 @@ def controllers(
     """
     driven = [joint.name for joint in hardware_joints(mechanism) if joint.driven]
     base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
+
+    def broadcaster(topic: str) -> dict[str, object]:
+        renamed = ["--ros-args", "-r", f"joint_states:={topic}"]
+        return {"type": CONTROLLER_TYPES[BROADCASTER], "node_options_args": renamed}
+
     manager = {
         "update_rate": rate * updates,
-        BROADCASTER: {
-            "type": CONTROLLER_TYPES[BROADCASTER],
-            # joint_states itself has all joints and is published by joint_state_completer
-            "node_options_args": ["--ros-args", "-r", f"joint_states:={MEASURED_STATES}"],
-        },
+        # joint_states itself has all joints and is published by joint_state_completer
+        BROADCASTER: broadcaster(MEASURED_STATES),
         EFFORT_CONTROLLER: {"type": effort_type},
     }
     parameters = {
@@ -231,10 +233,7 @@ def controllers(
         },
     }
     if updates > 1:
-        manager[UPDATE_BROADCASTER] = {
-            "type": CONTROLLER_TYPES[BROADCASTER],
-            "node_options_args": ["--ros-args", "-r", f"joint_states:={UPDATE_STATES}"],
-        }
+        manager[UPDATE_BROADCASTER] = broadcaster(UPDATE_STATES)
         parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
     return _ON_ZEROING + text if effort_type == ZEROING_CONTROLLER else text

@@ -33,8 +33,7 @@ class Curves:
         self, server: ViserServer, mechanism: Mechanism, loops: tuple[str, ...], tasks: bool
     ) -> None:
         """Prepare; nothing is plotted until something is chosen."""
-        self._gui, self._loops = server.gui, loops
-        self._mechanism = mechanism
+        self._gui, self._loops, self._mechanism = server.gui, loops, mechanism
         are_lengths, model = lengths(mechanism.model), mechanism.model
         driven = np.any(mechanism.actuators.matrix != 0.0, axis=1)
         joints = [n for n in model.joint_names if len(model.position_names) == len(are_lengths)]

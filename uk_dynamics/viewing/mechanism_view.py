@@ -21,8 +21,7 @@ from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, status_line
 from uk_dynamics.viewing.panel import Panel
-from uk_dynamics.viewing.poser import Poser
-from uk_dynamics.viewing.scene.link_shapes import JointLabels, LinkShapes
+from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.overlay import Overlay, mark_colours
 from uk_dynamics.viewing.scene.stage import Corners, Stage, stage
@@ -67,16 +66,9 @@ class MechanismView:
         with server.atomic():
             self._shapes = LinkShapes(server, model, look, room.size)
             self._overlay = Overlay(server, room.size, mark_colours(machine))
+            curves = Curves(server, mechanism, loops, bool(tasks and tasks.row_names))
             self._panel = Panel(
-                server,
-                source,
-                Poser(mechanism),
-                model,
-                self._overlay,
-                JointLabels(server, model),
-                Curves(server, mechanism, loops, bool(tasks and tasks.row_names)),
-                self._points,
-                room.size,
+                server, source, mechanism, self._overlay, curves, self._points, room.size
             )
         self.problems = tuple(self._shapes.problems)  # what cannot be shown, one line each
         self._set_stage(room)

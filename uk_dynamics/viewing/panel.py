@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.model import RobotModel
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
@@ -69,10 +69,8 @@ class Panel:
         self,
         server: ViserServer,
         source: Source,
-        poser: Poser,
-        model: RobotModel,
+        mechanism: Mechanism,
         overlay: Overlay,
-        labels: JointLabels,
         curves: Curves,
         points: Callable[[], Array],  # to be in the picture, (n, 3), in m
         size: float,  # of the scene, in m
@@ -82,9 +80,8 @@ class Panel:
         self.units = remembered()  # of all numbers
         self._server = server
         self._loop = server.get_event_loop()
-        self._poser, self._curves, self._points = poser, curves, points
-        self._are_lengths = lengths(model)
-        self._size = size
+        self._poser, self._curves, self._points = Poser(mechanism), curves, points
+        self._are_lengths, self._size = lengths(mechanism.model), size
         self.dragged = ""  # link that has a handle to be dragged by; empty: none
         self._handle: Any = None
         self._in_hand = False
@@ -108,14 +105,14 @@ class Panel:
         self._sliders: dict[str, Any] = {}
         self._pose: Any = None
         if source.can_pose:
-            self._add_posing(model.link_names)
+            self._add_posing(mechanism.model.link_names)
         with gui.add_folder("Numbers"):
             self.machine = gui.add_html("")  # HTML of what a user asks about
         self._plots = gui.add_folder("Plot", expand_by_default=False)
         with self._plots:
             gui.add_dropdown("quantity", curves.choices).on_update(self._on_quantity)
         with gui.add_folder("Show", expand_by_default=False):
-            self._add_show(overlay, labels)
+            self._add_show(overlay, JointLabels(server, mechanism.model))
         with gui.add_folder("Solver", expand_by_default=False):
             self.solver = gui.add_html("")  # HTML of what the solver says, folded
         server.on_client_connect(self._on_client)

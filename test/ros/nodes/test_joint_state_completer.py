@@ -61,7 +61,7 @@ def test_sources_are_put_together_and_the_older_is_carried_to_the_newer() -> Non
     both = measurements()
     assert read(both, ["a", "other"], [1.0, 9.0], [2.0, 9.0], [7.0, 9.0], stamp=MS) == ""
     assert not both.complete
-    assert both.unused == ("other",)
+    assert both.index.unknown == ("other",)
     assert read(both, ["b"], [3.0], [4.0], stamp=3 * MS) == ""
     assert both.complete
     position, stamp, problem = both.take(0.5)

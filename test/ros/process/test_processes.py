@@ -261,7 +261,7 @@ def test_a_node_that_does_not_end_says_where_it_stands(tmp_path: Path) -> None:
     with NodeProcesses(tmp_path) as processes:
         processes.start(node, {"mechanism": "five_bar"})
         wait_until(lambda: "waiting for" in processes.last_lines(node), "the start")
-        processes.signal(node, signal.SIGSTOP)
+        processes[node].send_signal(signal.SIGSTOP)
         with pytest.raises(TimeoutError, match=r"command_watchdog:(.|\n)* in run_node\n"):
             processes.stop(patience=0.2)
         assert processes.stop() == {node: -signal.SIGABRT}

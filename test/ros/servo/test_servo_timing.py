@@ -47,8 +47,6 @@ def test_durations_beyond_the_bins_are_counted() -> None:
         histogram.add(duration)
     assert histogram.report()["max"] == 100.0
     assert histogram.report()["p50"] == 1e-6
-    histogram.clear()
-    assert not histogram.report()
 
 
 def test_stamps_tell_missed_periods_and_another_rate() -> None:
@@ -70,9 +68,6 @@ def test_stamps_tell_missed_periods_and_another_rate() -> None:
         monitor.tick(10**9 + k * 2_000_000 + 100_000 * (k % 2))  # some jitter
     seen = said()
     assert (seen.values["missed_periods"], seen.problems) == ("2", [])
-    monitor.restart()
-    monitor.tick(0)
-    assert said().values["missed_periods"] == "0"
 
 
 def test_garbage_is_collected_when_there_is_time() -> None:

@@ -30,7 +30,6 @@ from support.bad_messages import (
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.ros.topics.messages import (
     EffortReader,
-    EffortsMessage,
     StateReader,
 )
 
@@ -74,7 +73,7 @@ def test_state_arrives_by_name_in_any_order_among_other_joints(
     np.testing.assert_array_equal(reader.q, values[:4])
     np.testing.assert_array_equal(reader.v, values[:4] + 10.0)
     np.testing.assert_array_equal(reader.effort, values[:4] + 20.0 if efforts else np.zeros(4))
-    assert set(reader.unknown) == {"gripper", "camera"}
+    assert set(reader.index.unknown) == {"gripper", "camera"}
 
 
 def test_numbers_of_joints_that_are_not_wanted_do_not_matter() -> None:
@@ -111,14 +110,7 @@ def test_joint_command_becomes_the_efforts_that_make_it(geared: float, between: 
     np.testing.assert_allclose(reader.efforts, [geared, between], atol=1e-11, rtol=0)
 
 
-def test_message_that_is_sent_again_shares_the_memory_of_its_arrays() -> None:
-    efforts = EffortsMessage(2)
-    efforts.efforts[:] = (6.0, 7.0)
-    assert list(efforts.message.data) == [6.0, 7.0]
-
-
 def test_mechanism_without_motors_or_rows_has_empty_messages() -> None:
-    assert len(EffortsMessage(0).message.data) == 0
     none = Actuators((), np.zeros((4, 0)), np.zeros((1, 0)))
     reader = EffortReader(none, JOINTS)
     assert reader.read_array(Float64MultiArray()) == ""

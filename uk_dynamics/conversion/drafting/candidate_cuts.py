@@ -63,14 +63,14 @@ def candidate_cuts(model: RobotModel, q: Array) -> tuple[CandidateCut, ...]:
         return all(partner.get(a, b) == b for a, b in _both_ways(pair))
 
     closed = [pair for pair in coincident_frames(model, q) if meant(pair)]
-    known = {frozenset((pair.parent, pair.child)) for pair in closed}
+    known = {ends for pair in closed for ends in _both_ways(pair)}
     near = [
         pair
         for pair in coincident_frames(model, q, within=NEAR)
-        if pair.marked and meant(pair) and frozenset((pair.parent, pair.child)) not in known
+        if pair.marked and meant(pair) and (pair.parent, pair.child) not in known
     ]
-    known |= {frozenset((pair.parent, pair.child)) for pair in near}
-    alike = [pair for pair in alike if frozenset((pair.parent, pair.child)) not in known]
+    known |= {ends for pair in near for ends in _both_ways(pair)}
+    alike = [pair for pair in alike if (pair.parent, pair.child) not in known]
     cuts: list[CandidateCut] = []
     for pair in (*closed, *near, *alike):
         name = identifier(_name(model, pair), [cut.name for cut in cuts])

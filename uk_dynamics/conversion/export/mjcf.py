@@ -49,9 +49,8 @@ class _Writer:
         self.machine = machine
         self.at = machine.at
         self.root = ET.Element("mujoco", model=machine.mechanism.name)
-        ET.SubElement(
-            self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false"
-        )
+        how = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false"}
+        ET.SubElement(self.root, "compiler", how)
         gravity = numbers(machine.mechanism.model.gravity)
         option = ET.SubElement(self.root, "option", gravity=gravity)
         ET.SubElement(option, "flag", contact="disable")
@@ -60,10 +59,8 @@ class _Writer:
         default = ET.SubElement(self.root, "default")
         ET.SubElement(default, "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
-        world = ET.SubElement(self.root, "worldbody")
-        self.bodies = {WORLD: world}
-        self.tiny: list[str] = []
-        self.unread: list[str] = []
+        self.bodies = {WORLD: ET.SubElement(self.root, "worldbody")}
+        self.tiny, self.unread = list[str](), list[str]()
 
     def write(self) -> ET.Element:
         machine = self.machine
@@ -74,9 +71,8 @@ class _Writer:
         found, couplings = closures(machine, KINDS, weld_held=False)
         Couplings(machine, self.bodies, self.root).add(found, couplings)
         if self.tiny:
-            machine.changed(
-                named("link", self.tiny), f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
-            )
+            reason = f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
+            machine.changed(named("link", self.tiny), reason)
         if self.unread:
             reason = "not drawn; MuJoCo reads STL, OBJ and MSH"
             machine.lost(named("mesh", list(dict.fromkeys(self.unread))), reason)

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.conversion.mjcf.equalities import add_equalities
-from uk_dynamics.conversion.mjcf.missing_files import without_missing_files
-from uk_dynamics.conversion.mjcf.names import Compiled, pose_of
-from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
+from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of, without_missing_files
+from uk_dynamics.conversion.mjcf.couplings import add_actuators, add_equalities, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
 
@@ -49,10 +47,8 @@ def add_remarks(source: Compiled, robot: ImportedRobot) -> None:
             robot.lost(f"option {medium}", "forces of a fluid have no counterpart")
     limited = [source.joint(j) for j in range(model.njnt) if model.jnt_limited[j]]
     if limited:
-        robot.changed(
-            f"limits of {', '.join(limited)}",
-            "are reported here, not enforced, unless joints: {NAME: {stop: ...}} is given",
-        )
+        reason = "are reported here, not enforced, unless joints: {NAME: {stop: ...}} is given"
+        robot.changed(f"limits of {', '.join(limited)}", reason)
 
 
 _LEAST = 1e-12  # of a spring or inertia: nothing
@@ -62,10 +58,8 @@ _LARGEST = 1e12  # in SI units: products of such numbers are still numbers
 def read_mjcf(path: Path) -> ImportedRobot:
     """Take the model of an MJCF file."""
     if importlib.util.find_spec("mujoco") is None:
-        raise InputError(
-            'MJCF is read by MuJoCo, which is not installed; pip install "uk_dynamics[mjcf]"',
-            file=path.name,
-        )
+        problem = "MJCF is read by MuJoCo, which is not installed"
+        raise InputError(f'{problem}; pip install "uk_dynamics[mjcf]"', file=path.name)
     mujoco: Any = importlib.import_module("mujoco")
     try:
         model, losses = without_missing_files(mujoco, path)
@@ -168,13 +162,11 @@ class _Reader:
     def _free(self, body: int, name: str, joint: int, floating: int | None) -> None:
         start = self.model.qpos0[self.model.jnt_qposadr[joint] :]
         place = pose_of(start[:3], start[3:7])
-        quaternion = np.array([*start[4:7], start[3]])
-        if body == floating:
-            self.robot.place_root("root", place, quaternion)
-            return
-        joint_name = self.source.joint(joint)
-        self.robot.joints.append(urdf.Joint(joint_name, "floating", urdf.WORLD, name))
-        self.robot.place_root(joint_name, place, quaternion)
+        root = "root"
+        if body != floating:
+            root = self.source.joint(joint)
+            self.robot.joints.append(urdf.Joint(root, "floating", urdf.WORLD, name))
+        self.robot.place_root(root, place, np.array([*start[4:7], start[3]]))
 
     def _series(self, name: str, parent: str, place: urdf.Pose, joints: list[int]) -> urdf.Pose:
         """The joints of one body, which act one after the other; each has its own anchor.
@@ -202,9 +194,8 @@ class _Reader:
             extras = [model.dof_damping[dof], model.dof_armature[dof], model.jnt_stiffness[joint]]
             extras += [model.dof_frictionloss[dof], float(model.jnt_limited[joint])]
             if any(extras):
-                self.robot.lost(
-                    f"joint {name}", "limits, spring, damping, friction, armature of a ball joint"
-                )
+                reason = "limits, spring, damping, friction, armature of a ball joint"
+                self.robot.lost(f"joint {name}", reason)
             return
         slides = model.jnt_type[joint] == kinds.mjJNT_SLIDE
         axis = np.array(model.jnt_axis[joint])
@@ -217,21 +208,11 @@ class _Reader:
         effort = math.inf
         if model.jnt_actfrclimited[joint]:
             effort = float(np.abs(model.jnt_actfrcrange[joint]).min()) or math.inf
-        self.robot.joints.append(
-            urdf.Joint(
-                name,
-                "prismatic" if slides else "revolute",
-                parent,
-                child,
-                urdf.compose(pose, back) if zero else pose,
-                axis,
-                lower,
-                upper,
-                effort_limit=effort,
-                damping=float(model.dof_damping[dof]),
-                friction=float(model.dof_frictionloss[dof]),
-            )
-        )
+        kind: urdf.JointType = "prismatic" if slides else "revolute"
+        placed = urdf.compose(pose, back) if zero else pose
+        read = urdf.Joint(name, kind, parent, child, placed, axis, lower, upper, effort)
+        damping, friction = float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])
+        self.robot.joints.append(replace(read, damping=damping, friction=friction))
         if zero:
             self.robot.initial_guess[name] = zero
         data: Data = {}

@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.graph import Graph, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, quaternion
-from uk_dynamics.conversion.sdf.frames import Frames, is_true, numbers
-from uk_dynamics.conversion.sdf.joints import drake_joints, is_drake_joint, read_joint
-from uk_dynamics.conversion.sdf.links import read_link, read_visuals
+from uk_dynamics.conversion.sdf.elements import (
+    drake_joints,
+    is_drake_joint,
+    read_joint,
+    read_link,
+    read_visuals,
+)
+from uk_dynamics.conversion.sdf.frames import MODEL, Frames, is_true, numbers
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import WORLD, Link, Pose, Visual, compose
 
 _REFERENCES = ("relative_to", "attached_to", "expressed_in")  # attributes that name frames
 _ENDS = ("parent", "child", "gearbox_reference_body")
-_OWN = "__model__"
 
 
 def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element | None, set[str]]:
@@ -46,11 +50,7 @@ def joined_models(root: ET.Element, *, axes_in_model: bool) -> tuple[ET.Element 
     for joint in joints:
         added = copy.deepcopy(joint)
         for node in added.iter():
-            if node.tag in _ENDS:
-                node.text = (node.text or "").strip().replace("::", "_")
-            for key in _REFERENCES:
-                if key in node.attrib:
-                    node.set(key, node.get(key, "").replace("::", "_"))
+            _rename(node, lambda name: name.replace("::", "_"))
         whole.append(added)
     return whole, joined
 
@@ -60,7 +60,7 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     placed = Frames(model).placed
     parts = [copy.deepcopy(node) for node in model if node.tag in ("link", "joint", "frame")]
     own = {node.get("name", ""): f"{name}_{node.get('name', '')}" for node in parts}
-    own |= {"": name, _OWN: name}
+    own |= {"": name, MODEL: name}
     first = next((own[n.get("name", "")] for n in model.iterfind("link")), name)
     carrier = own.get(model.get("canonical_link", ""), name)
     carrier = first if carrier == name else carrier
@@ -69,14 +69,19 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     for node in parts:
         node.set("name", own[node.get("name", "")])
         if node.tag == "frame" and not node.get("attached_to"):
-            node.set("attached_to", _OWN)
+            node.set("attached_to", MODEL)
         pose = node.find("pose")
         if pose is None and node.tag != "joint":
             pose = ET.SubElement(node, "pose")
         if pose is not None and not (pose.get("relative_to") or node.tag == "joint"):
             pose.set("relative_to", own.get(node.get("attached_to", ""), name))
+        for axis in node.iter():
+            in_model = axes_in_model or is_true(axis.findtext("use_parent_model_frame"))
+            if in_model and axis.tag in ("axis", "axis2"):
+                for xyz in axis.iterfind("xyz"):
+                    xyz.set("expressed_in", MODEL)
         for inner in node.iter():
-            _rename(inner, own, axes_in_model=axes_in_model)
+            _rename(inner, lambda said: own.get(said, said))
         whole.append(node)
     if is_true(model.findtext("static")):
         weld = ET.SubElement(whole, "joint", name=f"{name}_static", type="fixed")
@@ -84,23 +89,17 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
         ET.SubElement(weld, "child").text = first
 
 
-def _rename(node: ET.Element, own: Mapping[str, str], *, axes_in_model: bool) -> None:
+def _rename(node: ET.Element, new: Callable[[str], str]) -> None:
+    """Call frames and joints that an element names otherwise."""
     if node.tag in _ENDS:
-        said = (node.text or "").strip()
-        node.text = own.get(said, said)
-    if node.tag == "mimic" and node.get("joint"):
-        node.set("joint", own.get(node.get("joint", ""), node.get("joint", "")))
-    if node.tag in ("axis", "axis2"):
-        xyz = node.find("xyz")
-        if xyz is not None and (axes_in_model or is_true(node.findtext("use_parent_model_frame"))):
-            xyz.set("expressed_in", own[""])
-    for key in _REFERENCES:
+        node.text = new((node.text or "").strip())
+    for key in (*_REFERENCES, *["joint"] * (node.tag == "mimic")):
         if node.get(key):
-            node.set(key, own.get(node.get(key, ""), node.get(key, "")))
+            node.set(key, new(node.get(key, "")))
 
 
 def _pose(pose: Pose) -> ET.Element:
-    node = ET.Element("pose", rotation_format="quat_xyzw", relative_to=_OWN)
+    node = ET.Element("pose", rotation_format="quat_xyzw", relative_to=MODEL)
     numbers = [*pose.translation.tolist(), *quaternion(pose.rotation)]
     node.text = " ".join(repr(float(x)) for x in numbers)
     return node

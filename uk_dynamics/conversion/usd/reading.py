@@ -39,11 +39,12 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
     physics = usd_module("UsdPhysics")
     name, frame = scene.name(prim), scene.frame(prim)
     api = physics.MassAPI(prim)
-    applied = prim.HasAPI(physics.MassAPI)
-    mass = float(api.GetMassAttr().Get()) if applied else 0.0
-    moments = np.array(api.GetDiagonalInertiaAttr().Get() if applied else (0.0,) * 3, dtype=float)
-    center = np.array(api.GetCenterOfMassAttr().Get() if applied else (-math.inf,) * 3, dtype=float)
-    turned = rotation_of(api.GetPrincipalAxesAttr().Get()) if applied else np.eye(3)
+    mass, moments, center, turned = 0.0, np.zeros(3), np.full(3, -math.inf), np.eye(3)
+    if prim.HasAPI(physics.MassAPI):
+        mass = float(api.GetMassAttr().Get())
+        moments = np.array(api.GetDiagonalInertiaAttr().Get(), dtype=float)
+        center = np.array(api.GetCenterOfMassAttr().Get(), dtype=float)
+        turned = rotation_of(api.GetPrincipalAxesAttr().Get())
     given = bool(moments.any())
     if mass <= 0.0 or not given or not np.isfinite(center).all():
         found = _of_colliders(scene, prim, robot)
@@ -81,9 +82,7 @@ def _of_colliders(
             missing.append(scene.name(shape))
             return found
         volume, moments = _of_unit_density(sizes)
-        here = seen_from(scene.frame(prim), scene.frame(shape).pose)
-        if isinstance(sizes, urdf.Cylinder):
-            here = urdf.compose(here, Pose(rotation=_along(shape)))
+        here = _pose(scene, prim, shape, sizes)
         unit = scene.meter
         found.volume = volume / unit**3
         found.inertia = geometry.Matrix3f(*np.diag(moments / unit**5).ravel().tolist())
@@ -110,9 +109,7 @@ def _of_colliders(
 def read_visuals(scene: Scene, prim: Any, robot: ImportedRobot) -> list[urdf.Visual]:
     """The simple shapes below a body, in its frame."""
     found = []
-    usd = usd_module("Usd")
-    walk = iter(usd.PrimRange(prim))
-    own = scene.frame(prim)
+    walk = iter(usd_module("Usd").PrimRange(prim))
     for part in walk:
         if part != prim and part.HasAPI(usd_module("UsdPhysics").RigidBodyAPI):
             walk.PruneChildren()
@@ -122,9 +119,7 @@ def read_visuals(scene: Scene, prim: Any, robot: ImportedRobot) -> list[urdf.Vis
         shape = _shape(scene, part)
         if shape is None:
             continue
-        pose = seen_from(own, scene.frame(part).pose)
-        if isinstance(shape, urdf.Cylinder):
-            pose = urdf.compose(pose, Pose(rotation=_along(part)))
+        pose = _pose(scene, prim, part, shape)
         found.append(urdf.Visual(scene.name(prim), pose, shape, urdf.GREY))
     return found
 
@@ -164,10 +159,13 @@ def _of_unit_density(shape: urdf.Shape) -> tuple[float, Any]:
     return volume, np.array([across, across, 0.5 * volume * shape.radius**2])
 
 
-def _along(prim: Any) -> urdf.Array:
-    """A rotation that takes z to the axis of a cylinder."""
-    axis = np.eye(3)[axis_of(prim, "axis")]
-    return urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)
+def _pose(scene: Scene, prim: Any, part: Any, shape: urdf.Shape) -> Pose:
+    """Of a shape below a prim, in its frame; cylinders of URDF are about z."""
+    pose = seen_from(scene.frame(prim), scene.frame(part).pose)
+    if not isinstance(shape, urdf.Cylinder):
+        return pose
+    axis = np.eye(3)[axis_of(part, "axis")]
+    return urdf.compose(pose, Pose(rotation=urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)))
 
 
 def ignored(prim: Any) -> Iterator[tuple[str, str]]:
@@ -177,12 +175,10 @@ def ignored(prim: Any) -> Iterator[tuple[str, str]]:
         ("physxRigidBody:linearDamping", "no damping against the world"),
         ("physxRigidBody:angularDamping", "no damping against the world"),
     ):
-        attribute = prim.GetAttribute(key)
-        if attribute and attribute.Get():
+        if (attribute := prim.GetAttribute(key)) and attribute.Get():
             yield key, reason
     for key in ("physics:velocity", "physics:linearVelocity", "physics:angularVelocity"):
-        attribute = prim.GetAttribute(key)
-        if attribute and attribute.Get() and any(attribute.Get()):
+        if (attribute := prim.GetAttribute(key)) and any(attribute.Get() or ()):
             yield key, "a start is given to simulate"
 
 
@@ -229,9 +225,8 @@ class _Reader:
         found = [joint for prim in prims if (joint := reader.read(prim)) is not None]
         places = {name: scene.frame(prim).pose for name, prim in self.prims.items()}
         Graph(robot, found, (), places, self._first(everything), self._link, fixed).build()
-        names = {scene.name(prim) for prim in prims}
         for prim in prims:
-            self._mimic(prim, names)
+            self._mimic(prim)
         self._remarks(everything)
         return robot
 
@@ -262,7 +257,7 @@ class _Reader:
                         return name
         return next(iter(self.prims))
 
-    def _mimic(self, prim: Any, names: set[str]) -> None:
+    def _mimic(self, prim: Any) -> None:
         """PhysX: position + gearing · position of the reference + offset = 0."""
         for schema in prim.GetAppliedSchemas():
             kind, _, instance = schema.partition(":")
@@ -279,11 +274,8 @@ class _Reader:
                 self.robot.lost(f"mimic of {name}", f'follows "{other}": not a joint of the tree')
                 continue
             unit = math.pi / 180.0 if instance.startswith("rot") else self.scene.meter
-            data: Data = {
-                "type": "joint_coupling",
-                "joints": {name: 1.0, other: float(gearing)},
-                "offset": -unit * float(offset),
-            }
+            data: Data = {"type": "joint_coupling", "joints": {name: 1.0, other: float(gearing)}}
+            data["offset"] = -unit * float(offset)
             self.robot.add_constraint(f"{name}_mimic", data)
 
     def _remarks(self, everything: list[Any]) -> None:

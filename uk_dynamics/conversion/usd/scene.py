@@ -29,9 +29,8 @@ def usd_module(name: str) -> Any:
         InputError: It is not installed.
     """
     if importlib.util.find_spec("pxr") is None:
-        raise InputError(
-            'USD is read by usd-core, which is not installed; pip install "uk_dynamics[usd]"'
-        )
+        problem = "USD is read by usd-core, which is not installed"
+        raise InputError(f'{problem}; pip install "uk_dynamics[usd]"')
     return importlib.import_module(f"pxr.{name}")
 
 
@@ -66,10 +65,8 @@ class Scene:
         self.kilogram = float(physics.GetStageKilogramsPerUnit(self.stage))
         for unit, name in ((self.meter, "metersPerUnit"), (self.kilogram, "kilogramsPerUnit")):
             if not _SMALLEST_UNIT <= unit <= 1.0 / _SMALLEST_UNIT:
-                raise InputError(
-                    f"expected {_SMALLEST_UNIT:g} to {1.0 / _SMALLEST_UNIT:g}, found {unit:g}",
-                    place=name,
-                )
+                valid = f"{_SMALLEST_UNIT:g} to {1.0 / _SMALLEST_UNIT:g}"
+                raise InputError(f"expected {valid}, found {unit:g}", place=name)
         up = str(geometry.GetStageUpAxis(self.stage))
         self.turned = Pose(rotation=_Z_UP) if up == "Y" else Pose()
         self._cache = geometry.XformCache()
@@ -94,8 +91,8 @@ class Scene:
             axes, scale = -axes, -scale
         if np.abs(axes.T @ axes - np.eye(3)).max() > _SHEAR:
             raise InputError("is sheared: it is scaled unevenly and turned; apply the scale")
-        rotation = _nearest(axes)
-        place = compose(self.turned, Pose(self.meter * matrix[:3, 3], rotation))
+        u, _, vt = np.linalg.svd(axes)  # the nearest rotation
+        place = compose(self.turned, Pose(self.meter * matrix[:3, 3], u @ vt))
         return Frame(place, self.meter * scale)
 
     def name(self, prim: Any) -> str:
@@ -153,9 +150,3 @@ def rotation_of(quaternion: Any) -> Array:
 def seen_from(frame: Frame, place: Pose) -> Pose:
     """A place of the world in the frame of a prim."""
     return compose(inverse(frame.pose), place)
-
-
-def _nearest(axes: Array) -> Array:
-    u, _, vt = np.linalg.svd(axes)
-    rotation: Array = u @ vt
-    return rotation

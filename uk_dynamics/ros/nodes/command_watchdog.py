@@ -23,7 +23,6 @@ from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageP
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters, command_topic
 from uk_dynamics.ros.servo.command_authority import LOOK_PERIOD, CommandTakeover, Heartbeat, Phase
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
-from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 
 _SETTLED = 0.2  # s for which the controller has been connected
@@ -51,7 +50,7 @@ class CommandWatchdog(Node):
         if self._settings["command_mode"] == JOINT_STATE:
             self._zero = JointState(name=list(self._driven), effort=[0.0] * len(self._driven))
         else:
-            self._zero = EffortsMessage(len(spec.actuators)).message
+            self._zero = Float64MultiArray(data=[0.0] * len(spec.actuators))
         topic = command_topic(self._settings)
         self._publisher = self.create_publisher(type(self._zero), topic, COMMAND_QOS)
         self._switch = self._make_switch()

@@ -8,47 +8,38 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.node import Node
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.motion import MotionReport
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    RateMonitor,
-    Report,
-)
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
-from uk_dynamics.ros.process.mechanism_source import load_mechanism, make_dynamics, selection
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
+from uk_dynamics.ros.parameters.parameter import commanded_efforts
+from uk_dynamics.ros.process.mechanism_source import MechanismNode, make_dynamics, selection
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import StateInput
 
 
-class ForwardDynamics(Node):
+class ForwardDynamics(MechanismNode):
     """Solves the fundamental equation at every state of ``joint_states``."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("forward_dynamics", **options)
-        self._settings = Parameters(self, TABLES["forward_dynamics"])
-        self._mechanism = load_mechanism(self, self._settings)
-        self._dynamics = make_dynamics(self._mechanism, selection(self, self._settings))
-        self._topics = DynamicsTopics(self, self._mechanism)
-        self._problems = MessageProblems(self)
+        self._dynamics = make_dynamics(self.mechanism, selection(self, self.settings))
+        self._topics = DynamicsTopics(self, self.mechanism)
         self._monitor = RateMonitor()
-        self._motion = MotionReport(self._mechanism, self._dynamics, self._settings)
+        self._motion = MotionReport(self.mechanism, self._dynamics, self.settings)
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
         self._states = StateInput(
             self,
-            self._mechanism,
-            self._problems,
+            self.mechanism,
+            self.problems,
             self._on_state,
-            command_topic=commanded_efforts(self._settings),
+            command_topic=commanded_efforts(self.settings),
         )
-        DiagnosticsPublisher(self, "dynamics", self._report, self._mechanism.name)
+        DiagnosticsPublisher(self, "dynamics", self._report, self.mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:
         state = self._states.state
@@ -68,8 +59,8 @@ class ForwardDynamics(Node):
 
     def _report(self, report: Report) -> None:
         report.update(self._monitor.report())
-        self._states.report(report, self._settings["state_timeout"])
-        self._problems.report(report)
+        self._states.report(report, self.settings["state_timeout"])
+        self.problems.report(report)
         if self._failure:
             report.error(self._failure)
         elif self._state is not None and self._solution is not None:

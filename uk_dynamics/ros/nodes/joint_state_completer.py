@@ -9,21 +9,14 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    RateMonitor,
-    Report,
-)
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
-from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
+from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
@@ -35,26 +28,23 @@ _ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
 _SAID = 1.0  # s between two lines about a problem
 
 
-class JointStateCompleter(Node):
+class JointStateCompleter(MechanismNode):
     """Publishes complete ``joint_states`` whenever all measured joints have new values."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("joint_state_completer", **options)
-        self._settings = Parameters(self, TABLES["joint_state_completer"])
-        mechanism = load_mechanism(self, self._settings)
+        mechanism = self.mechanism
         if not mechanism.model.is_euclidean:
             raise InputError(
                 "joint_states cannot hold a floating or planar joint; use single joints instead",
                 file=mechanism.spec.file,
                 place="model",
             )
-        self._names = mechanism.joint_names
         self._completion = StateCompletion(mechanism)
         encoders = self._completion.encoders
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
-        self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
-        self._message = JointStateMessage(self._names, "position", "velocity")
+        self._message = JointStateMessage(self.mechanism.joint_names, "position", "velocity")
         self._stamp = Time()
         self._found: JointStateEstimate | None = None
         self._failure = ""
@@ -62,8 +52,7 @@ class JointStateCompleter(Node):
         self._jumps = 0
         self._solve_time = 0.0
         self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
-        self._structure = StructureInput(self, mechanism, self._problems, self._on_switched)
-        self._origin = self._structure.origin
+        self._structure = StructureInput(self, mechanism, self.problems, self._on_switched)
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "state completion", self._report, mechanism.name)
@@ -80,36 +69,36 @@ class JointStateCompleter(Node):
         stamp = nanoseconds(message.header.stamp)
         if not stamp and not runs_on_simulated_time(self):
             stamp = self.get_clock().now().nanoseconds  # the source has no clock
-        measurements, settings = self._measurements, self._settings
+        measurements, settings = self._measurements, self.settings
         problem = measurements.read(
             message, stamp, settings["state_timeout"], settings["velocity_filter"]
         )
         if problem:
-            self._problems.note(MEASURED, problem, before_first=self._found is None)
+            self.problems.note(MEASURED, problem, before_first=self._found is None)
         if measurements.went_back:
             self.get_logger().warning("time went back: starting again")
-            self._origin.reset()
+            self._structure.origin.reset()
             self._completion.reset()
         if measurements.complete:
             self._complete()
 
     def _complete(self) -> None:
         measurements, completion = self._measurements, self._completion
-        position, stamp, problem = measurements.take(self._settings["state_timeout"])
+        position, stamp, problem = measurements.take(self.settings["state_timeout"])
         if problem:
-            self._problems.note(MEASURED, problem)
+            self.problems.note(MEASURED, problem)
             return
         if self._undetermined:
             return
         write_stamp(self._stamp, stamp)
-        completion.jump = self._settings["jump"]
-        completion.largest_misfit = self._settings["misfit_warning"]
+        completion.jump = self.settings["jump"]
+        completion.largest_misfit = self.settings["misfit_warning"]
         start = time.perf_counter()
         try:
             found = completion.complete(
                 position,
                 measurements.velocity,
-                self._origin.since(self._stamp),
+                self._structure.origin.since(self._stamp),
                 self._structure.references,
             )
         except UkDynamicsError as error:
@@ -131,7 +120,7 @@ class JointStateCompleter(Node):
         log, before = self.get_logger(), self._found
         if found.usable and (before is None or not before.usable):
             count = len(self._measurements.names)
-            log.info(f"publishing {len(self._names)} joints, of which {count} are measured")
+            log.info(f"publishing {len(found.q)} joints, of which {count} are measured")
         if before is None or before.status is not found.status:
             if found.status in _ERRORS:
                 log.error(_problem(found), throttle_duration_sec=_SAID)
@@ -141,7 +130,7 @@ class JointStateCompleter(Node):
     def _publish(self, found: JointStateEstimate) -> None:
         measurements = self._measurements
         if measurements.has_effort and not len(self._message.effort):
-            self._message = JointStateMessage(self._names, *FIELDS)
+            self._message = JointStateMessage(self.mechanism.joint_names, *FIELDS)
         message = self._message
         message.position[:] = found.q
         message.velocity[:] = found.v
@@ -154,7 +143,7 @@ class JointStateCompleter(Node):
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._completion.reset()
         self._measurements.forget()
-        self._origin.reset()
+        self._structure.origin.reset()
         self._found = None
         self._failure = self._undetermined
         response.success = True
@@ -163,9 +152,9 @@ class JointStateCompleter(Node):
 
     def _report(self, report: Report) -> None:
         report.update(self._monitor.report())
-        self._problems.report(report)
+        self.problems.report(report)
         measurements = self._measurements
-        timeout, silent = self._settings["state_timeout"], []
+        timeout, silent = self.settings["state_timeout"], []
         for name, age in zip(measurements.names, measurements.ages.tolist(), strict=True):
             report.add(f"age of {name}", age)
             if age > timeout:
@@ -174,8 +163,8 @@ class JointStateCompleter(Node):
             report.error(f"not measured for {timeout:g} s or more: {', '.join(silent)}")
         chosen = zip(measurements.names, measurements.differentiated.tolist(), strict=True)
         report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
-        if measurements.unused:
-            report.add("unused_joints", ", ".join(measurements.unused[:8]))
+        if measurements.index.unknown:
+            report.add("unused_joints", ", ".join(measurements.index.unknown[:8]))
         if self._failure:
             report.error(self._failure)
         if self._found is not None:
@@ -192,9 +181,9 @@ class JointStateCompleter(Node):
         report.add("solve_time", self._solve_time)
         if problem := _problem(found):
             (report.error if found.status in _ERRORS else report.warn)(problem)
-        if found.usable and self._settings["condition_warning"] < found.condition < np.inf:
+        if found.usable and self.settings["condition_warning"] < found.condition < np.inf:
             report.warn(f"measurement errors are amplified {found.condition:.3g} times")
-        if found.usable and found.residual > self._settings["residual_warning"]:
+        if found.usable and found.residual > self.settings["residual_warning"]:
             report.warn(f"loop-closure error of {found.residual:.3g}")
         if found.branch_doubtful:
             report.warn("after a singular configuration the branch is doubtful until ~/reset")

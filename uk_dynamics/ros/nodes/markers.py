@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Vector3
-from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -19,9 +18,7 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
-from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
@@ -183,16 +180,15 @@ def _point(position: Array) -> Point:
     return Point(x=x, y=y, z=z)
 
 
-class Markers(Node):
+class Markers(MechanismNode):
     """Marks the mechanism of ``joint_states``; without a subscriber nothing is computed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("markers", **options)
-        self._settings = Parameters(self, TABLES["markers"])
-        mechanism = load_mechanism(self, self._settings)
+        mechanism = self.mechanism
         tasks = None
-        if self._settings["tasks"]:
-            tasks = Tasks.from_file(self._settings["tasks"], mechanism)
+        if self.settings["tasks"]:
+            tasks = Tasks.from_file(self.settings["tasks"], mechanism)
         self._dynamics = InterpretedDynamics(mechanism)
         self._marker = SceneMarker(mechanism, tasks)
         self._messages = MarkerMessages(
@@ -201,12 +197,11 @@ class Markers(Node):
             self._marker.tasks,
             stage(mechanism).size,
         )
-        problems = MessageProblems(self)
-        self._control = ControlTime(self, tasks, problems) if tasks else None
+        self._control = ControlTime(self, tasks, self.problems) if tasks else None
         self._stamp: Time | None = None
-        self._states = StateInput(self, mechanism, problems, self._on_state)
+        self._states = StateInput(self, mechanism, self.problems, self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
-        self.create_timer(1.0 / self._settings["rate"], self._publish, clock=steady_clock())
+        self.create_timer(1.0 / self.settings["rate"], self._publish, clock=steady_clock())
 
     def _on_state(self, stamp: Time) -> None:
         self._stamp = stamp
@@ -230,7 +225,7 @@ class Markers(Node):
             solution = None
         task_time, followed = None, None
         if self._control is not None:
-            task_time, followed = self._control.since(stamp), self._control.followed
+            task_time, followed = self._control.origin.since(stamp), self._control.live.followed
         marks = self._marker.marks(state, residual, solution, task_time, followed)
-        longest = self._settings["arrow_length"]
+        longest = self.settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))

@@ -160,7 +160,7 @@ class ServoControllerNode(LifecycleNode):
     def _finish(self) -> None:
         if self.active and self.loop is not None:
             self._relax()
-            self.loop.commands.wait(_ACKNOWLEDGED)
+            self.loop.commands.publisher.wait_for_all_acked(_ACKNOWLEDGED)
             self._beat()
             self._heartbeat.wait_for_all_acked(_ACKNOWLEDGED)
         self._release()

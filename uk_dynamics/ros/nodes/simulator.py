@@ -79,7 +79,7 @@ class Simulator(Node):
         """
         if not self._settings["ends_last"]:
             return True
-        if self._run.driven or not self._end_requested.fed:
+        if self._run.commands.efforts.any() or not self._end_requested.fed:
             self._driven.feed()
         if not self._end_requested.fed:
             self._end_requested.feed()

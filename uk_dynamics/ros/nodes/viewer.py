@@ -9,16 +9,12 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Inputs, State
-from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.diagnostics.publisher import MessageProblems
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
-from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
@@ -39,21 +35,13 @@ class TopicSource(Source):
 
     controls = ("play", "pause", "step", "reset")
 
-    def __init__(
-        self,
-        node: Node,
-        mechanism: Mechanism,
-        simulator: str,
-        state_timeout: float,
-        *,
-        tasks: Tasks | None = None,
-    ) -> None:
+    def __init__(self, node: MechanismNode, tasks: Tasks | None) -> None:
         """Subscribe; the view warns of states older than ``state_timeout``, in s."""
-        problems = MessageProblems(node)
-        self._state_timeout = state_timeout
-        self._control = ControlTime(node, tasks, problems) if tasks else None
+        mechanism, simulator = node.mechanism, node.settings["simulator"]
+        self._state_timeout = node.settings["state_timeout"]
+        self._control = ControlTime(node, tasks, node.problems) if tasks else None
         self._task_time: float | None = None
-        self._states = StateInput(node, mechanism, problems, self._on_state)
+        self._states = StateInput(node, mechanism, node.problems, self._on_state)
         self._of_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._initial = mechanism.initial_guess
         self._answer = ""
@@ -95,12 +83,12 @@ class TopicSource(Source):
             message,
             "from topics",
             task_time=self._task_time,
-            followed=dict(self._control.followed) if self._control else {},
+            followed=dict(self._control.live.followed) if self._control else {},
         )
 
     def _on_state(self, stamp: Time) -> None:
         if self._control is not None:
-            self._task_time = self._control.since(stamp)
+            self._task_time = self._control.origin.since(stamp)
 
     def _on_answer(self, future: Any) -> None:
         if not future.result().success:
@@ -110,19 +98,16 @@ class TopicSource(Source):
 _UNSEEN_PERIOD = 0.2  # s between frames without a client
 
 
-class Viewer(Node):
+class Viewer(MechanismNode):
     """Shows the mechanism of ``joint_states``; it publishes nothing."""
 
     def __init__(self, **options: Any) -> None:
         load_viser()  # before the node exists, so that it answers at once
         super().__init__("viewer", **options)
         self._server: Any = None
-        settings = Parameters(self, TABLES["viewer"])
-        mechanism = load_mechanism(self, settings)
+        settings, mechanism = self.settings, self.mechanism
         tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
-        source = TopicSource(
-            self, mechanism, settings["simulator"], settings["state_timeout"], tasks=tasks
-        )
+        source = TopicSource(self, tasks)
         title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
         self._server = open_server(settings["host"], settings["port"], title)
         self._view = MechanismView(self._server, mechanism, source, tasks=tasks)

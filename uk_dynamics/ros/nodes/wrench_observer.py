@@ -8,41 +8,32 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from uk_dynamics.control.estimation import ExternalForces, WrenchObserver
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.publisher import (
-    DiagnosticsPublisher,
-    MessageProblems,
-    RateMonitor,
-    Report,
-)
-from uk_dynamics.ros.parameters.parameter import TABLES, Parameters, commanded_efforts
-from uk_dynamics.ros.process.mechanism_source import load_mechanism
+from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
+from uk_dynamics.ros.parameters.parameter import commanded_efforts
+from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.messages import wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
 
-class WrenchObserverNode(Node):
+class WrenchObserverNode(MechanismNode):
     """Publishes external efforts at every state of ``joint_states``, and a wrench where it can."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("wrench_observer", **options)
-        self._settings = Parameters(self, TABLES["wrench_observer"])
-        mechanism = load_mechanism(self, self._settings)
-        self._mechanism = mechanism
+        mechanism = self.mechanism
         self._observer = WrenchObserver(
             mechanism,
-            self._settings["gain"],
-            frame=self._settings["frame"],
-            axes=self._settings["axes"].split(),
+            self.settings["gain"],
+            frame=self.settings["frame"],
+            axes=self.settings["axes"].split(),
         )
-        self._problems = MessageProblems(self)
         self._monitor = RateMonitor()
         self._found: ExternalForces | None = None
         self._failure = ""
@@ -56,16 +47,16 @@ class WrenchObserverNode(Node):
         self._states = StateInput(
             self,
             mechanism,
-            self._problems,
+            self.problems,
             self._on_state,
-            command_topic=commanded_efforts(self._settings),
+            command_topic=commanded_efforts(self.settings),
         )
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "external forces", self._report, mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:
         self._monitor.tick()
-        self._observer.gain = self._settings["gain"]
+        self._observer.gain = self.settings["gain"]
         try:
             self._found = self._observer.update(
                 self._states.state, self._states.inputs(self._states.force)
@@ -91,8 +82,8 @@ class WrenchObserverNode(Node):
 
     def _report(self, report: Report) -> None:
         report.update(self._monitor.report())
-        self._states.report(report, self._settings["state_timeout"])
-        self._problems.report(report)
+        self._states.report(report, self.settings["state_timeout"])
+        self.problems.report(report)
         if self._failure:
             report.error(self._failure)
         elif self._found is not None and self._found.undetermined:

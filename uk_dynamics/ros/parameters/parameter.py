@@ -94,15 +94,14 @@ class Parameters:
     """The parameters of a running node, by name and always valid."""
 
     def __init__(self, node: Node, declared: Sequence[Parameter]) -> None:
-        self._declared = {parameter.name: parameter for parameter in declared}
+        self._declared: dict[str, Parameter] = {}
         self._values: dict[str, Any] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
         self._conditions: dict[str, Callable[[Any], str]] = {}
         self._node = node
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._store)
-        for parameter in declared:
-            self._declare(parameter)
+        self._declare(declared)
 
     def __getitem__(self, name: str) -> Any:
         """Current value of a parameter, of its default's type."""
@@ -110,13 +109,10 @@ class Parameters:
 
     def declare(self, parameters: Sequence[Parameter]) -> None:
         """Declare more parameters; :meth:`forget` removes them."""
-        names = [parameter.name for parameter in parameters]
-        self._declared.update(zip(names, parameters, strict=True))
         try:
-            for parameter in parameters:
-                self._declare(parameter)
+            self._declare(parameters)
         except InputError:
-            self.forget(names)
+            self.forget([parameter.name for parameter in parameters])
             raise
 
     def forget(self, names: Sequence[str]) -> None:
@@ -135,14 +131,16 @@ class Parameters:
         """Call a function after each change of a live parameter."""
         self._listeners[name] = listener
 
-    def _declare(self, parameter: Parameter) -> None:
+    def _declare(self, parameters: Sequence[Parameter]) -> None:
         from rclpy.exceptions import ParameterException
 
+        self._declared.update({parameter.name: parameter for parameter in parameters})
         try:
-            self._node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+            for given in parameters:
+                self._node.declare_parameter(given.name, given.default, given.descriptor())
         except ParameterException as error:
             reason = str(error).partition("Reason: ")[2] or str(error)
-            raise InputError(reason, place=f"parameter {parameter.name}") from None
+            raise InputError(reason, place=f"parameter {given.name}") from None
 
     def _check(self, changes: Sequence[RosParameter]) -> Any:
         from rcl_interfaces.msg import SetParametersResult

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -19,11 +20,22 @@ from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.parameters.parameter import Parameters
+from uk_dynamics.ros.diagnostics.publisher import MessageProblems
+from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.timing.clock import runs_on_simulated_time
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 _WAIT = "wait"  # the backend that is auto without a start while a compiler works
+
+
+class MechanismNode(Node):
+    """A node for one mechanism: its parameters, and what is wrong with messages that it gets."""
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.settings = Parameters(self, TABLES[name])
+        self.mechanism = load_mechanism(self, self.settings)
+        self.problems = MessageProblems(self)
 
 
 def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:

@@ -65,18 +65,9 @@ class NodeProcesses:
         """Nodes that have ended."""
         return [node for node, process in self._processes.items() if process.poll() is not None]
 
-    def signal(self, node: str, number: int) -> None:
-        """Send a node a signal."""
-        self._processes[node].send_signal(number)
-
-    def kill(self, node: str) -> None:
-        """End a node as a crash does: without a final message."""
-        self._processes[node].kill()
-        self._processes[node].wait()
-
-    def pid(self, node: str) -> int:
-        """Process id of a node."""
-        return self._processes[node].pid
+    def __getitem__(self, node: str) -> subprocess.Popen[bytes]:
+        """The process of a node."""
+        return self._processes[node]
 
     def last_lines(self, node: str, count: int = _SHOWN_LINES) -> str:
         """The last lines of a node's output."""

@@ -61,7 +61,9 @@ class LiveSettings:
                 f"internal_forces.{row}",
                 lambda force, row=row: self._internal_force_problem(row, force),
             )
-            self._bind(f"internal_forces.{row}", self._set_internal_forces)
+            self._bind(
+                f"internal_forces.{row}", lambda: modes.set_internal_forces(self._internal_forces())
+            )
         for name in ("hold_frequency", "hold_damping_ratio"):
             self._bind(name, self._set_hold)
         self._bind("blend_time", self._set_blend_time)
@@ -116,9 +118,6 @@ class LiveSettings:
     def _set_preload(self) -> None:
         preload = np.array([self._settings[f"preload.{motor}"] for motor in self._motors])
         self._modes.set_preload(preload if preload.any() else None)
-
-    def _set_internal_forces(self) -> None:
-        self._modes.set_internal_forces(self._internal_forces())
 
     def _internal_forces(self) -> dict[str, float]:
         return {row: self._settings[f"internal_forces.{row}"] for row in self._forces}

@@ -36,7 +36,6 @@ from uk_dynamics.ros.timing.clock import (
     runs_on_simulated_time,
     write_stamp,
 )
-from uk_dynamics.ros.topics.messages import EffortsMessage
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
 
@@ -59,7 +58,7 @@ class MotorCommands(ABC):
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
         topic = command_topic(settings)
-        self._publisher = node.create_publisher(self.kind, topic, COMMAND_QOS)
+        self.publisher = node.create_publisher(self.kind, topic, COMMAND_QOS)
         # simulations wait for commands; on simulated time, and in lockstep, each one counts
         self._lossless = runs_on_simulated_time(node) or settings["watchdog"] != REQUIRED
         self._first, self._arrived, self._addressed = Watchdog(), False, False
@@ -82,19 +81,14 @@ class MotorCommands(ABC):
         half a second, and what is sent in between never arrives.
         """
         if not self._arrived and self._first.fed:
-            heard = self._addressed and self._publisher.wait_for_all_acked(_HEARD)
+            heard = self._addressed and self.publisher.wait_for_all_acked(_HEARD)
             self._arrived = heard or self._first.age > _UNHEARD
         return self._first.fed and not self._arrived
 
     @property
-    def topic(self) -> str:
-        """Name of the topic."""
-        return str(self._publisher.topic_name)
-
-    @property
     def subscribers(self) -> int:
         """Number of subscribers of the topic."""
-        return int(self._publisher.get_subscription_count())
+        return int(self.publisher.get_subscription_count())
 
     def send(self, efforts: Array, stamp: Time) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the state of a stamp."""
@@ -138,10 +132,6 @@ class MotorCommands(ABC):
         """Publish the final message."""
         self._send(self._idle, stamp)
 
-    def wait(self, longest: Duration) -> None:
-        """Wait until the subscribers have received everything."""
-        self._publisher.wait_for_all_acked(longest)
-
 
 class EffortArrayCommands(MotorCommands):
     """One number per motor in declared order, for forward_command_controller; without stamp."""
@@ -149,11 +139,11 @@ class EffortArrayCommands(MotorCommands):
     kind = Float64MultiArray
 
     def _prepare(self, mechanism: Mechanism) -> None:
-        self._message = EffortsMessage(len(mechanism.actuators))
+        self._message = Float64MultiArray()
 
     def _send(self, efforts: Array, stamp: Time) -> None:
-        self._message.efforts[:] = efforts
-        self._publisher.publish(self._message.message)
+        self._message.data = array("d", efforts)
+        self.publisher.publish(self._message)
 
 
 class JointStateCommands(MotorCommands):
@@ -167,7 +157,7 @@ class JointStateCommands(MotorCommands):
 
     def _send(self, efforts: Array, stamp: Time) -> None:
         np.matmul(self._matrix, efforts, out=self._message.effort)
-        self._message.publish(self._publisher, stamp)
+        self._message.publish(self.publisher, stamp)
 
 
 class TrajectoryCommands(MotorCommands):
@@ -201,7 +191,7 @@ class TrajectoryCommands(MotorCommands):
             )
             for setpoint in setpoints
         ]
-        self._publisher.publish(self._message)
+        self.publisher.publish(self._message)
         now = next((s for s in setpoints if s.after > 0.0), setpoints[-1])
         self._last = now.q[self._joints], now.v[self._joints]
 
@@ -217,7 +207,7 @@ class TrajectoryCommands(MotorCommands):
         zero = np.zeros_like(v)
         write_stamp(self._message.header.stamp, 0)
         self._message.points = [_point(q + 0.5 * duration * v, zero, zero, zero, duration)]
-        self._publisher.publish(self._message)
+        self.publisher.publish(self._message)
         self._last = None
 
 

@@ -169,7 +169,9 @@ class ServoLoop:
         elif self.commands.subscribers:
             self._subscribed.feed()
         elif self._subscribed.fed and self._subscribed.age > self._settings["listener_timeout"]:
-            self._end(Fault.NO_LISTENER, f"no subscriber of {self.commands.topic} any more")
+            self._end(
+                Fault.NO_LISTENER, f"no subscriber of {self.commands.publisher.topic_name} any more"
+            )
 
     def pause(self) -> str:
         """What there is to say of a pause of this process that has just ended; or nothing."""

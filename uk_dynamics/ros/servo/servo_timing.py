@@ -31,10 +31,6 @@ class LatencyHistogram:
     """Durations in bins of equal ratio; quantiles are accurate to 5 %, the largest is exact."""
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything."""
         self._counts = [0] * (_BINS_PER_DECADE * _DECADES + 1)
         self._largest = 0.0
 
@@ -47,7 +43,7 @@ class LatencyHistogram:
         self._largest = max(self._largest, duration)
 
     def report(self) -> dict[str, float]:
-        """Quantiles since :meth:`clear`, as upper ends of their bins, and the largest, in s."""
+        """Quantiles as upper ends of their bins, and the largest, in s."""
         seen = np.cumsum(self._counts)
         if not seen[-1]:
             return {}
@@ -110,10 +106,6 @@ class PeriodMonitor:
     def __init__(self, period: float | None) -> None:
         """Start; ``period`` between states in s, None: not known."""
         self._period = period
-        self.restart()
-
-    def restart(self) -> None:
-        """The next state is the first one."""
         self._last: int | None = None
         self._elapsed = self._count = self._missed = 0
 
@@ -148,20 +140,21 @@ class ServoTiming:
 
     def __init__(self, period: float | None) -> None:
         """Prepare; ``period`` between states in s, None: not known."""
+        self._period = period
         self._rate = RateMonitor()
-        self._periods = PeriodMonitor(period)
-        self._responses = LatencyHistogram()
-        self._delays = LatencyHistogram()
         self._collector = QuietCollector()
         self._began = 0.0
+        self._forget()
 
     def start(self) -> None:
         """The loop starts."""
         self._rate.pause()
-        self._periods.restart()
-        self._responses.clear()
-        self._delays.clear()
+        self._forget()
         self._collector.start()
+
+    def _forget(self) -> None:
+        self._periods = PeriodMonitor(self._period)
+        self._responses, self._delays = LatencyHistogram(), LatencyHistogram()
 
     def stop(self) -> None:
         """The loop ends."""

@@ -22,8 +22,6 @@ _SHORTEST_PAUSE = 0.02  # s
 _SLOWEST = 1e-100  # m/s or rad/s; smaller limits are zero
 _LONG = 0.5  # of state_timeout; what a longer pause is followed by is blamed on it
 
-Reach = Callable[[Array, Array], Array]
-
 
 class Doubt(NamedTuple):
     """Why a state is not trusted: the fault, and what was measured."""
@@ -48,7 +46,7 @@ class StateGuard:
         *,
         # largest accelerations, (nv,), at a position (nq,) and velocity (nv,); it is called where a
         # position is not explained by velocities alone. None: zero
-        reach: Reach | None = None,
+        reach: Callable[[Array, Array], Array] | None = None,
         # stamps are those of ``/clock``, which may stand still or run fast
         simulated: bool = False,
         clock: Callable[[], float] = time.monotonic,  # real time in s

@@ -160,11 +160,6 @@ class SimulatedRun:
         return dict(zip(names, self.machine.state.q.tolist(), strict=True))
 
     @property
-    def driven(self) -> bool:
-        """Whether any motor has an effort."""
-        return bool(self.commands.efforts.any())
-
-    @property
     def brakes_hold(self) -> bool:
         """Whether brakes hold the mechanism until the first command arrives."""
         return self._settings["brakes"] and not self.commands.watchdog.fed

@@ -56,27 +56,22 @@ class TimeOrigin:
     def __init__(self, *, simulated: bool) -> None:
         """Choose the origin; ``simulated``: stamps are those of ``/clock``."""
         self._known = 0 if simulated else None
-        self._origin: int | None = self._known
+        self.total: int | None = self._known  # the origin in ns; None before the first stamp
 
     def reset(self) -> None:
         """Forget the origin; the next stamp is the new one, unless the origin is known."""
-        self._origin = self._known
+        self.total = self._known
 
     def latch(self, total: int) -> None:
         """Fix the origin at a stamp, in ns."""
-        self._known = self._origin = total
-
-    @property
-    def total(self) -> int | None:
-        """The origin in ns; None before the first stamp."""
-        return self._origin
+        self._known = self.total = total
 
     def since(self, stamp: Time) -> float:
         """Time between the origin and a stamp, in s."""
         total = nanoseconds(stamp)
-        if self._origin is None:
-            self._origin = total
-        return (total - self._origin) * 1e-9
+        if self.total is None:
+            self.total = total
+        return (total - self.total) * 1e-9
 
 
 class Watchdog:

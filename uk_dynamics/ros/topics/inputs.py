@@ -143,8 +143,8 @@ class StateInput(StructureInput):
         report.add("state_age", age)
         if age > timeout:
             report.error("no usable joint_states" + (f" for {age:.3g} s" if age < 1e9 else " yet"))
-        if self.reader.unknown:
-            report.add("unknown_joints", ", ".join(self.reader.unknown[:8]))
+        if self.reader.index.unknown:
+            report.add("unknown_joints", ", ".join(self.reader.index.unknown[:8]))
 
     def _receive(self, data: bytes) -> None:
         sample = self._sample

@@ -40,7 +40,7 @@ class JointMeasurements:
         """``turning``: which joints are continuous, so that encoders may count within one turn."""
         self.names = tuple(names)
         self._turning = turning
-        self._index = NameIndex(names, complete=False)
+        self.index = NameIndex(names, complete=False)
         d = len(self.names)
         self.position, self.velocity, self.effort = np.zeros(d), np.zeros(d), np.zeros(d)
         self.stamps = np.zeros(d, dtype=np.int64)
@@ -54,11 +54,6 @@ class JointMeasurements:
         """Forget all measurements."""
         self._seen, self._fresh, self._has_velocity = np.zeros((3, len(self.names)), dtype=bool)
         self.differentiated[:] = False
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Names of the last message that are not measured joints."""
-        return self._index.unknown
 
     @property
     def ages(self) -> Array:
@@ -78,7 +73,7 @@ class JointMeasurements:
         filter of differences, in s.
         """
         self.went_back = False
-        index = self._index
+        index = self.index
         if problem := index.check(message, ("position",), ("velocity", "effort")):
             return problem
         if not len(index.target):

@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -92,24 +91,15 @@ class ControlTime:
 
     def __init__(self, node: Node, tasks: Tasks, problems: MessageProblems) -> None:
         """Subscribe to ``/diagnostics`` and to ``servo_controller/<task>/reference``."""
-        self._origin = TimeOrigin(simulated=False)
+        self.origin = TimeOrigin(simulated=False)  # of the references
         self._started: int | None = None
-        self._live = LiveReferences(
+        self.live = LiveReferences(
             problems, tasks.references, tasks.spec.tasks, prefix=f"{_CONTROLLER}/"
         )
         self._name = f"{node.get_namespace()}/{_CONTROLLER}".strip("/")
         node.create_subscription(
             DiagnosticArray, "/diagnostics", self._on_diagnostics, PUBLISHED_QOS
         )
-
-    def since(self, stamp: Time) -> float:
-        """Time of the references at the stamp of a state, in s."""
-        return self._origin.since(stamp)
-
-    @property
-    def followed(self) -> Mapping[str, Followed]:
-        """Last sample of each live task; without those that have received nothing."""
-        return self._live.followed
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -120,6 +110,6 @@ class ControlTime:
                     continue
                 start = int(value.value)
                 if self._started is not None and start != self._started:
-                    self._live.followed.clear()  # so does the controller when it starts again
+                    self.live.followed.clear()  # so does the controller when it starts again
                 self._started = start
-                self._origin.latch(start)
+                self.origin.latch(start)

@@ -91,15 +91,6 @@ def wrench_message(stamp: Time, frame: str, values: Array) -> WrenchStamped:
     return message
 
 
-class EffortsMessage:
-    """A Float64MultiArray that is sent again and again; ``efforts`` is written in place."""
-
-    def __init__(self, size: int) -> None:
-        self.message = Float64MultiArray()
-        self.message.data = _zeros(size)
-        self.efforts = view(self.message.data)
-
-
 class NameIndex:
     """Where wanted names are in a message; remembered as long as the names stay the same."""
 
@@ -180,16 +171,11 @@ class StateReader:
         self.q = np.zeros(model.nq)
         self.v = np.zeros(model.nv)
         self.effort = np.zeros(model.nv)
-        self._index = NameIndex(model.velocity_names, complete=True)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Names of the last message that are not joints of the mechanism."""
-        return self._index.unknown
+        self.index = NameIndex(model.velocity_names, complete=True)
 
     def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
-        index = self._index
+        index = self.index
         if problem := index.check(message, ("position", "velocity"), ("effort",)):
             return problem
         position, velocity, effort = message.position, message.velocity, message.effort

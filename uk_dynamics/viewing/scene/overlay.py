@@ -172,6 +172,7 @@ class Overlay:
             self._closure_errors = scene.add_line_segments(
                 "/loops/closure_errors", nothing, CLOSURE_ERROR, thickness=0.01 * size
             )
+            colours = {"forces": self.colours.force, "torques": self.colours.torque}
             self._forces, self._torques = (
                 scene.add_arrows(
                     f"/loops/{name}",
@@ -181,10 +182,7 @@ class Overlay:
                     head_radius=_HEAD * size,
                     head_length=2.5 * _HEAD * size,
                 )
-                for name, colour in (
-                    ("forces", self.colours.force),
-                    ("torques", self.colours.torque),
-                )
+                for name, colour in colours.items()
             )
         if len(marks.task_points):
             self._targets = [

@@ -1,18 +1,21 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Joints of an SDF model, in the frame of the model, and Drake's constraints."""
+"""Links of an SDF model with their shapes, its joints in the model's frame, Drake's constraints."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.graph import Axis, GraphJoint
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, turn
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link, turn
+from uk_dynamics.conversion.robot.urdf_text import MOMENTS
 from uk_dynamics.conversion.sdf.frames import (
     MODEL,
     Frames,
@@ -20,13 +23,105 @@ from uk_dynamics.conversion.sdf.frames import (
     is_true,
     number,
     numbers,
+    read_pose,
     text,
     unhandled,
 )
 from uk_dynamics.exceptions import InputError, located
-from uk_dynamics.model.urdf import Array, Pose, compose, relative
+from uk_dynamics.model.urdf import Pose, compose, relative
+from uk_dynamics.resources import resolve
 
-_KINDS = ("weld_constraint", "ball_constraint", "linear_bushing_rpy")
+_OF_LINKS = (
+    *("pose", "inertial", "visual", "collision", "gravity", "self_collide", "must_be_base_link"),
+)
+
+
+def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
+    """A body, in the frame of its link; what else the element holds becomes remarks."""
+    name = node.get("name", "")
+    inertial = node.find("inertial")
+    if inertial is None:
+        robot.changed(f"link {name}", "no <inertial>: SDF's default of 1 kg and 1 kg m² is written")
+    elif is_true(inertial.get("auto")):
+        problem = '<inertial auto="true"> takes the inertia from collisions; write mass and inertia'
+        raise InputError(problem)
+    mass = amount(inertial, "mass", 1.0)
+    inertia = np.zeros((3, 3))
+    for name_, (i, j) in MOMENTS.items():
+        default = 1.0 if i == j else 0.0
+        inertia[i, j] = inertia[j, i] = amount(inertial, f"inertia/i{name_}", default)
+    for child in unhandled(inertial, ("mass", "inertia", "pose", "density")):
+        robot.lost(f"link {name}", f"<{child.tag}> of its inertial: no such force here")
+    if not is_true(node.findtext("gravity", "true")):
+        robot.lost(f"link {name}", "gravity is off for it; here gravity acts on all links")
+    for child in unhandled(node, _OF_LINKS):
+        label = child.get("name") or child.get("type") or ""
+        robot.lost(f"link {name}", f"<{child.tag}> {label}".strip() + ": no part of the dynamics")
+    place = Pose() if inertial is None else read_pose(inertial.find("pose"))
+    return moved_link(urdf.Link(name, mass, np.zeros(3), inertia), place)
+
+
+def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[urdf.Visual]:
+    """The shapes of a link that URDF knows, in the frame of the link."""
+    found = []
+    link = node.get("name", "")
+    for visual in node.iterfind("visual"):
+        place = f"visual {link}/{visual.get('name', '')}"
+        pose = visual.find("pose")
+        if pose is not None and pose.get("relative_to") not in (None, "", link):
+            robot.lost(place, "its pose is given in another frame than its link's")
+            continue
+        geometry = visual.find("geometry")
+        shape = None if geometry is None else _shape(geometry, place, robot, directory)
+        if shape is not None:
+            found.append(urdf.Visual(link, read_pose(pose), shape, _colour(visual)))
+    return found
+
+
+def _shape(
+    geometry: ET.Element, place: str, robot: ImportedRobot, directory: Path
+) -> urdf.Shape | None:
+    for node in geometry:
+        if node.tag == "box":
+            size = node.find("size")
+            if size is None:
+                raise InputError("<box> has no <size>; add it")
+            return urdf.Box(tuple(numbers(size, 3).tolist()))
+        if node.tag == "cylinder":
+            return urdf.Cylinder(amount(node, "radius", 1.0), amount(node, "length", 1.0))
+        if node.tag == "sphere":
+            return urdf.Sphere(amount(node, "radius", 1.0))
+        if node.tag == "mesh":
+            uri = (node.findtext("uri") or "").strip()
+            try:
+                path = resolve(uri, relative_to=directory)
+            except InputError as error:
+                robot.lost(f"mesh {uri}", f"not drawn: {error.problem.replace(uri, 'its address')}")
+                return None
+            scale = node.find("scale")
+            factors = (1.0, 1.0, 1.0) if scale is None else tuple(numbers(scale, 3).tolist())
+            return urdf.MeshFile(path, factors)
+        robot.lost(place, f"URDF has no shape <{node.tag}>")
+    return None
+
+
+def _colour(visual: ET.Element) -> urdf.Numbers:
+    node = visual.find("material/diffuse")
+    if node is None:
+        return urdf.GREY
+    try:
+        values = tuple(float(word) for word in (node.text or "").split())
+    except ValueError:  # what nothing depends on stops nothing
+        return urdf.GREY
+    return (*values, 1.0)[:4] if len(values) >= 3 else urdf.GREY
+
+
+# Drake's joints without coordinates: what names their frames, and the kind in SDF's words
+_ENDS_OF_DRAKE = {
+    "weld_constraint": (("parent", "child"), "fixed"),
+    "ball_constraint": (("ball_constraint_body_A", "ball_constraint_body_B"), "ball"),
+    "linear_bushing_rpy": (("bushing_frameA", "bushing_frameC"), ""),  # by its stiffness
+}
 
 
 def local_tag(node: ET.Element) -> str:
@@ -48,18 +143,15 @@ def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Ite
 
 def is_drake_joint(node: ET.Element) -> bool:
     """Whether an element is one of them."""
-    return "}" in node.tag and local_tag(node) in _KINDS
+    return "}" in node.tag and local_tag(node) in _ENDS_OF_DRAKE
 
 
 def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) -> GraphJoint | None:
     parts = {local_tag(part): part for part in node}
+    tags, word = _ENDS_OF_DRAKE[kind]
+    ends = [(_part(parts, tag).text or "").strip() for tag in tags]
     axes: tuple[Axis, ...] = ()
-    if kind == "weld_constraint":
-        ends, word = [_frame(parts, tag) for tag in ("parent", "child")], "fixed"
-    elif kind == "ball_constraint":
-        ends, word = [_frame(parts, f"ball_constraint_body_{side}") for side in "AB"], "ball"
-    else:
-        ends = [_frame(parts, f"bushing_frame{side}") for side in "AC"]
+    if kind == "linear_bushing_rpy":
         torque, force = (
             numbers(_part(parts, f"bushing_{part}_stiffness"), 3) for part in ("torque", "force")
         )
@@ -88,11 +180,7 @@ def _part(parts: dict[str, ET.Element], tag: str) -> ET.Element:
     return parts[tag]
 
 
-def _frame(parts: dict[str, ET.Element], tag: str) -> str:
-    return (_part(parts, tag).text or "").strip()
-
-
-_HANDLED = (
+_OF_JOINTS = (
     *("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
     *("gearbox_ratio", "gearbox_reference_body"),
 )
@@ -120,7 +208,7 @@ def read_joint(
         found = node.find(tag)
         direction = _direction(found, frames, name, axes_in_model=axes_in_model)
         axes.append(_axis(found, name, pose.rotation.T @ direction, robot))
-    for extra in unhandled(node, _HANDLED):
+    for extra in unhandled(node, _OF_JOINTS):
         label = extra.get("name") or ""
         robot.lost(f"joint {name}", f"<{extra.tag}> {label}".strip() + ": has no place here")
     reference, ratio = "", 1.0
@@ -139,7 +227,7 @@ def _link(frames: Frames, name: str, tag: str) -> str:
 
 def _direction(
     axis: ET.Element | None, frames: Frames, joint: str, *, axes_in_model: bool
-) -> Array:
+) -> urdf.Array:
     """Of an axis, in the model."""
     xyz = None if axis is None else axis.find("xyz")
     if axis is None or xyz is None:
@@ -148,7 +236,7 @@ def _direction(
     return frames.direction(xyz, MODEL if in_model else joint)
 
 
-def _axis(node: ET.Element | None, joint: str, direction: Array, robot: ImportedRobot) -> Axis:
+def _axis(node: ET.Element | None, joint: str, direction: urdf.Array, robot: ImportedRobot) -> Axis:
     data: Data = {}
     stiffness = amount(node, "dynamics/spring_stiffness", 0.0)
     if stiffness:
