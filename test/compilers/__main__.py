@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--docs", action="store_true", help="write the table of docs/compiled.md")
     given = parser.parse_args()
     if given.cc:
-        return int(_judge([Call(given.cc, run=True)])[1])
+        return int(_judge([Call(given.cc, run=True)], keep=False)[1])
     begin = time.monotonic()
     calls, missing = _calls(reduced=given.reduced)
     for name in missing:
@@ -74,8 +74,8 @@ def _calls(*, reduced: bool) -> tuple[list[Call], list[str]]:
     return calls, [name for name in packages if not exports.present(name)]
 
 
-def _judge(calls: list[Call]) -> tuple[list[Verdict], bool]:
-    """Verdicts, said as they come, and whether some are not right."""
+def _judge(calls: list[Call], *, keep: bool = True) -> tuple[list[Verdict], bool]:
+    """Verdicts, said as they come and kept in a file, and whether some are not right."""
     asked = questions()
     found = []
     for one in verdicts(calls, asked, reference(asked)):
@@ -84,8 +84,9 @@ def _judge(calls: list[Call]) -> tuple[list[Verdict], bool]:
         for name, problem in one.wrong.items():
             print(f"    {name}: {problem}", flush=True)
         found.append(one)
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps([asdict(x) for x in found], indent=1), encoding="utf-8")
+        if keep:
+            RESULTS.parent.mkdir(exist_ok=True)
+            RESULTS.write_text(json.dumps([asdict(x) for x in found], indent=1), encoding="utf-8")
     return found, any(one.wrong for one in found)
 
 
