@@ -262,6 +262,21 @@ def test_a_machine_that_has_fallen_starts_from_where_it_is(tmp_path: Path) -> No
 
 @pytest.mark.slow
 @needs_compiler
+@pytest.mark.skipif(not Path("/usr/include/gtest").is_dir(), reason="needs libgtest-dev")
+def test_the_tests_of_the_package_pass(driver: Path) -> None:
+    """As colcon would build them, by what ament_add_gtest links."""
+    folder = driver.parent
+    files = [str(folder / "test/test_closed_loop_servo.cpp"), str(folder / "servo.o")]
+    libraries = ["-lgtest", "-lgtest_main", "-lpthread", "-lm", "-o", str(folder / "tests")]
+    options = ["-std=c++17", *STRICT, f"-I{folder / 'include'}"]
+    subprocess.run(["g++", *options, *files, *libraries], check=True)
+    done = subprocess.run([folder / "tests"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "[  PASSED  ] 3 tests." in done.stdout
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks) -> None:
     """Commands that act three periods later keep a stiff loop as stable as at once."""
     periods = 3

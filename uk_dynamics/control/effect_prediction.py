@@ -30,13 +30,11 @@ import numpy as np
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import rk4_step
-from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT
+from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, SAME_EFFECT
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism.dynamics import Dynamics, EffortQueue
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
-
-_PLACES = 64  # commands under way for which there is room from the start
 
 
 class EffectPrediction:
@@ -79,7 +77,7 @@ class EffectPrediction:
         self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
         self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
-        self.effects = EffortQueue(len(mechanism.actuators), _PLACES)
+        self.effects = EffortQueue(len(mechanism.actuators), COMMANDS_UNDER_WAY)
 
     @property
     def predicted(self) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.mechanism_builder import shipped
+from support.mechanism_builder import joint, link, mechanism, shipped
 from support.repository import ROOT
 from support.wrong_compiler import wrong_compiler
 
@@ -217,6 +217,17 @@ def test_an_answer_that_is_no_number_is_wrong() -> None:
 
     comparisons = batch_answers(machine, reference, batch.width, evaluate, None)
     assert {each.function for each in comparisons if each.problem} == {"forces"}
+
+
+def test_states_without_an_answer_are_not_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    """Far from the loops, where libraries are tried as well, this root has no value."""
+    machine = mechanism(
+        link("base") + link("l1") + joint("j1", "base", "l1"),
+        "constraints:\n  root: {type: expression, expression: sqrt(j1 + 0.2) - sqrt(0.45)}\n",
+    )
+    q, v = np.full((3, 1), 0.25), np.zeros((3, 1))
+    assert CompiledDynamics(machine).evaluate_batch(q, v).rank.tolist() == [1, 1, 1]
+    assert not caplog.text
 
 
 FIRST_WRONG = {  # what each program finds first where the sine is off by a millionth

@@ -67,7 +67,7 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
   UK_EACH(r, UK_M) {
     w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
     const uk_lanes error = uk_lanes_fabs(w->right[r]);
-    size = uk_pick(error <= size, size, error);
+    size = uk_pick((error <= size) | (size != size), size, error); /* not a number stays one */
   }
   if (step == 0) {
     w->smallest = size;

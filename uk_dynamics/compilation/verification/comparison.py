@@ -73,20 +73,17 @@ def compare(
         given: States.
         copies: How often C answers at each, in turn; so that every lane has its share.
     """
-    wanted = [answered(reference, trial) for trial in given]
+    asked = []  # where the reference has an answer, also when inputs change as by rounding
+    for trial in given:
+        expected, near = answered(reference, trial), answered(reference, trial.nearby(mechanism))
+        if expected is not None and near is not None:
+            asked.append((trial, expected, near))
     # the least favourable of all states, since rows of a lane share one call
-    found = compiled([trial for _ in range(copies) for trial in given])
-    for k, expected in enumerate(wanted):
-        if expected is None:
-            continue
-        near = answered(reference, given[k].nearby(mechanism))
-        if near is None:
-            continue
-        for copy in range(copies):
-            answers = found[copy * len(given) + k]
-            for function, value in (answers or {}).items():
-                wanted_here = expected[function]
-                yield Comparison(function, value, wanted_here, allowed(wanted_here, near[function]))
+    found = compiled([trial for _ in range(copies) for trial, _, _ in asked])
+    for answers, (_, expected, near) in zip(found, asked * copies, strict=True):
+        for function, value in (answers or {}).items():
+            wanted = expected[function]
+            yield Comparison(function, value, wanted, allowed(wanted, near[function]))
 
 
 def allowed(expected: Array, near: Array) -> float:

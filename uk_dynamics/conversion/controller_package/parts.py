@@ -21,7 +21,12 @@ from uk_dynamics.control.estimation import (
     allowed_motions,
 )
 from uk_dynamics.conversion import output_files
-from uk_dynamics.core.servo import NEGLIGIBLE_DELAY, SAME_EFFECT, continuation_rule
+from uk_dynamics.core.servo import (
+    COMMANDS_UNDER_WAY,
+    NEGLIGIBLE_DELAY,
+    SAME_EFFECT,
+    continuation_rule,
+)
 from uk_dynamics.mechanism.resolution import Array
 
 
@@ -55,9 +60,22 @@ _NUMBERS = {
     "jump": JUMP,
     "misfit": LARGEST_MISFIT,
     "singular_tolerance": SINGULAR_TOLERANCE,
+    "most_sent": COMMANDS_UNDER_WAY,
     "same_effect": SAME_EFFECT,
     "negligible": NEGLIGIBLE_DELAY,
     "most_steps": continuation_rule.MOST_STEPS,
+}
+
+# What settings may be, by name: least, largest.
+_RANGES = {
+    "period": (1e-6, 1.0),  # s
+    "delay": (0.0, 0.1),  # s
+    "blend_time": (0.0, 60.0),  # s
+    "ramp_time": (0.0, 10.0),  # s
+    "state_timeout": (0.0, 1.0),  # s
+    "singular_tolerance": (1e-12, 1.0),
+    "frequency": (0.0, 1000.0),  # Hz
+    "damping_ratio": (0.0, 100.0),
 }
 
 _HOMES, _MOST_INDEPENDENT = 32, 2
@@ -98,5 +116,13 @@ def _homes(completion: StateCompletion) -> Array:
 
 def filled(template: str, words: Mapping[str, str]) -> str:
     """A template with ``@word@`` replaced; numbers that all packages share are known."""
-    known = {key: repr(value) for key, value in _NUMBERS.items()} | dict(words)
+    known = {key: repr(value) for key, value in _NUMBERS.items()}
+    for name, (least, largest) in _RANGES.items():
+        known |= {f"{name}_least": _decimal(least), f"{name}_most": _decimal(largest)}
+    known |= words
     return output_files.filled(_TEMPLATES / f"{template}.in", known)
+
+
+def _decimal(x: float) -> str:
+    """A number that is a float in C++ and in YAML 1.1, where a mantissa has a point."""
+    return re.sub(r"^(\d+)e", r"\1.0e", repr(x))

@@ -14,8 +14,8 @@ from uk_dynamics.conversion.export.closures import Words
 from uk_dynamics.conversion.export.machine import Machine
 from uk_dynamics.conversion.export.mjcf import write_mjcf
 from uk_dynamics.conversion.export.mjcf_couplings import KINDS as MJCF_KINDS
+from uk_dynamics.conversion.export.sdf import KINDS as SDF_KINDS
 from uk_dynamics.conversion.export.sdf import write_sdf
-from uk_dynamics.conversion.export.sdf_loops import KINDS as SDF_KINDS
 from uk_dynamics.conversion.export.sliders import with_sliders
 from uk_dynamics.conversion.export.urdf import (
     GEPETTO_KINDS,

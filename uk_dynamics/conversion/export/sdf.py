@@ -3,33 +3,27 @@
 """A mechanism as a model of SDF: a graph of links and joints, drawn where the loops are closed.
 
 SDF counts joint positions from where a model is drawn, and closes loops by giving a link a second
-parent. So the model is drawn closed, and what speaks of positions (limits, springs) is counted from
-there.
+parent, by mimic joints and gearboxes. So the model is drawn closed, and what speaks of positions
+(limits, springs) is counted from there.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.conversion.export.closures import closures
-from uk_dynamics.conversion.export.machine import Machine, moved
-from uk_dynamics.conversion.export.sdf_loops import (
-    KINDS,
-    SdfLoops,
-    SdfNames,
-    add_axis,
-    edge,
-    place,
-    values,
-)
-from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.constraints.kinds.pairs import Screw, Universal
+from uk_dynamics.conversion.export.closures import carried, closures, written
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
+from uk_dynamics.conversion.robot.imported_robot import named, quaternion
 from uk_dynamics.conversion.robot.urdf_text import MOMENTS, dimensions, number, numbers
 from uk_dynamics.model.urdf import (
     ONE_DOF,
     WORLD,
+    Array,
     Joint,
     Link,
     MeshFile,
@@ -46,6 +40,9 @@ _MOTOR = {
 }
 
 
+KINDS = carried("SDF")
+
+
 def write_sdf(machine: Machine) -> ET.Element:
     """The ``<sdf>`` element, with one model.
 
@@ -56,16 +53,55 @@ def write_sdf(machine: Machine) -> ET.Element:
     return _Writer(machine).write()
 
 
+class _Names:
+    """Names that differ from each other; joints keep theirs, since states are named by them."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._taken = {WORLD}
+        self._machine = machine
+        self.model = _plain(machine.mechanism.name)  # name of the model
+        self.joints = self._chosen("joint", (joint.name for joint in machine.joints))
+        links = (link.name for link in machine.links if link.name != WORLD)
+        self.links = self._chosen("link", links) | {WORLD: WORLD}
+        # name of the joint that holds the root in the world
+        self.mount = self._free(f"{_plain(machine.links[0].name)}_mount", "joint")
+
+    def closure(self, name: str) -> str:
+        """A name for a joint that closes a loop."""
+        return self._chosen("joint", [name])[name]
+
+    def _chosen(self, kind: str, names: Iterable[str]) -> dict[str, str]:
+        found = {name: self._free(_plain(name), kind) for name in names}
+        for name, chosen in found.items():
+            if name != chosen:
+                reason = f"is called {chosen}: SDF has one space for all names"
+                self._machine.changed(f"{kind} {name}", reason)
+        return found
+
+    def _free(self, name: str, kind: str) -> str:
+        while name in self._taken:
+            name += f"_{kind}"
+        self._taken.add(name)
+        return name
+
+
+def _plain(name: str) -> str:
+    """Without what SDF keeps for itself: scopes, and names between double underscores."""
+    name = name.replace("::", "_")
+    return f"{name}_" if name.startswith("__") and name.endswith("__") else name
+
+
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         joints = [joint.name for joint in machine.joints if joint.type in ONE_DOF]
         self.at = {name: machine.at[name] for name in joints}
         machine.zero.update(self.at)
-        self.names = SdfNames(machine)
+        self.names = _Names(machine)
         self.root = ET.Element("sdf", version=_VERSION)
         self.model = ET.SubElement(self.root, "model", name=self.names.model)
         self.axes: dict[str, ET.Element] = {}  # of the tree, by joint
+        self.leaders: dict[str, str] = {}  # by the joint that mimics
         self.tiny: list[str] = []
 
     def write(self) -> ET.Element:
@@ -75,7 +111,10 @@ class _Writer:
         self._links()
         for joint in machine.joints:
             self._joint(joint)
-        SdfLoops(machine, self.names, self.model, self.axes).add(found, couplings)
+        for closure in written(machine, found):
+            self._closure(closure)
+        for coupling in couplings:
+            self._coupling(coupling)
         for force in machine.mechanism.spec.forces:
             machine.lost(f"force {force.name}", f"SDF has no force of type {force.type}")
         for _, driven in machine.motor_joints("plugins of Gazebo that apply"):
@@ -95,7 +134,7 @@ class _Writer:
             joint = parents.get(link.name)
             if joint is not None:
                 pose = moved(joint, self.at.get(joint.name, 0.0))
-                place(node, pose, relative_to=self.names.links[joint.parent])
+                _place(node, pose, relative_to=self.names.links[joint.parent])
             elif kind == "floating":
                 self._float(node)
             self._inertial(node, link, moves=joint is not None or kind == "floating")
@@ -104,7 +143,7 @@ class _Writer:
                 _visual(node, f"visual_{count}", visual)
         root = machine.links[0].name
         if kind == "fixed" and root != WORLD:
-            edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[root])
+            _edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[root])
         if any(v.link == WORLD for v in machine.visuals):
             machine.lost(f"link {WORLD}", "its visuals: the world of SDF is no link")
 
@@ -121,18 +160,18 @@ class _Writer:
                 self.tiny.append(link.name)
         inertial = ET.SubElement(node, "inertial")
         if link.center_of_mass.any():
-            place(inertial, Pose(link.center_of_mass))
+            _place(inertial, Pose(link.center_of_mass))
         ET.SubElement(inertial, "mass").text = number(mass)
         moments = ET.SubElement(inertial, "inertia")
-        values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
+        _values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
 
     def _joint(self, joint: Joint) -> None:
         ends = (self.names.links[joint.parent], self.names.links[joint.child])
-        node = edge(self.model, self.names.joints[joint.name], joint.type, *ends)
+        node = _edge(self.model, self.names.joints[joint.name], joint.type, *ends)
         if joint.type == "fixed":
             return
         drawn, extras = self.at[joint.name], self.machine.joint_extras(joint.name)
-        self.axes[joint.name] = axis = add_axis(node, "axis", joint.axis)
+        self.axes[joint.name] = axis = _add_axis(node, "axis", joint.axis)
         limit = ET.SubElement(axis, "limit")
         motors = [motor for motor in self.machine.motors if motor.only_joint == joint.name]
         efforts = [motor.effort_limit * abs(motor.gear) for motor in motors]
@@ -145,14 +184,14 @@ class _Writer:
         limits = {word: value for word, value in bounds.items() if math.isfinite(value)}
         if extras.stop_stiffness:
             limits |= {"stiffness": extras.stop_stiffness, "dissipation": extras.stop_damping}
-        values(limit, limits)
+        _values(limit, limits)
         resisting = {"damping": joint.damping, "friction": joint.friction}
         dynamics = {word: value for word, value in resisting.items() if value}
         if extras.spring_stiffness:
             dynamics["spring_reference"] = extras.spring_rest - drawn
             dynamics["spring_stiffness"] = extras.spring_stiffness
         if dynamics:
-            values(ET.SubElement(axis, "dynamics"), dynamics)
+            _values(ET.SubElement(axis, "dynamics"), dynamics)
         if not limits:
             axis.remove(limit)
 
@@ -169,11 +208,74 @@ class _Writer:
             reason = "SDF counts positions from where a model is drawn, here closed, at "
             machine.changed("joint positions", reason + ", ".join(shown))
 
+    def _closure(self, closure: Closure) -> None:
+        if closure.child[0] == WORLD:  # which SDF knows as a parent only
+            closure = closure.exchanged()
+        kind = closure.kind
+        ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
+        name = self.names.closure(closure.name)
+        node = _edge(self.model, name, KINDS[type(kind)], *ends)
+        _place(node, closure.child[1])
+        if isinstance(kind, Universal):
+            parent, child = (
+                self._rotation(link) @ pose.rotation
+                for link, pose in (closure.parent, closure.child)
+            )
+            _add_axis(node, "axis", child.T @ parent @ np.array(kind.parent_axis))
+            _add_axis(node, "axis2", kind.child_axis)
+        elif axis := getattr(kind, "axis", None):
+            _add_axis(node, "axis", axis)
+        if isinstance(kind, Screw):
+            ET.SubElement(node, "screw_thread_pitch").text = number(kind.pitch)
+
+    def _rotation(self, link: str) -> Array:
+        return self.machine.mechanism.pose(link, self.machine.drawn)[1]
+
+    def _coupling(self, coupling: Coupling) -> None:
+        """Positions are counted from the drawn pose, which is closed, so no offset is left."""
+        if not coupling.active:
+            self.machine.off(coupling.name)
+        elif len(coupling.joints) > 2:
+            self.machine.coupling_lost(coupling, "couples more than two joints: no counterpart")
+        elif found := self.machine.mimics(coupling, self.leaders):
+            (follower, k), (leader, m) = found
+            self.leaders[follower] = leader
+            axis, name = self.axes[follower], self.names.joints[leader]
+            node = ET.SubElement(axis, "mimic", joint=name, axis="axis")
+            _values(node, {"multiplier": -m / k, "offset": 0.0, "reference": 0.0})
+        elif not self._gearbox(coupling):
+            reason = "both joints follow others already, and turn on no common link"
+            self.machine.coupling_lost(coupling, reason)
+
+    def _gearbox(self, coupling: Coupling) -> bool:
+        """Two joints that turn on one link: the second by −ratio times the first."""
+        joints = {joint.name: joint for joint in self.machine.joints}
+        wheels = [joints[name] for name, _ in coupling.joints]
+        shared = {wheels[0].parent, wheels[0].child} & {wheels[1].parent, wheels[1].child}
+        if len(shared) != 1 or any(joint.type != "revolute" for joint in wheels):
+            return False
+        (reference,) = shared
+        ends = [w.child if w.parent == reference else w.parent for w in wheels]
+        if WORLD in (reference, ends[1]):
+            return False
+        signs = [1.0 if w.child == end else -1.0 for w, end in zip(wheels, ends, strict=True)]
+        (_, first), (_, second) = coupling.joints
+        name = self.names.closure(coupling.name)
+        links = [self.names.links[end] for end in ends]
+        node = _edge(self.model, name, "gearbox", *links)
+        for tag, wheel in zip(("axis", "axis2"), wheels, strict=True):
+            shaft = self._rotation(wheel.child) @ wheel.axis  # in the world
+            _add_axis(node, tag, self._rotation(ends[1]).T @ shaft)
+        ratio = first / second * signs[1] / signs[0]
+        ET.SubElement(node, "gearbox_ratio").text = number(ratio)
+        ET.SubElement(node, "gearbox_reference_body").text = self.names.links[reference]
+        return True
+
 
 def _visual(link: ET.Element, name: str, visual: Visual) -> None:
     node = ET.SubElement(link, "visual", name=name)
     if visual.pose.translation.any() or not np.array_equal(visual.pose.rotation, np.eye(3)):
-        place(node, visual.pose)
+        _place(node, visual.pose)
     kind, sizes = dimensions(visual.shape)
     geometry = ET.SubElement(ET.SubElement(node, "geometry"), kind)
     if isinstance(visual.shape, MeshFile):
@@ -184,3 +286,33 @@ def _visual(link: ET.Element, name: str, visual: Visual) -> None:
         material = ET.SubElement(node, "material")
         for part in ("ambient", "diffuse"):
             ET.SubElement(material, part).text = numbers(visual.colour)
+
+
+def _edge(model: ET.Element, name: str, kind: str, parent: str, child: str) -> ET.Element:
+    """A joint, with names as the model has them."""
+    node = ET.SubElement(model, "joint", name=name, type=kind)
+    ET.SubElement(node, "parent").text = parent
+    ET.SubElement(node, "child").text = child
+    return node
+
+
+def _add_axis(joint: ET.Element, tag: str, direction: Sequence[float] | Array) -> ET.Element:
+    """An axis, in the frame of its joint."""
+    axis = ET.SubElement(joint, tag)
+    ET.SubElement(axis, "xyz").text = numbers(direction)
+    return axis
+
+
+def _place(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
+    """The pose of an element."""
+    attributes = {"rotation_format": "quat_xyzw"}
+    if relative_to:
+        attributes["relative_to"] = relative_to
+    text = f"{numbers(pose.translation)} {numbers(quaternion(pose.rotation))}"
+    ET.SubElement(node, "pose", attributes).text = text
+
+
+def _values(node: ET.Element, numbers_: Mapping[str, float]) -> None:
+    """Numbers, an element each."""
+    for word, value in numbers_.items():
+        ET.SubElement(node, word).text = number(value)

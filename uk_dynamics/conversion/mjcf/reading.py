@@ -16,8 +16,7 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of, without_missing_files
-from uk_dynamics.conversion.mjcf.equalities import add_equalities
-from uk_dynamics.conversion.mjcf.tendons import add_actuators, add_springs
+from uk_dynamics.conversion.mjcf.couplings import add_actuators, add_equalities, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
 

@@ -6,6 +6,7 @@ from uk_dynamics.core.servo import continuation_rule
 from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
+    COMMANDS_UNDER_WAY,
     CONTROL_CONSTANTS,
     EFFORT_DERIVATIVE_CONSTANTS,
     HELD_BY,
