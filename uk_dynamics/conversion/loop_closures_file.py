@@ -74,14 +74,11 @@ def read_loop_closures(data: dict[str, Any], description: RobotDescription) -> I
 
 def _vector(closure: dict[str, Any], key: str, place: str) -> Array:
     values = closure.get(key)
-    if not (
-        isinstance(values, list)
-        and len(values) == 3
-        and all(isinstance(x, int | float) for x in values)
-    ):
+    numbers = [x for x in values if isinstance(x, int | float)] if isinstance(values, list) else []
+    if len(numbers) != 3 or numbers != values:
         problem = f"expected three numbers, found {values!r:.60}"
         raise InputError(problem, place=f"{place}.{key}")
-    return np.array(values, dtype=float)
+    return np.array(numbers, dtype=float)
 
 
 _LISTS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")

@@ -63,9 +63,8 @@ class Fitted:
         """Place the camera where it sees all points, (n, 3), in m."""
         camera = self._camera
         self._aspect = float(camera.aspect)
-        position, centre = placed(np.array(START), points, float(camera.fov), self._aspect)
-        camera.position, camera.look_at = position, centre
-        self._position = position
+        self._position, centre = placed(np.array(START), points, float(camera.fov), self._aspect)
+        camera.position, camera.look_at = self._position, centre
 
 
 def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[Array, Array]:

@@ -111,8 +111,7 @@ class Curves:
         if self._chosen == "motor power":
             return motors, "W", motor_power(self._mechanism, instant)
         if self._chosen == "loop forces":
-            forces: Array = np.linalg.norm(instant.marks.forces, axis=1)
-            return list(self._loops), "N", forces
+            return list(self._loops), "N", np.array(np.linalg.norm(instant.marks.forces, axis=1))
         if self._chosen == "tracking errors":
             error = np.linalg.norm(instant.tracking_error)
             return ["all tasks"], "m and rad", np.array([error])

@@ -25,10 +25,8 @@ class PeerCommandWatchdog(CommandWatchdog):
 
     def _make_switch(self) -> Any:
         place = f"{self._settings['controller_manager']}/{self._settings['controller']}"
+        self._switch_request = Trigger.Request()
         return self.create_client(Trigger, f"{place}/deactivate")
-
-    def _switch_request(self) -> Any:
-        return Trigger.Request()
 
     def _hear_activity(self) -> None:
         self.create_subscription(

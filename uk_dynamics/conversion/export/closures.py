@@ -238,10 +238,11 @@ def _kinds(kind: Kind, known: Words) -> Iterator[Kind]:
     axis = getattr(kind, "axis", None)
     axes = AXES if axis is None else (axis, *AXES)
     for other in known:
-        if other in (Point, Weld):
-            yield other()
-        elif other in (Cylindrical, Hinge, Planar, Prismatic):
-            yield from (other(axis) for axis in axes)
+        made: Callable[..., Kind] = other
+        if not other.keys:
+            yield made()
+        elif other.keys.keys() == {"axis"}:
+            yield from (made(axis) for axis in axes)
 
 
 def _closed_states(mechanism: Mechanism) -> Iterator[State]:

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.export.closures import Words
 from uk_dynamics.conversion.export.machine import Machine
+from uk_dynamics.conversion.export.mjcf import KINDS as MJCF_KINDS
 from uk_dynamics.conversion.export.mjcf import write_mjcf
-from uk_dynamics.conversion.export.mjcf_couplings import KINDS as MJCF_KINDS
 from uk_dynamics.conversion.export.sdf import KINDS as SDF_KINDS
 from uk_dynamics.conversion.export.sdf import write_sdf
 from uk_dynamics.conversion.export.sliders import with_sliders

@@ -12,7 +12,7 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
-from uk_dynamics.conversion.robot.imported_robot import Remark, named
+from uk_dynamics.conversion.robot.imported_robot import Remark, Remarks, named
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.files import FrameSpec, JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
@@ -80,7 +80,7 @@ class Coupling:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Remarks):
     """A mechanism on its way to another format."""
 
     mechanism: Mechanism  # as it is resolved
@@ -137,10 +137,6 @@ class Machine:
         """Positions by name where it is drawn, in rad or m; of the root, of parts of it."""
         return self.mechanism.model.coordinates.positions_by_name(self.drawn)
 
-    def lost(self, subject: str, reason: str, *, structural: bool = False) -> None:
-        """Note that something is left out."""
-        self.remarks.append(Remark(subject, reason, structural=structural))
-
     def coupling_lost(self, coupling: Coupling, reason: str) -> None:
         """Note that the format has no place for a coupling."""
         self.lost(f"constraint {coupling.name}", reason, structural=True)
@@ -189,10 +185,6 @@ class Machine:
                 self.changed(f"constraint {coupling.name}", reason)
                 return pair[0], pair[1]
         return None
-
-    def changed(self, subject: str, reason: str) -> None:
-        """Note that something is there in another form."""
-        self.remarks.append(Remark(subject, reason, lost=False))
 
     def joint_extras(self, joint: str) -> JointSpec:
         """What the mechanism file says of a joint."""

@@ -1,20 +1,25 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""A mechanism as a model of MuJoCo: its tree of bodies, drawn where the loops are closed."""
+"""A mechanism as a model of MuJoCo, drawn where the loops are closed.
+
+Bodies are a tree; equality constraints, tendons and motors tie them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.conversion.export.closures import closures
-from uk_dynamics.conversion.export.machine import Machine, moved
-from uk_dynamics.conversion.export.mjcf_couplings import KINDS, Couplings, wxyz
-from uk_dynamics.conversion.robot.imported_robot import named
+from uk_dynamics.constraints.kinds.frames import Distance
+from uk_dynamics.constraints.kinds.pairs import Hinge, Point
+from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
+from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
+from uk_dynamics.conversion.robot.imported_robot import named, quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
+from uk_dynamics.mechanism.files import ForceSpec
 from uk_dynamics.model.urdf import (
     FAR,
     ONE_DOF,
@@ -27,7 +32,10 @@ from uk_dynamics.model.urdf import (
     Pose,
     Sphere,
     Visual,
+    compose,
 )
+
+KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
 
 _LEAST = 2e-15  # kg and kg m²: MuJoCo takes no moving body without mass
 _FULL = 1e-13  # kg m²: where a matrix has less, MuJoCo wants its principal moments
@@ -60,6 +68,8 @@ class _Writer:
         ET.SubElement(default, "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
         self.bodies = {WORLD: ET.SubElement(self.root, "worldbody")}
+        sections = (ET.SubElement(self.root, name) for name in ("tendon", "equality", "actuator"))
+        self.tendons, self.equalities, self.actuators = sections
         self.tiny, self.unread = list[str](), list[str]()
 
     def write(self) -> ET.Element:
@@ -69,7 +79,17 @@ class _Writer:
         for visual in machine.visuals:
             self._visual(visual)
         found, couplings = closures(machine, KINDS, weld_held=False)
-        Couplings(machine, self.bodies, self.root).add(found, couplings)
+        for closure in found:
+            self._closure(closure)
+        for coupling in couplings:
+            self._coupling(coupling)
+        for force in machine.mechanism.spec.forces:
+            self._force(force)
+        for motor in machine.motors:
+            self._motor(motor)
+        if len(self.equalities):
+            reason = "are soft in MuJoCo; solref and solimp say how much"
+            machine.changed("equality constraints", reason)
         if self.tiny:
             reason = f"{_LEAST:g} kg and kg m² where MuJoCo takes no zero"
             machine.changed(named("link", self.tiny), reason)
@@ -159,7 +179,7 @@ class _Writer:
             return
         moments, axes = np.linalg.eigh(link.inertia)
         axes[:, 0] *= np.linalg.det(axes)
-        node.set("quat", wxyz(Pose(rotation=axes)))
+        node.set("quat", _wxyz(Pose(rotation=axes)))
         node.set("diaginertia", numbers(np.maximum(moments, _LEAST)))
         self.tiny.append(link.name)
 
@@ -208,6 +228,108 @@ class _Writer:
         if any(joint.friction for joint in single):
             machine.changed("friction", "frictionloss, which MuJoCo makes a constraint")
 
+    def _closure(self, closure: Closure) -> None:
+        name, kind = closure.name, closure.kind
+        active = {} if closure.active else {"active": "false"}
+        if isinstance(kind, Hinge):
+            for number_, offset in enumerate(pin_points(self.machine, kind), start=1):
+                ends = self._sites(closure, f"{name} {number_}", offset)
+                ET.SubElement(self.equalities, "connect", ends | active, name=f"{name} {number_}")
+            self.machine.changed(f"constraint {name}", f"two points of its axis, {name} 1 and 2")
+        elif isinstance(kind, Distance):
+            tendon = self._tendon("spatial", name)
+            ends = self._sites(closure, name, Pose())
+            for site in ends.values():
+                ET.SubElement(tendon, "site", site=site)
+            length = kind.distance - self._drawn_length(closure)
+            self._hold(tendon, name, length, active)
+        else:
+            tag = "connect" if isinstance(kind, Point) else "weld"
+            ends = self._sites(closure, name, Pose())
+            ET.SubElement(self.equalities, tag, ends | active, name=name)
+
+    def _drawn_length(self, closure: Closure) -> float:
+        """Distance of the ends where the model is drawn, as MuJoCo will find it, in m."""
+        points = []
+        for link, pose in (closure.parent, closure.child):
+            place, turn = self.machine.mechanism.pose(link, self.machine.drawn)
+            points.append(place + turn @ pose.translation)
+        return float(np.linalg.norm(points[1] - points[0]))
+
+    def _sites(self, closure: Closure, name: str, offset: Pose) -> dict[str, str]:
+        """Both ends as sites, by the attributes that name them."""
+        named = {}
+        roles = {"site1": ("parent", *closure.parent), "site2": ("child", *closure.child)}
+        for key, (role, link, pose) in roles.items():
+            named[key] = f"{name} {role}"
+            self._site(named[key], link, compose(pose, offset))
+        return named
+
+    def _site(self, name: str, link: str, pose: Pose) -> None:
+        place = {"pos": numbers(pose.translation), "quat": _wxyz(pose)}
+        ET.SubElement(self.bodies[link], "site", place, name=name)
+
+    def _coupling(self, coupling: Coupling) -> None:
+        """Deviations from the drawn positions are what MuJoCo couples."""
+        active = {} if coupling.active else {"active": "false"}
+        drawn = sum(factor * self.at[joint] for joint, factor in coupling.joints)
+        missing = coupling.offset - drawn
+        (first, factor), *others = coupling.joints
+        if len(others) < 2:
+            ratio = -others[0][1] / factor if others else 0.0
+            node = ET.SubElement(self.equalities, "joint", active, name=coupling.name, joint1=first)
+            if others:
+                node.set("joint2", others[0][0])
+            node.set("polycoef", numbers([missing / factor, ratio, 0.0, 0.0, 0.0]))
+            return
+        tendon = self._fixed_tendon(coupling.name, coupling.joints)
+        self._hold(tendon, coupling.name, missing, active)
+
+    def _hold(self, tendon: ET.Element, name: str, change: float, active: dict[str, str]) -> None:
+        """Hold a tendon at its drawn length and a change of it."""
+        node = ET.SubElement(self.equalities, "tendon", active, name=name)
+        node.set("tendon1", tendon.get("name", ""))
+        node.set("polycoef", numbers([change, 0.0, 0.0, 0.0, 0.0]))
+
+    def _tendon(self, kind: str, name: str) -> ET.Element:
+        taken = {tendon.get("name") for tendon in self.tendons}
+        while name in taken:  # a motor may be called like a spring
+            name += " tendon"
+        return ET.SubElement(self.tendons, kind, name=name)
+
+    def _fixed_tendon(self, name: str, joints: Sequence[tuple[str, float]]) -> ET.Element:
+        tendon = self._tendon("fixed", name)
+        for joint, factor in joints:
+            ET.SubElement(tendon, "joint", joint=joint, coef=number(factor))
+        return tendon
+
+    def _force(self, force: ForceSpec) -> None:
+        if force.type == "joint_spring":
+            tendon = self._fixed_tendon(force.name, force.joints)
+        elif force.type == "line_spring":
+            tendon = self._tendon("spatial", force.name)
+            for role, frame in force.frames:
+                self._site(f"{force.name} {role}", frame.link, pose_of(frame))
+                ET.SubElement(tendon, "site", site=f"{force.name} {role}")
+        else:
+            self.machine.lost(f"force {force.name}", f"MJCF has no force of type {force.type}")
+            return
+        tendon.set("stiffness", number(force.stiffness))
+        tendon.set("damping", number(force.damping))
+        tendon.set("springlength", number(force.rest))
+
+    def _motor(self, motor: Motor) -> None:
+        node = ET.SubElement(self.actuators, "motor", name=motor.name)
+        if motor.only_joint:
+            node.set("joint", motor.only_joint)
+            if motor.gear != 1.0:
+                node.set("gear", number(motor.gear))
+        else:
+            tendon = self._fixed_tendon(motor.name, motor.joints)
+            node.set("tendon", tendon.get("name", ""))
+        if math.isfinite(motor.effort_limit):
+            node.set("ctrlrange", numbers([-motor.effort_limit, motor.effort_limit]))
+
 
 def _least_moment(link: Link) -> float:
     return float(np.linalg.eigvalsh(link.inertia)[0])
@@ -217,4 +339,9 @@ def _place(node: ET.Element, pose: Pose) -> None:
     if pose.translation.any():
         node.set("pos", numbers(pose.translation))
     if not np.array_equal(pose.rotation, np.eye(3)):
-        node.set("quat", wxyz(pose))
+        node.set("quat", _wxyz(pose))
+
+
+def _wxyz(pose: Pose) -> str:
+    """The rotation as MuJoCo has it."""
+    return numbers(np.roll(quaternion(pose.rotation), 1))

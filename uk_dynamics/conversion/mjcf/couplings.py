@@ -123,11 +123,8 @@ def _polynomial(sides: list[Side], coefficients: Any) -> Data:
         offset, ratio = drawn + float(coefficients[0]), float(coefficients[1])
         for name, factor in second.items():
             weights[name] = weights.get(name, 0.0) - ratio * factor
-        return {
-            "type": "joint_coupling",
-            "joints": weights,
-            "offset": offset - ratio * drawn_second * bool(second),
-        }
+        offset -= ratio * drawn_second * bool(second)
+        return {"type": "joint_coupling", "joints": weights, "offset": offset}
     names = {f"x{k}": name for k, name in enumerate(dict.fromkeys((*joints, *second)))}
     one, other = (
         " + ".join(f"{side[name]!r}*{word}" for word, name in names.items() if name in side)
@@ -138,11 +135,8 @@ def _polynomial(sides: list[Side], coefficients: Any) -> Data:
         for power, c in enumerate(coefficients.tolist())
         if c
     ]
-    return {
-        "type": "expression",
-        "expression": f"{one} - {drawn!r} - ({' + '.join(terms)})",
-        "names": names,
-    }
+    expression = f"{one} - {drawn!r} - ({' + '.join(terms)})"
+    return {"type": "expression", "expression": expression, "names": names}
 
 
 def joints_of(source: Compiled, tendon: int) -> dict[str, float] | None:
@@ -192,9 +186,8 @@ def add_springs(source: Compiled, robot: ImportedRobot) -> None:
             data = {"type": "joint_spring", "joints": weights, "rest": longest}
         elif line is not None and longest >= line[1]:
             data = {"type": "line_spring", **line[0], "length": longest - line[1]}
-        plain = shortest == longest and not any(
-            np.any(_field(model, f"{f}poly", index)) for f in fields[:2]
-        )
+        powers = [np.any(_field(model, f"{f}poly", index)) for f in fields[:2]]
+        plain = shortest == longest and not any(powers)
         if data is not None and (stiffness or damping) and plain:
             robot.add_force(name, data | {"stiffness": stiffness, "damping": damping})
             has = has[bool(stiffness) + bool(damping) :]

@@ -67,8 +67,22 @@ def _more(names: Sequence[str]) -> str:
     return f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
 
 
+class Remarks:
+    """Notes what is not as it was."""
+
+    remarks: list[Remark]
+
+    def lost(self, subject: str, reason: str, *, structural: bool = False) -> None:
+        """Note that something is left out."""
+        self.remarks.append(Remark(subject, reason, structural=structural))
+
+    def changed(self, subject: str, reason: str) -> None:
+        """Note that something is there in another form."""
+        self.remarks.append(Remark(subject, reason, lost=False))
+
+
 @dataclass
-class ImportedRobot:
+class ImportedRobot(Remarks):
     """A tree of links, what closes its loops, and what could not be carried over."""
 
     name: str
@@ -87,14 +101,6 @@ class ImportedRobot:
     remarks: list[Remark] = field(default_factory=list)
     # actuators that are a guess, with the reason
     guesses: dict[str, str] = field(default_factory=dict)
-
-    def lost(self, subject: str, reason: str) -> None:
-        """Note that something is left out."""
-        self.remarks.append(Remark(subject, reason))
-
-    def changed(self, subject: str, reason: str) -> None:
-        """Note that something is there in another form."""
-        self.remarks.append(Remark(subject, reason, lost=False))
 
     def add_constraint(self, name: str, data: Data) -> None:
         """Add a constraint under a name like the given one."""
