@@ -67,7 +67,8 @@ def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path,
 def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
     assert main(["compile", name, "--tasks", tasks, "--export-c", str(tmp_path)]) == 0
     capsys.readouterr()
-    said = said_by(sorted(map(str, tmp_path.glob("*_servo*.c"))), "c99", tmp_path)
+    sources = (x for x in tmp_path.glob("*_servo*.c") if not x.stem.endswith("_check"))
+    said = said_by(sorted(map(str, sources)), "c99", tmp_path)
     machine = shipped(name)
     law = ServoController(
         machine,
