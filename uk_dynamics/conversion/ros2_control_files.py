@@ -85,8 +85,10 @@ def hardware_joints(mechanism: Mechanism) -> tuple[HardwareJoint, ...]:
             if len(motor.joints) > 1:
                 remedy = "give it one joint with factor 1, and let a transmission of the hardware"
                 remedy += " plugin do the coupling"
-            problem = f"the motor drives {{{factors}}}, but ros2_control commands single joints by"
-            problem += f" their own effort; {remedy}"
+            problem = (
+                f"the motor drives {{{factors}}}, but ros2_control commands single joints by their"
+                f" own effort; {remedy}"
+            )
         elif joint in owner:
             problem = f'"{joint}" is driven by {owner[joint]} already, and ros2_control gives a'
             problem += " joint one effort; combine them into one motor"
