@@ -78,6 +78,8 @@ def compare(
         expected, near = answered(reference, trial), answered(reference, trial.nearby(mechanism))
         if expected is not None and near is not None:
             asked.append((trial, expected, near))
+    if not asked:
+        return
     # the least favourable of all states, since rows of a lane share one call
     found = compiled([trial for _ in range(copies) for trial, _, _ in asked])
     for answers, (_, expected, near) in zip(found, asked * copies, strict=True):
