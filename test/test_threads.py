@@ -109,6 +109,7 @@ def test_derivatives(backend: str) -> None:
     same_from_all(lambda state: derivatives.at(state).acceleration.q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_derivatives_of_efforts_projections_and_by_parameters(backend: str) -> None:
     by_mass = next(name for name in MACHINE.parameters if name.endswith("mass"))

@@ -111,6 +111,7 @@ def test_simulate(tmp_path: Path) -> None:
     np.testing.assert_allclose(motion.t, 0.01 * np.arange(len(motion.t)), rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_what_was_simulated_before_ctrl_c_is_kept(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"

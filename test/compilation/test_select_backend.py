@@ -201,6 +201,7 @@ def test_the_backend_must_exist():
         shipped("four_bar").dynamics("fastest")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     "end",

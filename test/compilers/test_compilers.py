@@ -15,6 +15,7 @@ compiler = find_compiler()
 pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C compiler")
 
 
+@pytest.mark.slow
 def test_code_for_an_unknown_processor_with_avx512_is_right_at_the_first_level() -> None:
     """Compilers fold constants there that they keep elsewhere: -0.0 as a mask was 0.0."""
     assert compiler is not None

@@ -161,6 +161,7 @@ MACHINES: dict[str, Callable[[], Mechanism]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_compiled_derivatives_are_the_same(machine: str) -> None:
     """One state after the other, and side by side."""
@@ -278,6 +279,7 @@ constraints:
     assert_same(of_state(many, 0), one)
 
 
+@pytest.mark.slow
 def test_a_start_where_the_rank_changes_is_told_in_lanes() -> None:
     """Rows that are independent at a flat start are too few elsewhere, and few enough there."""
     mechanism = shipped("five_bar")

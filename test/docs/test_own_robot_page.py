@@ -44,6 +44,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_from_a_urdf_to_servo_control_in_ten_commands(here, capsys):
     pytest.importorskip("matplotlib", reason="the commands draw pictures")
     assert len(commands(PATH)) + len(commands(PATH, run=False)) <= 10

@@ -215,6 +215,7 @@ def test_continuous_control(method):
     assert here.warnings == there.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "tasks_file", "start"),
     [

@@ -300,6 +300,7 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path):
         sweep(spec, store, scheduler="nothing://here")
 
 
+@pytest.mark.slow
 def test_the_command_starts_workers_of_its_own(tmp_path, capsys):
     pytest.importorskip("distributed")
     pytest.importorskip("pyarrow")

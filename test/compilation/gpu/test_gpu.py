@@ -126,6 +126,7 @@ def test_what_the_kernel_does_not_answer_is_interpreted():
     same(pushed.qdd, bar.dynamics("interpreted").evaluate_batch(q, v, tau, inputs=inputs).qdd)
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["landing_leg", pytest.param("five_bar", marks=pytest.mark.slow)])
 def test_nvrtc_compiles_the_kernels(name):

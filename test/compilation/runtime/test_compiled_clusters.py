@@ -129,6 +129,7 @@ joints:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", ["model", "none"])
 def test_a_servo_law_within_limits_and_the_motion_under_it(friction):
     """More task rows than motors, two priorities, motors at limits of effort and rate."""
@@ -310,6 +311,7 @@ def tumbling() -> tuple[Mechanism, Mechanism, State]:
     return clustered(dense), dense, InterpretedDynamics(dense).project(State(0.0, q, v))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "step"), [("rk4", 0.02), ("semi_implicit_euler", 0.01), ("DOP853", None)]
 )
@@ -335,6 +337,7 @@ def test_a_floating_root_moves_on_its_group(tumbling, method, step):
     near(next(rolled).q, next(rolled).q, relative=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.0, 0.004])
 def test_a_servo_law_on_a_floating_root(tumbling, delay):
     """Two priorities, more task rows than motors can serve, and one motor at its limit."""

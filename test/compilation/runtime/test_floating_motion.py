@@ -75,6 +75,7 @@ def both(machine: Mechanism, begin: State, law: Any = None, **options: Any) -> N
         near(getattr(found, name), getattr(expected, name), relative=1e-10)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler", "DOP853"])
 def test_free_motion(machine: Mechanism, begin: State, method: str) -> None:
@@ -83,6 +84,7 @@ def test_free_motion(machine: Mechanism, begin: State, method: str) -> None:
     both(machine, begin, method=method)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_servo_law_with_a_delay(machine: Mechanism, begin: State) -> None:
     tasks = Tasks(TasksSpec.from_text(TASKS), machine)

@@ -64,6 +64,7 @@ def test_what_a_compiler_has_made_wrongly_is_not_used(caplog: pytest.LogCaptureF
     assert "evaluate is off by" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_sine")
 def test_what_is_loaded_later_is_tried_as_well(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -95,6 +96,7 @@ def test_laws_are_tried() -> None:
         CompiledServo(tasks, InterpretedServo(tasks))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_sine")
 def test_closed_loops_are_tried(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -188,6 +190,7 @@ def test_a_library_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert record.is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "rolling_disc", "flexible_joint_arm", "bricard"])
 def test_right_libraries_are_far_within_what_is_allowed(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -239,6 +242,7 @@ FIRST_WRONG = {  # what each program finds first where the sine is off by a mill
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [False, True])
 def test_exported_c_verifies_itself(wrong: bool, tmp_path: Path) -> None:
     what = ["--tasks", "five_bar_sweep", "--derivatives", "--parameters", "links.left_leg.mass"]

@@ -185,6 +185,7 @@ def agree(machine: Mechanism, kind: str, backend: Literal["compiled", "gpu"]) ->
         )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler on this machine")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_compiled(everything: Mechanism, kind: str) -> None:

@@ -63,6 +63,7 @@ def test_momentum_carries_it_through(machine: Mechanism, backend: str) -> None:
     assert np.abs(limited.efforts).max() == pytest.approx(2.0)  # its limit: 1/distance
 
 
+@pytest.mark.slow
 def test_evaluators_agree(machine: Mechanism) -> None:
     tasks = Tasks.from_file(TASKS, machine)
     one, other = (turned(machine, tasks, backend) for backend in ("interpreted", "compiled"))

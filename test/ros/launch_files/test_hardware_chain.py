@@ -101,6 +101,7 @@ def run(ros: Ros, peer: ControllerManager, states: Ear, count: int) -> list[Join
     return states.messages[heard:]
 
 
+@pytest.mark.slow
 def test_a_machine_behind_forward_command_controller_follows_its_task(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

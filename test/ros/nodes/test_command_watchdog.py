@@ -49,6 +49,7 @@ class Ears:
         return bool(self.efforts) and self.efforts[-1][1] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "end"), [("effort_array", signal.SIGKILL), ("joint_state", signal.SIGSTOP)]
 )

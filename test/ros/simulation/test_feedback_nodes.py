@@ -64,6 +64,7 @@ def motion(
     return np.array(times) * 1e-9, column(0), column(1)
 
 
+@pytest.mark.slow
 def test_the_table_is_balanced_and_a_push_is_recovered_from(
     ros: Ros, start_node: Any, start_process: Any, tmp_path: Path
 ) -> None:

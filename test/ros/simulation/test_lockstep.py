@@ -78,6 +78,7 @@ def _run(ros: Ros, start_node: Any, backend: str) -> tuple[dict[int, Any], dict[
     return states, commands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_runs_are_identical_and_as_computed_without_ros(
     ros: Ros, start_node: Any, backend: str

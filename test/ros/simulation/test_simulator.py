@@ -375,6 +375,7 @@ def test_diagnostics_tell_what_is_going_on(ros: Ros) -> None:
     assert int(values["missed_ticks"]) >= 0
 
 
+@pytest.mark.slow
 def test_pace_changes_while_it_runs(ros: Ros) -> None:
     bench = Bench(ros, publish_clock=True, real_time_factor=0.01, rate=100.0)
     bench.state()

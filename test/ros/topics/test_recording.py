@@ -112,6 +112,7 @@ def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_pa
     assert not commands
 
 
+@pytest.mark.slow
 def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
     mechanism = ukd.Mechanism.from_file("five_bar")
     motion = ukd.simulate(mechanism, mechanism.start(), 0.3)
@@ -151,6 +152,7 @@ def test_who_listens_hears_it_from_the_first_message_on(ros: Ros, start_process,
     assert nanoseconds(states.messages[0].header.stamp) == 0
 
 
+@pytest.mark.slow
 def test_the_recorder_keeps_the_clock_and_replay_brings_it_back(
     ros: Ros, start_node, start_process, tmp_path
 ):
