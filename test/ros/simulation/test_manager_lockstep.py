@@ -98,7 +98,7 @@ def test_the_machine_moves_by_each_command_for_one_period_and_by_none_twice(
     ros.until(lambda: len(efforts) >= 260, "answers", 60.0)
 
     # the first answers come while nobody waits for them yet
-    first = min(k for k, state in states.items() if state.effort[0]) + 20
+    first = min(k for k, state in states.items() if state.effort[0]) + 60
     start = states[first - 1]
     machine = SimulatedMachine(mechanism, 1.0 / RATE)
     machine.steps = first - 1
