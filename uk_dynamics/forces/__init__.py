@@ -2,6 +2,7 @@
 
 """Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""
 
+from uk_dynamics.forces.contact_friction import ContactFriction, FrictionalContact
 from uk_dynamics.forces.force_elements import (
     ConstantEffort,
     ConstantWrench,

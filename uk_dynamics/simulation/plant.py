@@ -19,6 +19,7 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     CompiledController,
+    ContactDynamics,
     ControlInC,
     EffortQueue,
     InterpretedDynamics,
@@ -27,7 +28,7 @@ from uk_dynamics.mechanism.dynamics import (
     project_step,
     switch,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
@@ -44,6 +45,7 @@ class Plant:
         continuous: Whether control is continuous, instead of holding efforts for a period.
         efforts: Present motor efforts, within their limits, (motors,), in N or N·m.
         active: Switchable constraints that are on.
+        contacts: What contacts, stops and ropes do to it; None: it has none.
         motion: Moves it in C; None: it is moved step by step in Python.
         law: The controller in C; None: it is asked in Python.
         inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
@@ -84,6 +86,7 @@ class Plant:
             self.motion.control_by(self.law.law, continuous=self.continuous)
             self.motion.delay_by(delay, same, self._coming)
             self._flags += self.law.law.flags
+        self.contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property
@@ -305,6 +308,11 @@ class Plant:
             follower.active = switched.active
         self._apply(self.efforts)
         return switched
+
+    def set_active(self, active: ActiveConstraints) -> None:
+        """Let contacts be closed, stick and slide from now on."""
+        self.active, self._rank = active, None
+        self._apply(self.efforts)
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""

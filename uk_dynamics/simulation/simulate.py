@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration import FIXED_METHODS, Tolerances
+from uk_dynamics.core.integration import ADAPTIVE_METHODS, FIXED_METHODS, Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
@@ -123,7 +124,14 @@ def simulate(
         raise InputError(
             "a delay needs a control period: continuous control has none", place="delay"
         )
-    method = method or ("DOP853" if control_period is None else "rk4")
+    held = control_period is not None and not mechanism.one_sided
+    method = method or ("rk4" if held else "DOP853")
+    if mechanism.one_sided and method not in ADAPTIVE_METHODS:
+        raise InputError(
+            f"expected one of {', '.join(ADAPTIVE_METHODS)}, whose steps end at events of contacts,"
+            f' stops and ropes; found "{method}"',
+            place="method",
+        )
     _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
     for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):
         if value is not None:
@@ -166,6 +174,8 @@ def simulate(
         _check_positions(mechanism, state, tolerances.atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
+    if plant.contacts is not None:
+        advance.events = EventDriven(plant, plant.contacts, recorder.switched, recorder.warn, moved)
 
     def control(reached: State) -> None:
         plant.control(reached)

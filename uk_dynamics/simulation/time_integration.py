@@ -24,6 +24,7 @@ from uk_dynamics.core.integration import (
 from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
+from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
 
 _STEPS_IN_C = (*FIXED_METHODS, "DOP853")
@@ -48,6 +49,7 @@ class Advance:
     rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
+    events: EventDriven | None = None  # of contacts, stops and ropes
     hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on
@@ -62,6 +64,8 @@ class Advance:
         Raises:
             SimulationError: The loops cannot be kept closed or the step size vanishes.
         """
+        if self.events is not None:
+            return self.events.run(state, stops, self._stepper, self._count)
         if self.fixed:
             return self._fixed(state, stops)
         if self.adapts_in_c and not (self.plant.continuous and self.plant.law is None):
@@ -180,11 +184,11 @@ class Advance:
                 yield from self._adaptive(state, when[first + 1 :])
                 return
 
-    def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
-        start = state  # of the last step
+    def _stepper(self, state: State, end: float) -> AdaptiveStepper:
+        """What takes steps with error control from a state, in Python."""
 
         def project(t: float, q: Array, v: Array) -> tuple[Array, Array]:
-            reached = self.plant.project_step(start, State(t, q, v))
+            reached = self.plant.project_step(State(*stepper.start), State(t, q, v))
             return reached.q, reached.v
 
         stepper = AdaptiveStepper(
@@ -193,7 +197,7 @@ class Advance:
             state.t,
             state.q,
             state.v,
-            float(stops[-1]),
+            end,
             method=cast(AdaptiveMethod, self.method),
             tolerances=self.tolerances,
             project=project,
@@ -201,15 +205,21 @@ class Advance:
             accelerations=self.plant.accelerations,
             names=self.plant.model.velocity_names,
         )
+        return stepper
+
+    def _adaptive(self, state: State, stops: Array) -> Iterator[State]:
+        stepper = self._stepper(state, float(stops[-1]))
         for stop in stops:
             while stepper.t < stop - SAME_TIME:
-                start = State(stepper.t, stepper.q, stepper.v)
                 stepper.step()
                 self.moved(stepper.t)
                 if stepper.steps % _PATIENCE == 0:
-                    self._ask_why(start, stepper.step_size, float(stops[-1]))
+                    self._ask_why(State(*stepper.start), stepper.step_size, float(stops[-1]))
             yield State(float(stop), *stepper.sample(float(stop)))
         self._step_size = stepper.step_size
+        self._count(stepper)
+
+    def _count(self, stepper: AdaptiveStepper) -> None:
         self.steps += stepper.steps
         self.rejected += stepper.rejected
         self.evaluations += stepper.evaluations

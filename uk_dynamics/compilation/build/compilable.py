@@ -29,6 +29,7 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
     found += [
         f"constraints.{c.name}.compliance" for c in subject.constraints.constraints if c.compliance
     ]
+    found += [f"one-sided {one.name}" for one in subject.one_sided]
     if subject.local is not None:
         found += _cluster_obstacles(subject)
     if subject.spec.solver.method not in _METHODS:

@@ -86,6 +86,8 @@ SHARED: dict[str, dict[str, str]] = {
             "switchable",
             "active",
             "on_activation",
+            "one_sided",
+            "restitution",
             "stabilization",
         )
     },

@@ -3,7 +3,13 @@
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.joint_rows import JointTerm, joint_terms, weighted_joints
+from uk_dynamics.constraints.rows.contact_rows import ContactRow
+from uk_dynamics.constraints.rows.joint_rows import (
+    JointRow,
+    JointTerm,
+    joint_terms,
+    weighted_joints,
+)
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
     FrameKinematics,

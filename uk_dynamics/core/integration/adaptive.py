@@ -59,6 +59,7 @@ class AdaptiveStepper:
         t: Time reached, in s.
         q: Configuration there, (nq,).
         v: Velocity there, (nv,).
+        start: Time, configuration and velocity at the beginning of the last step.
         evaluations: Evaluations of the acceleration so far.
         steps: Accepted steps so far.
         rejected: Trials of explicit methods so far whose error was too large.
@@ -119,7 +120,7 @@ class AdaptiveStepper:
         )
         self._require_finite(self._solver.f)
         self._interpolant: Any = None
-        self._start = self._way_point = (self.t, self.q, self.v)
+        self.start = self._way_point = (self.t, self.q, self.v)
 
     @property
     def finished(self) -> bool:
@@ -142,7 +143,7 @@ class AdaptiveStepper:
         solver = self._solver
         if self.steps:
             self._move_chart()
-        self._start = self._way_point = (self.t, self.q, self.v)
+        self.start = self._way_point = (self.t, self.q, self.v)
         self._trying, self._beyond = self._method in _FORGIVING, None
         before = solver.nfev
         self._try()
@@ -222,7 +223,7 @@ class AdaptiveStepper:
         The tolerances are those that a sound interpolant keeps.
         """
         if t < self._way_point[0]:
-            self._way_point = self._start
+            self._way_point = self.start
         start = self._way_point[0]
         if t > start:
             limits = self._tolerances

@@ -15,6 +15,7 @@ from uk_dynamics.mechanism.dynamics.batch import (
     put,
     sample_each,
 )
+from uk_dynamics.mechanism.dynamics.contact_dynamics import CLOSE, SLOW, ContactDynamics
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -58,11 +59,14 @@ from uk_dynamics.mechanism.dynamics.switching import Switched, switch
 
 __all__ = [
     "BACKENDS",
+    "CLOSE",
     "FOLLOWS_WITHIN",
     "METHODS",
+    "SLOW",
     "STEP_CONSTANTS",
     "Backend",
     "CompiledController",
+    "ContactDynamics",
     "ControlInC",
     "Demand",
     "Derivative",

@@ -31,6 +31,7 @@ class NonidealForces:
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._friction = mechanism.friction
+        self._contacts = mechanism.contact_friction
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy
         # whether the mechanism has any by itself
@@ -55,6 +56,9 @@ class NonidealForces:
             given = viscous if given is None else viscous + given
             if self._friction.dry:
                 loads = LoadForces(per_load, self._friction.load_map)
+        if inputs.active is not None and inputs.active.sliding:
+            sliding = self._contacts.evaluate(kinematics, state.v, inputs.active.sliding)
+            loads = LoadForces(*sliding) if loads is None else loads.with_others(*sliding)
         return solve_nonideal(
             factorization,
             terms.F,

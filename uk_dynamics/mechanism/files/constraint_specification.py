@@ -89,7 +89,7 @@ _FOREIGN: Mapping[Section, Mapping[str, str]] = {
     "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
     | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
     | dict.fromkeys(
-        ("compliance", "switchable", "active", "on_activation"),
+        ("compliance", "switchable", "active", "on_activation", "one_sided", "restitution"),
         "this is for constraints of the mechanism file; motors enforce tasks",
     ),
     "constraints": {
@@ -200,6 +200,9 @@ class ConstraintSpec:
     relaxed: RelaxationSpec | None = None  # of tasks: where it asks for nothing; None: nowhere
     compliance: float = 0.0  # in m/N; 0 is rigid
     switching: SwitchingSpec | None = None  # how it is switched on and off; None: it always holds
+    # whether its row may be positive, at_least, or negative, at_most; None: neither
+    one_sided: Literal["at_least", "at_most"] | None = None
+    restitution: float = 0.0  # Newton's, of a one-sided one, without unit
 
     @property
     def type(self) -> str:
@@ -255,6 +258,8 @@ class ConstraintSpec:
             relaxed=RelaxationSpec(**data["relaxed"]) if "relaxed" in data else None,
             compliance=float(data.get("compliance", 0.0)),
             switching=SwitchingSpec.from_data(data),
+            one_sided=_one_sided(data, kind),
+            restitution=float(data.get("restitution", 0.0)),
         )
         if spec.compliance and not spec.stabilization.frequency:
             problem = (
@@ -262,6 +267,23 @@ class ConstraintSpec:
             )
             raise MechanismFileError(problem, place="compliance")
         return spec
+
+
+def _one_sided(data: Mapping[str, Any], kind: Kind) -> Literal["at_least", "at_most"] | None:
+    side: Literal["at_least", "at_most"] | None = data.get("one_sided")
+    if side is None:
+        if "restitution" in data:
+            problem = "restitution is of one-sided constraints; add one_sided: at_least or at_most"
+            raise MechanismFileError(problem, place="restitution")
+        return None
+    for key in ("switchable", "compliance", "friction", "reference"):
+        if data.get(key):
+            problem = f"a one-sided constraint opens and closes by itself; {key} is for others"
+            raise MechanismFileError(problem, place=key)
+    if kind.row_count != 1 or not kind.order.startswith("position"):
+        problem = f"a {kind.name} has no single number that could be bounded; use distance or joint"
+        raise MechanismFileError(problem, place="one_sided")
+    return side
 
 
 def read_constraints(

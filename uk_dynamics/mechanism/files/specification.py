@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from uk_dynamics.mechanism.files.constraint_specification import (
     StabilizationSpec,
     read_constraints,
 )
+from uk_dynamics.mechanism.files.contact_specification import ContactSpec
 from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
@@ -60,16 +61,30 @@ class JointSpec:
     # Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0  # In N·m·s/rad or N·s/m
+    stop_hard: bool = False  # Whether the limits are one-sided constraints
+    stop_restitution: float = 0.0  # Newton's, of hard stops, without unit
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
-        """Build it from checked data."""
-        values = {
+        """Build it from checked data.
+
+        Raises:
+            MechanismFileError: A stop that is neither a spring nor hard, or both; its place is the
+                key.
+        """
+        values: dict[str, Any] = {
             key: float(data[key]) for key in ("armature", "damping", "friction") if key in data
         }
         for part in ("spring", "stop"):
             values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}
-        return cls(**values)
+        stop = data.get("stop", {"hard": True})
+        if bool(stop.get("hard")) is ("stiffness" in stop or "damping" in stop):
+            problem = "a stop is either a spring, stiffness: 1.0e+4, or hard: true"
+            raise MechanismFileError(problem, place="stop")
+        if "restitution" in stop and not stop.get("hard"):
+            problem = "restitution is of hard stops; springs have a damping"
+            raise MechanismFileError(problem, place="stop.restitution")
+        return cls(**{**values, "stop_hard": bool(values.get("stop_hard", False))})
 
 
 @dataclass(frozen=True)
@@ -99,6 +114,7 @@ class MechanismSpec:
         initial_velocity: Joint velocities a motion starts with, by joint name, in rad/s or m/s.
         stabilization: What holds for constraints that say nothing else.
         constraints: Structural constraints in declared order.
+        contacts: Points and spheres that may touch planes, in declared order.
         solver: How the equation of motion is solved.
         forces: Springs, dampers and constant forces in declared order.
         measured: Measured joints with the deviation of each, in rad or m, None where not said;
@@ -116,6 +132,7 @@ class MechanismSpec:
     initial_velocity: Numbers = ()
     stabilization: StabilizationSpec = field(default_factory=StabilizationSpec)
     constraints: tuple[ConstraintSpec, ...] = ()
+    contacts: tuple[ContactSpec, ...] = ()
     solver: SolverSpec = field(default_factory=SolverSpec)
     forces: tuple[ForceSpec, ...] = ()
     measured: tuple[tuple[str, float | None], ...] = ()
@@ -186,13 +203,14 @@ class MechanismSpec:
             name="mechanism" if file.startswith("<") else Path(file).stem,
             directory=directory.absolute(),
             model=_model(data.get("model", {})),
-            joints=tuple((n, JointSpec.from_data(d)) for n, d in data.get("joints", {}).items()),
+            joints=tuple(_joint(n, d, file) for n, d in data.get("joints", {}).items()),
             actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
             initial_guess=_numbers(data.get("initial_guess", {})),
             initial_velocity=_numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
             constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
+            contacts=tuple(_contacts(data.get("contacts", {}), file)),
             forces=tuple(_force(n, d, file) for n, d in data.get("forces", {}).items()),
             measured=_measured(data.get("measured", ())),
             identified=tuple(
@@ -231,6 +249,17 @@ def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, flo
     if isinstance(data, Mapping):
         return _numbers(data)
     return tuple((name, None) for name in data)
+
+
+def _joint(name: str, data: Mapping[str, Any], file: str) -> tuple[str, JointSpec]:
+    with inside(file, place_text(("joints", name))):
+        return name, JointSpec.from_data(data)
+
+
+def _contacts(data: Mapping[str, Any], file: str) -> Iterator[ContactSpec]:
+    for name, entry in data.items():
+        with inside(file, place_text(("contacts", name))):
+            yield from ContactSpec.from_data(name, entry)
 
 
 def _force(name: str, data: Mapping[str, Any], file: str) -> ForceSpec:

@@ -16,13 +16,21 @@ from uk_dynamics.constraints.references import (
     Live,
     ReferenceSet,
 )
-from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
+from uk_dynamics.constraints.rows import (
+    Constraint,
+    ConstraintSet,
+    ContactRow,
+    JointTerm,
+    joint_terms,
+)
 from uk_dynamics.forces import (
     ConstantEffort,
     ConstantWrench,
+    ContactFriction,
     ExpressionEffort,
     ForceElement,
     ForceElements,
+    FrictionalContact,
     FrictionalJoint,
     FrictionLaw,
     JointFriction,
@@ -37,6 +45,7 @@ from uk_dynamics.mechanism.files.constraint_specification import (
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import inside, located
+from uk_dynamics.mechanism.resolution.one_sided import OneSided, contact_constraints
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
 
@@ -65,9 +74,10 @@ def resolve_constraint(
 
 
 def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Constraint, ...]:
-    """Declared constraints, then a coupling per URDF mimic joint."""
+    """Declared constraints, a coupling per URDF mimic joint, then contacts and hard stops."""
     declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
-    return (*declared, *_mimic_constraints(model, spec.stabilization))
+    mimic = _mimic_constraints(model, spec.stabilization)
+    return (*declared, *mimic, *contact_constraints(spec, model))
 
 
 def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> list[Constraint]:
@@ -116,6 +126,32 @@ def resolve_friction(
         if spec.friction is not None
     ]
     return JointFriction(joints, model.ancestry)
+
+
+def resolve_contact_friction(
+    one_sided: Sequence[OneSided], constraints: ConstraintSet, model: RobotModel
+) -> ContactFriction:
+    """Friction of the contacts that have it."""
+    resolved = {constraint.name: constraint for constraint in constraints.constraints}
+    contacts = []
+    for contact in one_sided:
+        constraint = resolved[contact.name]
+        (row,) = constraint.rows
+        if contact.sticking is None or not isinstance(row, ContactRow):
+            continue
+        assert constraint.parent is not None
+        assert constraint.child is not None
+        contacts.append(
+            FrictionalContact(
+                contact.name,
+                constraint.parent,
+                constraint.child,
+                row.radius,
+                contact.friction,
+                constraints.slices[contact.name].start,
+            )
+        )
+    return ContactFriction(contacts, model.ancestry, len(constraints))
 
 
 def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:

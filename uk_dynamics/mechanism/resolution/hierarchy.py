@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,19 +35,25 @@ class Hierarchy:
 
     @classmethod
     def of(
-        cls, constraints: ConstraintSet, specs: Sequence[ConstraintSpec], file: str
+        cls,
+        constraints: ConstraintSet,
+        specs: Sequence[ConstraintSpec],
+        one_sided: Iterable[str],
+        file: str,
     ) -> Hierarchy:
         """Sort the rows of a mechanism.
 
         Args:
             constraints: All structural constraints, with those that no file declares.
             specs: What the file declares.
+            one_sided: Names of constraints that contacts and stops switch themselves.
             file: Its name, for errors.
 
         Raises:
             MechanismFileError: A compliant constraint has rows that are not of order position.
         """
         switchable = {s.name: s.switching for s in specs if s.switching is not None}
+        switchable |= dict.fromkeys(one_sided, SwitchingSpec(active=False, on_activation="require"))
         # Switchable rows last: switching them on is one more update, off is stopping before it.
         last = 1 + max((c.level for c in constraints.constraints), default=0)
         level = {c.name: last if c.name in switchable else c.level for c in constraints.constraints}

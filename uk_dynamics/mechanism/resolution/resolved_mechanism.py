@@ -21,6 +21,7 @@ from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     STANDING,
+    resolve_contact_friction,
     resolve_forces,
     resolve_friction,
     resolve_references,
@@ -34,6 +35,7 @@ from uk_dynamics.mechanism.resolution.natural_scale import (
     local_structure,
     natural_row_scale,
 )
+from uk_dynamics.mechanism.resolution.one_sided import OneSided, one_sided_constraints
 from uk_dynamics.mechanism.resolution.parameters import (
     Parameter,
     Varied,
@@ -76,6 +78,8 @@ class ResolvedMechanism:
         passive: Damping, friction, springs and stops of the joints.
         forces: Declared springs, dampers and constant forces.
         friction: Friction of the loop joints.
+        one_sided: Contacts, hard stops and declared one-sided constraints.
+        contact_friction: Friction of contacts that slide.
         nonideal: A user's own non-ideal constraint force, None for none.
         local: Clusters of joints of a large mechanism with local loops, None for others.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
@@ -113,6 +117,7 @@ class ResolvedMechanism:
         self._frames = [
             *attached_frames(spec.constraints, links, spec.file, "constraints"),
             *attached_frames(spec.forces, links, spec.file, "forces"),
+            *attached_frames(spec.contacts, links, spec.file, "contacts"),
         ]
         self.model = self.extended_model(())
         constraints = structural_constraints(spec, self.model)
@@ -120,13 +125,18 @@ class ResolvedMechanism:
             constraints, self.model.ancestry, self.model.nq, spec.model.length
         )
         self.references = resolve_references(spec.constraints, constraints, "constraint")
-        self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, spec.file)
+        self.one_sided: tuple[OneSided, ...] = tuple(one_sided_constraints(spec, self.model))
+        switched = [name for one in self.one_sided for name in one.constraints]
+        self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, switched, spec.file)
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
         self.measured = Measurements.of(spec, self.model, self.actuators)
         with located(spec.file, "joints"):
             self.passive = PassiveForces(self.model, joint_forces(spec.joints))
         self.forces = resolve_forces(spec.forces, self.model, spec.file)
         self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
+        self.contact_friction = resolve_contact_friction(
+            self.one_sided, self.constraints, self.model
+        )
         joints = [joint.name for joint in description.joints]
         owners = {
             "links": links,

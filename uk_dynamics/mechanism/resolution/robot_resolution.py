@@ -14,6 +14,7 @@ from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import kind_called, words_of
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
+from uk_dynamics.mechanism.files.contact_specification import ContactSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
@@ -76,13 +77,16 @@ def build_model(
             raise error.located(place="joints") from None
 
 
-def frame_name(owner: ConstraintSpec | ForceSpec, role: str) -> str:
+def frame_name(owner: ConstraintSpec | ContactSpec | ForceSpec, role: str) -> str:
     """Name of the frame that a constraint or a force attaches to a link."""
     return f"{'force:' if isinstance(owner, ForceSpec) else ''}{owner.name}/{role}"
 
 
 def attached_frames(
-    owners: Iterable[ConstraintSpec | ForceSpec], links: Sequence[str], file: str, section: str
+    owners: Iterable[ConstraintSpec | ContactSpec | ForceSpec],
+    links: Sequence[str],
+    file: str,
+    section: str,
 ) -> list[AttachedFrame]:
     """Frames of constraints or forces, whose links are looked up."""
     frames = []
@@ -96,10 +100,13 @@ def attached_frames(
     return frames
 
 
+_NO_FORCES = ("armature", "stop_hard", "stop_restitution")  # inertia, and one-sided constraints
+
+
 def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:
     """Passive forces by joint name; the armature is the model's."""
     return {
-        name: JointForces(**{key: x for key, x in vars(spec).items() if key != "armature"})
+        name: JointForces(**{key: x for key, x in vars(spec).items() if key not in _NO_FORCES})
         for name, spec in specs
     }
 

@@ -43,10 +43,13 @@ class ActiveConstraints:
         names: Those that are on.
         captured: Values of the rows found when a constraint was switched on, by its name, (rows,)
             each, in m or rad; a constraint that is not in here holds its own pose.
+        sliding: Unit direction in which each sliding contact with friction began to slide, (2,), in
+            the x and y axes of its plane, by name.
     """
 
     names: frozenset[str] = frozenset()
     captured: Mapping[str, Array] = field(default_factory=dict)
+    sliding: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

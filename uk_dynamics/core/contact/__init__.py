@@ -1,0 +1,10 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""One-sided constraints: contacts with dry friction, stops, ropes."""
+
+from uk_dynamics.core.contact.cone_problem import (
+    ConeProblem,
+    ConeSolution,
+    Mode,
+    solve_cone_problem,
+)

@@ -1,0 +1,290 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops and ropes of a mechanism at one instant: where they are, impacts, what follows.
+
+Which of them are closed, stick or slide is a choice of rows and of friction (their mode). It
+changes at events: velocities jump at an impact, and after any event the motion that follows is the
+one whose accelerations and forces fulfil Signorini's and Coulomb's conditions together with the
+loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+#: m or rad: what is nearer is closed.
+CLOSE = 1e-9
+#: m/s or rad/s: what is slower neither separates nor slides.
+SLOW = 1e-9
+# m or rad: lower flights between bounces are the end of a sequence that accumulates.
+_LOWEST_FLIGHT = 1e-12
+
+
+class Places(NamedTuple):
+    """Where the one-sided constraints of a mechanism are, (k,) each."""
+
+    gap: Array  # in m or rad, negative inside
+    rate: Array  # of the gaps, in m/s or rad/s
+    slip: Array  # velocity of contacts with friction in their plane, (k, 2), in m/s
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """What an impact did."""
+
+    state: State  # after it
+    energy_lost: float  # kinetic, in J
+    struck: tuple[str, ...]  # one-sided constraints with an impulse
+
+
+@dataclass(frozen=True, eq=False)
+class Onset:
+    """The motion that begins at an instant."""
+
+    active: ActiveConstraints  # what is closed, sticks and slides
+    # sliding contacts whose friction leaves no motion, or several (Painlevé), by name
+    doubtful: tuple[str, ...]
+    solved: bool  # whether forces were found that fulfil all conditions
+    # what is left of bounces that accumulate here, and are taken for rest, in s
+    bouncing: float
+
+
+class _Closed(NamedTuple):
+    """Rows and forces of some one-sided constraints, each with three directions."""
+
+    jacobian: Array  # (3k, nv); zero rows where there is no friction
+    force: Array  # generalized force per unit force in each direction, (nv, 3k)
+    bias: Array  # ψ̈ at zero joint acceleration, (3k,)
+
+
+class ContactDynamics:
+    """What contacts do to a mechanism; not for threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        self.one_sided = mechanism.one_sided
+        self._mechanism = mechanism
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._workspace = mechanism.model.workspace()
+        slices = mechanism.constraints.slices
+        self._side = np.array([one.side for one in self.one_sided])
+        self._friction = np.array([one.friction for one in self.one_sided])
+        self._restitution = np.array([one.restitution for one in self.one_sided])
+        self._scale = mechanism.constraints.reference_scale
+        self._rows = np.array([slices[one.name].start for one in self.one_sided], dtype=np.intp)
+        # of the sticking rows; those of a constraint without friction are its own, and count zero
+        self._tangents = np.array(
+            [
+                (row, row)
+                if one.sticking is None
+                else (slices[one.sticking].start, slices[one.sticking].start + 1)
+                for row, one in zip(self._rows.tolist(), self.one_sided, strict=True)
+            ],
+            dtype=np.intp,
+        ).reshape(-1, 2)
+        self._sticks = self._friction > 0.0
+        self._own = frozenset(name for one in self.one_sided for name in one.constraints)
+        self.names = tuple(one.name for one in self.one_sided)
+
+    def places(self, state: State) -> Places:
+        """Gaps, their rates, and velocities of sliding, closed or not."""
+        self._workspace.update(state.q, state.v)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        scale = self._scale[self._rows]
+        return Places(
+            self._side * rows.residual[self._rows] / scale,
+            self._side * rows.rate[self._rows] / scale,
+            rows.rate[self._tangents] * self._sticks[:, None],
+        )
+
+    def without(self, active: ActiveConstraints) -> ActiveConstraints:
+        """The constraints that are on for other reasons."""
+        return replace(active, names=active.names - self._own, sliding={})
+
+    def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
+        """Impulses at closed one-sided constraints that approach; None where none does.
+
+        Newton's law in the form of Moreau: the velocities of separation after the impact are at
+        least restitution times those of approach, and an impulse acts only where they are that;
+        friction acts on the impulse as on a force.
+        """
+        places = self.places(state)
+        closed = np.flatnonzero(places.gap <= CLOSE)
+        if not (places.rate[closed] < -SLOW).any():
+            return None
+        factorization, rows = self._prepare(state, inputs, active, closed, {})
+        q = (rows.jacobian @ state.v).reshape(-1, 3)
+        q[:, 0] *= 1.0 + self._restitution[closed] * (q[:, 0] < 0.0)
+        found = self._solve(factorization, rows, q.ravel(), self._friction[closed])
+        v = state.v + factorization.admissible(rows.force @ found.forces.ravel())
+        after = State(state.t, state.q, v)
+        lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
+        struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
+        return Impact(after, lost, struck)
+
+    def onset(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,  # what is on for other reasons
+        *,
+        leaving: Collection[str] = (),  # closed ones whose force has just vanished
+        sliding: Mapping[str, Array] | None = None,  # directions of those that cannot stick, (2,)
+    ) -> Onset:
+        """The motion that follows, from closed ones that do not separate."""
+        places = self.places(state)
+        held = [
+            i
+            for i in np.flatnonzero((places.gap <= CLOSE) & (np.abs(places.rate) <= SLOW)).tolist()
+            if self.names[i] not in leaving
+        ]
+        bouncing = self._last_bounces(state, inputs, active, places, held)
+        closed = np.array(sorted([*held, *bouncing]), dtype=np.intp)
+        directions = self._directions(places, closed, sliding or {})
+        factorization, rows = self._prepare(state, inputs, active, closed, directions)
+        free = self._dynamics.evaluate(state, replace(inputs, active=active)).qdd
+        q = rows.jacobian @ free + rows.bias
+        friction = self._friction[closed].copy()
+        friction[[i for i, k in enumerate(closed.tolist()) if k in directions]] = 0.0
+        found = self._solve(factorization, rows, q, friction)
+        response = factorization.admissible(rows.force)
+        doubtful = tuple(
+            self.names[k]
+            for i, k in enumerate(closed.tolist())
+            if k in directions and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
+        )
+        return Onset(
+            self._modes(active, closed, directions, found),
+            doubtful,
+            found.solved,
+            max(bouncing.values(), default=0.0),
+        )
+
+    def loads(self, multipliers: Array) -> tuple[Array, Array]:
+        """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ."""
+        normal = self._side * multipliers[self._rows] * self._scale[self._rows]
+        return normal, multipliers[self._tangents] * self._sticks[:, None]
+
+    def holds(self, state: State, inputs: Inputs) -> bool:
+        """Whether forces exist that keep what is closed and sticks as it is, in its cones.
+
+        For multipliers that redundant rows share: those of least norm may be outside.
+        """
+        active = inputs.active
+        assert active is not None
+        onset = self.onset(state, inputs, self.without(active), sliding=active.sliding)
+        return onset.solved and active.names <= onset.active.names
+
+    def _modes(
+        self,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],
+        found: ConeSolution,
+    ) -> ActiveConstraints:
+        names, sliding = set(active.names), {}
+        # accelerations below it are rounding
+        still = 1e-9 * max(float(np.abs(found.motion).max(initial=0.0)), 1.0)
+        for i, k in enumerate(closed.tolist()):
+            one = self.one_sided[k]
+            motion = found.motion[i]
+            if motion[0] > still:
+                continue
+            names.add(one.name)
+            if k in directions:
+                sliding[one.name] = directions[k]
+            elif one.sticking is not None:
+                if np.hypot(*motion[1:]) <= still:
+                    names.add(one.sticking)
+                else:
+                    sliding[one.name] = motion[1:] / np.hypot(*motion[1:])
+        return replace(active, names=frozenset(names), sliding=sliding)
+
+    def _directions(
+        self, places: Places, closed: NDArray[np.intp], given: Mapping[str, Array]
+    ) -> dict[int, Array]:
+        """Directions of those that slide, (2,)."""
+        found = {}
+        for k in closed.tolist():
+            speed = float(np.hypot(*places.slip[k]))
+            if not self._sticks[k]:
+                continue
+            if speed > SLOW:
+                found[k] = places.slip[k] / speed
+            elif self.names[k] in given:
+                found[k] = given[self.names[k]]
+        return found
+
+    def _last_bounces(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        places: Places,
+        held: list[int],
+    ) -> dict[int, float]:
+        """Those whose next flight is too low to be seen, and how long they go on bouncing, in s."""
+        found = np.flatnonzero((places.gap <= CLOSE) & (places.rate > SLOW))
+        if not len(found):
+            return {}
+        names = active.names | {self.names[i] for i in held}
+        there = self._dynamics.evaluate(state, replace(inputs, active=replace(active, names=names)))
+        A, bias = self._normal_rows(state)
+        fall = -(A @ there.qdd + bias)
+        return {
+            i: 2.0 * float(places.rate[i] / fall[i]) / (1.0 - float(self._restitution[i]))
+            for i in found.tolist()
+            if places.rate[i] ** 2 < 2.0 * _LOWEST_FLIGHT * fall[i] and self._restitution[i] < 1.0
+        }
+
+    def _normal_rows(self, state: State) -> tuple[Array, Array]:
+        self._workspace.update(state.q, state.v)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        part = self._side / self._scale[self._rows]
+        return part[:, None] * rows.A[self._rows], part * rows.bias[self._rows]
+
+    def _prepare(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],  # of those whose force is that of sliding, (2,)
+    ) -> tuple[Factorization, _Closed]:
+        """The mechanism without its one-sided constraints, and the rows of some of them."""
+        normal, bias = self._normal_rows(state)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        count, nv = len(closed), len(state.v)
+        jacobian, offset = np.zeros((count, 3, nv)), np.zeros((count, 3))
+        jacobian[:, 0], offset[:, 0] = normal[closed], bias[closed]
+        for i, k in enumerate(closed.tolist()):
+            if self._sticks[k]:
+                jacobian[i, 1:], offset[i, 1:] = (
+                    rows.A[self._tangents[k]],
+                    rows.bias[self._tangents[k]],
+                )
+        force = jacobian.copy()
+        for i, k in enumerate(closed.tolist()):
+            if k in directions:
+                force[i, 0] -= self._friction[k] * directions[k] @ jacobian[i, 1:]
+                jacobian[i, 1:], offset[i, 1:], force[i, 1:] = 0.0, 0.0, 0.0
+        prepared = self._dynamics.prepare(state, replace(inputs, active=active))
+        return prepared.factorization, _Closed(
+            jacobian.reshape(-1, nv), force.reshape(-1, nv).T, offset.ravel()
+        )
+
+    def _solve(
+        self, factorization: Factorization, rows: _Closed, q: Array, friction: Array
+    ) -> ConeSolution:
+        W = rows.jacobian @ factorization.admissible(rows.force)
+        return solve_cone_problem(ConeProblem(W, q, friction))

@@ -1,0 +1,65 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts as a file declares them: points or spheres of a link that touch a plane of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
+
+
+@dataclass(frozen=True)
+class ContactSpec:
+    """One point or sphere that may touch, slide on, stick to and leave a plane."""
+
+    name: str  # its key in the file, of several points with the point's own: ``foot.heel``
+    parent: FrameSpec  # the plane: through its origin, with its z axis as the outward normal
+    child: FrameSpec  # its origin is the point, or the centre of the sphere
+    radius: float = 0.0  # of the sphere, in m; 0: a point
+    friction: float = 0.0  # μ, without unit
+    # Newton's: relative velocity after an impact over that before it, without unit
+    restitution: float = 0.0
+
+    @property
+    def frames(self) -> list[tuple[str, FrameSpec]]:
+        """Its frames with their roles."""
+        return [("parent", self.parent), ("child", self.child)]
+
+    @classmethod
+    def from_data(cls, name: str, data: Mapping[str, Any]) -> Iterator[ContactSpec]:
+        """Build the contacts of an entry from checked data, one per point.
+
+        Raises:
+            MechanismFileError: Both frames are on one link; its place is counted from here.
+        """
+        frames = frames_of(data, "parent", "child")
+        numbers = {
+            key: float(data[key]) for key in ("radius", "friction", "restitution") if key in data
+        }
+        contact = cls(name, frames["parent"], frames["child"], **numbers)
+        points = data.get("points")
+        if points is None:
+            yield contact
+            return
+        if not isinstance(points, Mapping):
+            points = {str(index): point for index, point in enumerate(points, 1)}
+        for label, point in points.items():
+            moved = replace(contact.child, xyz=_within(contact.child, vector(point)))
+            yield replace(contact, name=f"{name}.{label}", child=moved)
+
+
+def _within(frame: FrameSpec, point: Vector) -> Vector:
+    """A point of a frame in its link, in m."""
+    x, y, z, w = frame.quaternion
+    a, b, c = point
+    # p + 2 w (u × p) + 2 u × (u × p)
+    d, e, f = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    turned = (
+        a + w * d + y * f - z * e,
+        b + w * e + z * d - x * f,
+        c + w * f + x * e - y * d,
+    )
+    return vector([one + other for one, other in zip(frame.xyz, turned, strict=True)])

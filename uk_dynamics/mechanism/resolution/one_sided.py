@@ -1,0 +1,109 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""One-sided constraints of a mechanism: contacts, hard stops of joints, and declared ones.
+
+Each is a constraint like others while it is closed, and has no rows while it is open: it is a
+switchable constraint that nobody switches, since what happens follows from the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.constraints.rows import Constraint, ContactRow, JointRow, joint_terms
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.files.contact_specification import ContactSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
+from uk_dynamics.model import RobotModel
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A constraint that acts in one direction."""
+
+    name: str  # of the constraint that holds while it is closed; its row is of order position
+    side: float  # the row may be positive (1) or negative (−1) while it is open
+    # of the constraint, with two rows of order velocity, that holds while it sticks; None: it
+    # slides without friction
+    sticking: str | None = None
+    friction: float = 0.0  # μ, without unit
+    restitution: float = 0.0  # Newton's, without unit
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of its constraints."""
+        return (self.name,) if self.sticking is None else (self.name, self.sticking)
+
+
+def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Constraint]:
+    """The constraints of contacts and hard stops, all open."""
+    frequency = spec.stabilization.frequency
+    ratio = spec.stabilization.damping_ratio
+    for contact in spec.contacts:
+        frames = {role: model.frame_index(frame_name(contact, role)) for role, _ in contact.frames}
+        for name, labels in _parts(contact):
+            yield Constraint(
+                name=name,
+                kind="contact",
+                rows=tuple(ContactRow(label, contact.radius) for label in labels),
+                parent=frames["parent"],
+                child=frames["child"],
+                frequency=frequency,
+                damping_ratio=ratio,
+            )
+    for joint, side, limit in _hard_limits(spec, model):
+        terms = joint_terms([(joint, 1.0)], model)
+        yield Constraint(
+            name=_stop(joint, side),
+            kind="stop",
+            rows=(JointRow("", terms, limit),),
+            frequency=frequency,
+            damping_ratio=ratio,
+        )
+
+
+def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[OneSided]:
+    """All of them, in the order of their constraints."""
+    for constraint in spec.constraints:
+        if constraint.one_sided is not None:
+            side = 1.0 if constraint.one_sided == "at_least" else -1.0
+            yield OneSided(constraint.name, side, restitution=constraint.restitution)
+    for contact in spec.contacts:
+        names = [name for name, _ in _parts(contact)]
+        sticking = names[1] if len(names) > 1 else None
+        yield OneSided(names[0], 1.0, sticking, contact.friction, contact.restitution)
+    restitution = {name: joint.stop_restitution for name, joint in spec.joints}
+    for joint, side, _ in _hard_limits(spec, model):
+        yield OneSided(_stop(joint, side), side, restitution=restitution[joint])
+
+
+def _parts(contact: ContactSpec) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Names of the constraints of a contact, and labels of their rows."""
+    yield contact.name, ("normal",)
+    if contact.friction:
+        yield f"{contact.name}.sticking", ("x", "y")
+
+
+def _stop(joint: str, side: float) -> str:
+    return f"{joint}.{'lower' if side > 0 else 'upper'}_stop"
+
+
+def _hard_limits(spec: MechanismSpec, model: RobotModel) -> Iterator[tuple[str, float, float]]:
+    """Joints with hard stops, the side that is free, and where they are."""
+    for name, joint in spec.joints:
+        if not joint.stop_hard:
+            continue
+        index = model.velocity_index(name)
+        limits = (1.0, float(model.lower[index])), (-1.0, float(model.upper[index]))
+        found = [(name, side, limit) for side, limit in limits if np.isfinite(limit)]
+        if not found:
+            raise MechanismFileError(
+                "the joint has no limits in the URDF; a hard stop stands at a limit",
+                file=spec.file,
+                place=f"joints.{name}.stop",
+            )
+        yield from found

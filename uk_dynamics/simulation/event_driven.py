@@ -1,0 +1,277 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Motion with contacts, stops and ropes: smooth pieces between events that are located exactly.
+
+Between events the closed contacts are rows like those of loops, and sliding ones have friction
+that depends on their load. A piece ends where a gap closes, a force would pull, a force of sticking
+leaves its cone, or a contact stops sliding. There velocities may jump, and the motion that follows
+is chosen by :class:`ContactDynamics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.dynamics import CLOSE, SLOW, ContactDynamics
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.simulation.plant import Plant
+
+# Events at one instant, after which no mode is found that lasts.
+_MOST_EVENTS = 100
+# s: two events nearer than this are at one instant.
+_SAME_INSTANT = 1e-12
+_LOCATED = 1e-14  # s
+# Of the largest force: loads and cones below it are rounding.
+_NO_FORCE = 1e-10
+
+
+class _Event(NamedTuple):
+    """Where a piece of the motion ends."""
+
+    t: float
+    contact: str
+    what: str  # closes, opens, slips, stops
+
+
+class _Margin(NamedTuple):
+    """What must be positive for a mode to last."""
+
+    value: float
+    rounding: float
+
+    @property
+    def exceeded(self) -> bool:
+        return self.value < -self.rounding
+
+
+@dataclass
+class EventDriven:
+    """Moves a plant whose mechanism has one-sided constraints."""
+
+    plant: Plant
+    contacts: ContactDynamics
+    # called with what has changed its mode, the time, and the kinetic energy lost
+    changed: Callable[[dict[str, bool], float, float], object]
+    warn: Callable[[str, float], object]
+    moved: Callable[[float], object]
+
+    def run(
+        self,
+        state: State,
+        stops: Array,  # increasing times after the start, in s
+        stepper_from: Callable[[State, float], AdaptiveStepper],  # a state, and an end in s
+        count: Callable[
+            [AdaptiveStepper], object
+        ],  # called with steppers that have done their part
+    ) -> Iterator[State]:
+        """States at the given times.
+
+        Raises:
+            SimulationError: A gap is negative at the start, or events do not end.
+        """
+        state = self.settle(state)
+        pending = [float(stop) for stop in stops]
+        same = 0
+        while pending:
+            stepper = stepper_from(state, pending[-1])
+            event = None
+            while event is None and not stepper.finished:
+                stepper.step()
+                self.moved(stepper.t)
+                event = self._first_event(stepper)
+                reached = stepper.t if event is None else event.t
+                while pending and pending[0] <= reached - SAME_TIME:
+                    yield State(pending[0], *stepper.sample(pending[0]))
+                    pending.pop(0)
+            count(stepper)
+            if event is None:
+                yield State(pending.pop(0), stepper.q, stepper.v)
+                return
+            same = same + 1 if event.t - state.t <= _SAME_INSTANT else 0
+            if same > _MOST_EVENTS:
+                raise SimulationError(
+                    f"{event.contact} changes between closed and open, or sticking and sliding,"
+                    " without end",
+                    event.t,
+                )
+            start = State(*stepper.start)
+            if event.t > start.t + _SAME_INSTANT:
+                # a step of its own is more accurate than the interpolant
+                stepper = stepper_from(start, event.t)
+                while not stepper.finished:
+                    stepper.step()
+                count(stepper)
+                start = State(event.t, stepper.q, stepper.v)
+            state = self._settled_after(event, start)
+            if pending and state.t >= pending[0] - SAME_TIME:
+                yield State(pending.pop(0), state.q, state.v)
+
+    def settle(
+        self,
+        state: State,
+        leaving: tuple[str, ...] = (),
+        sliding: dict[str, Array] | None = None,
+    ) -> State:
+        """Impacts at a state, then the mode that begins there."""
+        plant, contacts = self.plant, self.contacts
+        before, lost = plant.active, 0.0
+        base = contacts.without(before)
+        gap = contacts.places(state).gap
+        if (gap < -CLOSE * max(plant.mechanism.size, 1.0)).any():
+            worst = int(np.argmin(gap))
+            raise SimulationError(
+                f"{contacts.names[worst]} is {-gap[worst]:.3g} m or rad inside; begin outside",
+                state.t,
+            )
+        for _ in range(_MOST_EVENTS):
+            impact = contacts.impact(state, plant.inputs, base)
+            if impact is None:
+                break
+            state, lost = impact.state, lost + impact.energy_lost
+        onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
+        for name in onset.doubtful:
+            self.warn(
+                f"friction of {name} leaves no motion, or several (Painlevé's paradox)", state.t
+            )
+        if not onset.solved:
+            self.warn("no contact forces fulfil all conditions (jammed)", state.t)
+        plant.set_active(onset.active)
+        if onset.active.names != before.names:
+            own = onset.active.names ^ before.names
+            changes = {name: name in onset.active.names for name in sorted(own)}
+            self.changed(changes, state.t + onset.bouncing, lost)
+        elif lost:
+            self.changed({}, state.t, lost)
+        return plant.project(state)
+
+    def _settled_after(self, event: _Event, state: State) -> State:
+        if event.what == "opens":
+            return self.settle(state, leaving=(event.contact,))
+        if event.what == "slips":
+            k = self.contacts.names.index(event.contact)
+            force = self._loads(state)[1][k]
+            return self.settle(state, sliding={event.contact: -force / np.hypot(*force)})
+        return self.settle(state)
+
+    def _loads(self, state: State) -> tuple[Array, Array]:
+        solution = self.plant.dynamics.evaluate(state, self.plant.inputs)
+        return self.contacts.loads(solution.joint_multipliers)
+
+    def _first_event(self, stepper: AdaptiveStepper) -> _Event | None:
+        """The first event within the last step."""
+        search = _Search(self, stepper)
+        found = [*search.closings(), *search.endings()]
+        return min(found, default=None)
+
+
+class _Search:
+    """Looks for events within a step."""
+
+    def __init__(self, motion: EventDriven, stepper: AdaptiveStepper) -> None:
+        self._contacts, self._plant = motion.contacts, motion.plant
+        self._motion, self._stepper = motion, stepper
+        self._start, self._end = State(*stepper.start), State(stepper.t, stepper.q, stepper.v)
+        active = motion.plant.active
+        self._active = active
+        slices = motion.plant.mechanism.constraints.slices
+        closed = [one for one in motion.contacts.one_sided if one.name in active.names]
+        names = [name for one in closed for name in one.constraints if name in active.names]
+        self._contact_rows = [row for name in names for row in range(*slices[name].indices(10**9))]
+        self._open = [i for i, name in enumerate(motion.contacts.names) if name not in active.names]
+
+    def _at(self, t: float) -> State:
+        if t <= self._start.t:
+            return self._start
+        return State(t, *self._stepper.sample(t))
+
+    def closings(self) -> Iterator[_Event]:
+        """Gaps that close."""
+        first, last = self._contacts.places(self._start), self._contacts.places(self._end)
+        for i in self._open:
+            t = self._closing(i, first.gap[i], first.rate[i], last.gap[i], last.rate[i])
+            if t is not None:
+                yield _Event(t, self._contacts.names[i], "closes")
+
+    def _closing(
+        self, i: int, gap: float, rate: float, last_gap: float, last_rate: float
+    ) -> float | None:
+        begin, end = self._start.t, self._end.t
+
+        def gap_at(t: float) -> float:
+            return float(self._contacts.places(self._at(t)).gap[i])
+
+        def rate_at(t: float) -> float:
+            return float(self._contacts.places(self._at(t)).rate[i])
+
+        if last_gap < 0.0:
+            if rate > 0.0 and last_rate < 0.0:  # it leaves, and comes back within the step
+                top = self._root(rate_at, begin, end)
+                return self._root(gap_at, top, end) if gap_at(top) > 0.0 else begin
+            return self._root(gap_at, begin, end) if gap > 0.0 else begin
+        if rate < -SLOW and last_rate > 0.0:  # it may have been inside between the ends
+            lowest = self._root(rate_at, begin, end)
+            if gap_at(lowest) < 0.0:
+                return self._root(gap_at, begin, lowest) if gap > 0.0 else begin
+        return None
+
+    def endings(self) -> Iterator[_Event]:
+        """Forces that vanish or leave their cones, and contacts that stop sliding."""
+        middle = 0.5 * (self._start.t + self._end.t)
+        early, late = self._margins(middle), self._margins(self._end.t)
+        for key in late:
+            for t, margins in ((middle, early), (self._end.t, late)):
+                if margins[key].exceeded:
+                    yield self._ending(key, t)
+                    break
+
+    def _ending(self, key: tuple[str, str], end: float) -> _Event:
+        contact, what = key
+
+        def margin(t: float) -> float:
+            return self._margins(t)[key].value
+
+        begin = self._start.t
+        if not margin(begin) > 0.0:
+            return _Event(begin, contact, what)
+        return _Event(self._root(margin, begin, end), contact, what)
+
+    def _margins(self, t: float) -> dict[tuple[str, str], _Margin]:
+        """What must be positive for the mode to last, by contact and what happens else."""
+        state = self._at(t)
+        active, contacts = self._active, self._contacts
+        found: dict[tuple[str, str], _Margin] = {}
+        if active.names.isdisjoint(contacts.names):
+            return found
+        places = contacts.places(state)
+        solution = self._plant.dynamics.evaluate(state, self._plant.inputs)
+        load, held = contacts.loads(solution.joint_multipliers)
+        rounding = _NO_FORCE * float(max(np.abs(load).max(), np.abs(held).max()))
+        for i, one in enumerate(contacts.one_sided):
+            if one.name not in active.names:
+                continue
+            found[one.name, "opens"] = _Margin(float(load[i]), rounding)
+            if one.sticking in active.names:
+                edge = float(one.friction * load[i] - np.hypot(*held[i]))
+                found[one.name, "slips"] = _Margin(edge, rounding)
+            elif one.name in active.sliding:
+                speed = float(places.slip[i] @ active.sliding[one.name])
+                found[one.name, "stops"] = _Margin(speed, SLOW)
+        shared = [key for key, m in found.items() if key[1] != "stops" and m.exceeded]
+        redundant = shared and not solution.determined[self._contact_rows].all()
+        if redundant and contacts.holds(state, self._plant.inputs):
+            found.update(dict.fromkeys(shared, _Margin(rounding, rounding)))
+        return found
+
+    def _root(self, function: Callable[[float], float], begin: float, end: float) -> float:
+        from scipy.optimize import brentq  # takes long to import
+
+        if function(begin) * function(end) >= 0.0:
+            return end
+        found: float = brentq(function, begin, end, xtol=_LOCATED, rtol=8.9e-16)
+        return found
