@@ -1,0 +1,262 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops and ropes against closed forms of mechanics.
+
+Events are located to rounding, so instants agree to 1e-11 s of a few seconds; what is integrated
+between them agrees to ten times the tolerances of 1e-9.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.mechanism_builder import joint, link, mechanism
+
+from uk_dynamics.exceptions import InputError, MechanismFileError, SimulationError
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.simulation import simulate
+
+G = 9.81
+BALL = link("base") + link("ball", 2.0) + joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
+FLOOR = "{parent: {link: world}, child: {link: ball}, radius: 0.1, restitution: %s}"
+PLANAR = (
+    link("base")
+    + link("carriage", 0.0)
+    + link("lift", 0.0)
+    + joint("x", "base", "carriage", kind="prismatic", axis="1 0 0")
+    + joint("z", "carriage", "lift", kind="prismatic", axis="0 0 1")
+)
+
+
+def instants(trajectory, name, closes=None):
+    """When a constraint changed."""
+    return [
+        one.t
+        for one in trajectory.switchings
+        if name in one.changes and closes in (None, one.changes[name])
+    ]
+
+
+@pytest.mark.parametrize("restitution", [0.5, 0.9])
+def test_a_ball_bounces_until_it_rests(restitution):
+    e, height = restitution, 1.0
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % e}}}")
+    fall = np.sqrt(2.0 * height / G)
+    rest = fall * (1.0 + e) / (1.0 - e)
+    found = simulate(ball, ball.state({"z": height + 0.1}), rest + 0.1, sample_period=0.1)
+    times = np.array([one.t for one in found.switchings])
+    flights = 2.0 * fall * e ** np.arange(1, len(times) - 1)
+    bounces = fall + np.concatenate(([0.0], np.cumsum(flights)))
+    # the last flights are as low as 1e-12 m, of which positions resolve 1e-5
+    np.testing.assert_allclose(times[:-1], bounces, rtol=0, atol=1e-9)
+    # the last ones, too low for positions to tell, are added up
+    assert abs(times[-1] - rest) < 1e-9
+    assert found.position("z")[-1] == pytest.approx(0.1, abs=1e-14)
+    assert found.multipliers[-1, 0] == pytest.approx(2.0 * G, rel=1e-12)
+    lost = sum(one.energy_lost for one in found.switchings)
+    assert lost == pytest.approx(2.0 * G * height, abs=1e-9)
+
+
+BLOCK = """
+model: {root: floating}
+contacts:
+  corner:
+    parent: {link: world, rpy: [0, %r, 0]}
+    child: {link: block}
+    points: [[0.1, 0.1, -0.05], [0.1, -0.1, -0.05], [-0.1, 0.1, -0.05], [-0.1, -0.1, -0.05]]
+    friction: %r
+"""
+
+
+def on_slope(slope, friction, speed=0.0):
+    """A block whose four corners touch a slope, three of them too many."""
+    block = mechanism(link("block", 2.0, 0.02), BLOCK % (slope, float(friction)))
+    start = block.start()
+    q, v = start.q.copy(), start.v.copy()
+    q[:3] = 0.05 * np.sin(slope), 0.0, 0.05 * np.cos(slope)
+    q[3:] = 0.0, np.sin(slope / 2), 0.0, np.cos(slope / 2)
+    v[0] = speed  # in axes of the block
+    return block, State(0.0, q, v)
+
+
+def test_a_block_sticks_below_the_angle_of_friction():
+    slope = 0.3
+    block, start = on_slope(slope, 1.0001 * np.tan(slope))
+    found = simulate(block, start, 60.0, sample_period=1.0)
+    np.testing.assert_allclose(found.q, np.tile(start.q, (len(found.t), 1)), rtol=0, atol=1e-14)
+    assert np.abs(found.v).max() < 1e-14
+
+
+@pytest.mark.parametrize("part", [0.95, 0.3])
+def test_a_block_slides_above_it(part):
+    slope = 0.3
+    friction = part * np.tan(slope)
+    block, start = on_slope(slope, friction)
+    found = simulate(block, start, 1.0)
+    way = 0.5 * G * (np.sin(slope) - friction * np.cos(slope))
+    along = np.array([np.cos(slope), 0.0, -np.sin(slope)])
+    np.testing.assert_allclose(found.q[-1, :3] - found.q[0, :3], way * along, rtol=0, atol=1e-8)
+
+
+def test_a_sliding_block_stops():
+    friction, speed = 0.3, 2.0
+    block, start = on_slope(0.0, friction, speed)
+    found = simulate(block, start, 1.0)
+    stop = speed / (friction * G)
+    assert instants(found, "corner.1.sticking", True) == [pytest.approx(stop, abs=1e-11)]
+    moved = found.q[-1, :3] - found.q[0, :3]
+    np.testing.assert_allclose(moved, [0.5 * speed * stop, 0.0, 0.0], rtol=0, atol=1e-9)
+    assert np.abs(found.v[-1]).max() < 1e-13
+
+
+def test_a_sphere_slides_until_it_rolls():
+    mass, radius, friction, speed = 2.0, 0.1, 0.3, 2.0
+    text = f"""
+model: {{root: floating}}
+contacts:
+  floor: {{parent: {{link: world}}, child: {{link: ball}}, radius: {radius}, friction: {friction}}}
+"""
+    ball = mechanism(link("ball", mass, 0.4 * mass * radius**2), text)
+    start = ball.start()
+    q, v = start.q.copy(), start.v.copy()
+    q[2], v[0] = radius, speed
+    found = simulate(ball, State(0.0, q, v), 1.0)
+    rolls = 2.0 * speed / (7.0 * friction * G)
+    assert instants(found, "floor.sticking", True) == [pytest.approx(rolls, abs=1e-9)]
+    velocity = np.linalg.norm(found.v[-1, :3])
+    assert velocity == pytest.approx(5.0 / 7.0 * speed, abs=1e-8)
+    assert found.v[-1, 4] * radius == pytest.approx(velocity, abs=1e-12)
+
+
+def test_a_pendulum_strikes_its_hard_stop():
+    length, e, start = 0.5, 0.7, 0.9
+    parts = link("base") + link("rod", 1.0, 0.0, f"0 0 {-length}")
+    parts += joint("swing", "base", "rod", limits=(-0.5, 2.0))
+    text = f"joints: {{swing: {{stop: {{hard: true, restitution: {e}}}}}}}"
+    pendulum = mechanism(parts, text)
+    found = simulate(pendulum, pendulum.state({"swing": start}), 0.7)
+    (strike,) = found.switchings
+    before = 2.0 * G / length * (np.cos(0.5) - np.cos(start))  # ω²
+    expected = 0.5 * length**2 * before * (1.0 - e * e)
+    assert strike.energy_lost == pytest.approx(expected, rel=1e-8)
+    assert found.position("swing").min() >= -0.5 - 1e-12
+    later = found.t > strike.t
+    energy = found.energy[later]
+    np.testing.assert_allclose(energy, found.energy[0] - expected, rtol=0, atol=1e-8)
+
+
+def test_a_rope_that_was_slack_holds_what_falls():
+    parts = PLANAR + link("bob", 1.0) + joint("turn", "lift", "bob")
+    text = """
+constraints:
+  rope:
+    {type: distance, distance: 1.0, one_sided: at_most, parent: {link: world}, child: {link: bob}}
+  upright: {type: joint, joint: turn}
+"""
+    machine = mechanism(parts, text)
+    found = simulate(machine, machine.state({"x": 0.5, "z": 0.0}), 1.5, sample_period=0.001)
+    drop = np.sqrt(0.75)
+    taut = np.sqrt(2.0 * drop / G)
+    (strike,) = found.switchings
+    assert strike.t == pytest.approx(taut, abs=1e-11)
+    assert strike.energy_lost == pytest.approx(0.5 * (G * taut * drop) ** 2, rel=1e-9)
+    length = np.hypot(found.position("x"), found.position("z"))
+    assert length.max() <= 1.0 + 1e-12
+    # afterwards it swings, and the rope pulls with m (v² + g cos)/l
+    later = found.t > strike.t
+    speed2 = (found.v[:, :2] ** 2).sum(axis=1)[later]
+    pull = -found.multipliers[later, 0]
+    np.testing.assert_allclose(pull, speed2 - G * found.position("z")[later], rtol=0, atol=1e-7)
+
+
+def test_a_smooth_ladder_leaves_the_wall_at_two_thirds_of_its_height():
+    half = 1.0
+    inertia = half**2 / 3.0
+    parts = PLANAR + link("rod", 1.0, inertia) + joint("lean", "lift", "rod")
+    text = f"""
+contacts:
+  floor: {{parent: {{link: world}}, child: {{link: rod, xyz: [0, 0, {-half}]}}}}
+  wall:
+    parent: {{link: world, rpy: [0, {np.pi / 2!r}, 0]}}
+    child: {{link: rod, xyz: [0, 0, {half}]}}
+"""
+    ladder = mechanism(parts, text)
+    lean = 0.3
+    start = {"x": half * np.sin(lean), "z": half * np.cos(lean), "lean": -lean}
+    found = simulate(ladder, ladder.state(start), 1.2, sample_period=0.001)
+    (left,) = instants(found, "wall", False)
+    # the motion there is smooth: height at the instant, from the samples around it
+    height = np.interp(left, found.t, found.position("z"))
+    assert height == pytest.approx(2.0 / 3.0 * half * np.cos(lean), abs=2e-6)
+    energy = found.energy[found.t < left]
+    np.testing.assert_allclose(energy, energy[0], rtol=0, atol=1e-8)
+
+
+def test_a_rocking_block_loses_what_housner_says():
+    b, h = 0.1, 0.4  # half width and height
+    inertia = (b**2 + h**2) / 3.0
+    alpha, radius = np.arctan2(b, h), np.hypot(b, h)
+    parts = PLANAR + link("block", 1.0, inertia) + joint("rock", "lift", "block")
+    text = f"""
+contacts:
+  edge:
+    parent: {{link: world}}
+    child: {{link: block}}
+    points: {{left: [{-b}, 0, {-h}], right: [{b}, 0, {-h}]}}
+    friction: 5.0
+"""
+    block = mechanism(parts, text)
+    tilt = 0.1
+    # it stands on its right edge, at x = b, turned about y
+    start = {
+        "rock": tilt,
+        "x": b - radius * np.sin(alpha - tilt),
+        "z": radius * np.cos(alpha - tilt),
+    }
+    found = simulate(block, block.state(start), 0.4, sample_period=0.001)
+    strike = instants(found, "edge.left", True)[0]
+    k = int(np.searchsorted(found.t, strike))
+    before = np.interp(strike, found.t[k - 3 : k], found.velocity("rock")[k - 3 : k])
+    lost = next(one.energy_lost for one in found.switchings if one.t == strike)
+    about_edge = inertia + radius**2
+    rate2 = 2.0 * G * radius * (np.cos(alpha - tilt) - np.cos(alpha)) / about_edge
+    assert before**2 == pytest.approx(rate2, rel=2e-2)
+    kept = 1.0 - 1.5 * np.sin(alpha) ** 2
+    assert lost == pytest.approx(0.5 * about_edge * rate2 * (1.0 - kept**2), rel=1e-8)
+    assert instants(found, "edge.right", False)[0] == strike
+
+
+def test_a_start_inside_is_refused():
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
+    with pytest.raises(SimulationError, match="floor is 0.05 m or rad inside"):
+        simulate(ball, ball.state({"z": 0.05}), 1.0)
+
+
+def test_fixed_steps_are_refused_by_name():
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
+    with pytest.raises(InputError, match=r'method: expected one of DOP853.*found "rk4"'):
+        simulate(ball, ball.state({"z": 0.5}), 1.0, method="rk4")
+
+
+WELD = """
+constraints: {a: {type: weld, one_sided: at_least, parent: {link: world}, child: {link: ball}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("contacts: {a: {parent: {link: world}, child: {link: ball}, friction: -1}}", "friction"),
+        ("contacts: {a: {parent: {link: world}, child: {link: nowhere}}}", "nowhere"),
+        ("contacts: {a: {parent: {link: ball}, child: {link: ball}}}", "both frames"),
+        ("contacts: {a: {parent: {link: world}, child: {link: ball}, points: 3}}", "points"),
+        ("joints: {z: {stop: {restitution: 0.5}}}", "either a spring"),
+        ("joints: {z: {stop: {hard: true, stiffness: 5}}}", "either a spring"),
+        (WELD, "no single number"),
+    ],
+)
+def test_mistakes_are_said_in_one_line(text, problem):
+    with pytest.raises(InputError, match=problem) as caught:
+        mechanism(BALL, text)
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, MechanismFileError) or "link" in str(caught.value)
