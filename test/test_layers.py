@@ -30,7 +30,7 @@ PACKAGES = {PACKAGE: (PACKAGE, ""), STUDIES: (f"studies/{STUDIES}", "studies")}
 # line here belongs to the folder that holds it.
 ROOMS = (
     *("arrays", "colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
-    *("core/linalg", "core/tree"),
+    *("core/linalg", "core/tree", "core/contact"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
     *("model/urdf", "model/kinematics", "model"),

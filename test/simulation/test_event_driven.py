@@ -228,7 +228,7 @@ contacts:
 
 def test_a_start_inside_is_refused():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
-    with pytest.raises(SimulationError, match="floor is 0.05 m or rad inside"):
+    with pytest.raises(SimulationError, match=r"floor is 0\.05 m or rad inside"):
         simulate(ball, ball.state({"z": 0.05}), 1.0)
 
 

@@ -226,7 +226,8 @@ class _Search:
         early, late = self._margins(middle), self._margins(self._end.t)
         for key in late:
             for t, margins in ((middle, early), (self._end.t, late)):
-                if margins[key].exceeded:
+                # Beyond a stop the friction stays as it was, so that it is seen at the end, too.
+                if margins[key].exceeded and (margins is late or key[1] != "stops"):
                     yield self._ending(key, t)
                     break
 

@@ -260,7 +260,7 @@ def test_samples_where_the_interpolant_is_unsound_are_integrated() -> None:
     run.step()
     dense_output = run._solver.dense_output
     run._solver.dense_output = lambda: (strange.append(1.0), dense_output(), strange.clear())[1]
-    q, v = run.sample(run.t - 0.3 * (run.t - run._start[0]))
+    q, v = run.sample(run.t - 0.3 * (run.t - run.start[0]))
     assert abs(Pendulum.energy(q, v)) < 1e-7
 
 
