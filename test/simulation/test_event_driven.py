@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from support.mechanism_builder import joint, link, mechanism
 
+from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import InputError, MechanismFileError, SimulationError
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.simulation import simulate
 
 G = 9.81
@@ -234,7 +236,7 @@ def test_a_start_inside_is_refused():
 
 def test_fixed_steps_are_refused_by_name():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
-    with pytest.raises(InputError, match=r'method: expected one of DOP853.*found "rk4"'):
+    with pytest.raises(InputError, match=r'method: .*expected one of DOP853.*found "rk4"'):
         simulate(ball, ball.state({"z": 0.5}), 1.0, method="rk4")
 
 
@@ -260,3 +262,56 @@ def test_mistakes_are_said_in_one_line(text, problem):
         mechanism(BALL, text)
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value, MechanismFileError) or "link" in str(caught.value)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_time_stepping_converges_to_the_events_at_order_one(restitution):
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % restitution}}}")
+    start = ball.state({"z": 1.1})
+    exact = simulate(ball, start, 1.2).position("z")[-1]
+    errors = [
+        abs(simulate(ball, start, 1.2, method="moreau", step=h).position("z")[-1] - exact)
+        for h in (4e-3, 4e-4)
+    ]
+    assert errors[1] < 0.3 * errors[0] + 1e-12
+    assert errors[1] < 2e-3
+
+
+def test_time_stepping_neither_sinks_nor_creeps():
+    slope = 0.3
+    block, start = on_slope(slope, 1.05 * np.tan(slope))
+    found = simulate(block, start, 60.0, method="moreau", step=0.01, sample_period=1.0)
+    np.testing.assert_allclose(found.q, np.tile(start.q, (len(found.t), 1)), rtol=0, atol=1e-12)
+    assert np.abs(found.v).max() < 1e-10
+
+
+def test_time_stepping_is_for_one_sided_constraints():
+    pendulum = mechanism(link("base") + link("rod", 1.0) + joint("swing", "base", "rod"))
+    with pytest.raises(InputError, match="moreau is for contacts"):
+        simulate(pendulum, pendulum.start(), 1.0, method="moreau")
+
+
+def test_rollouts_and_switches_refuse_contacts():
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
+    start = ball.state({"z": 0.5})
+    with pytest.raises(InputError, match="rollouts do not know contacts"):
+        ball.dynamics().rollout(start.q, start.v, steps=2, dt=0.1)
+    with pytest.raises(InputError, match="floor"):
+        simulate(ball, start, 1.0, events=[(0.5, {"floor": True})])
+
+
+def test_exports_say_that_contacts_are_missing():
+    text = f"contacts: {{floor: {FLOOR % 0.5}}}\njoints: {{z: {{stop: {{hard: true}}}}}}"
+    ball = mechanism(BALL, text)
+    remarks = " ".join(map(str, export_mechanism(ball, "mjcf").remarks))
+    for name in ("floor", "z.lower_stop", "z.upper_stop"):
+        assert name in remarks
+
+
+def test_the_simulated_machine_of_nodes_rests_on_its_contacts():
+    ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.0}}}")
+    machine = SimulatedMachine(ball, 1e-3, start=ball.state({"z": 0.2}))
+    for _ in range(500):
+        machine.step()
+    assert machine.state.q[0] == pytest.approx(0.1, abs=1e-12)
+    assert machine.solution().multipliers[0] == pytest.approx(2.0 * G, rel=1e-9)

@@ -10,7 +10,7 @@ is chosen by :class:`ContactDynamics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,7 +57,7 @@ class EventDriven:
     plant: Plant
     contacts: ContactDynamics
     # called with what has changed its mode, the time, and the kinetic energy lost
-    changed: Callable[[dict[str, bool], float, float], object]
+    changed: Callable[[Mapping[str, bool], float, float], object]
     warn: Callable[[str, float], object]
     moved: Callable[[float], object]
 

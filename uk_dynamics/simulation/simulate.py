@@ -21,7 +21,6 @@ from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
-from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
@@ -126,10 +125,17 @@ def simulate(
         )
     held = control_period is not None and not mechanism.one_sided
     method = method or ("rk4" if held else "DOP853")
-    if mechanism.one_sided and method not in ADAPTIVE_METHODS:
+    for_contacts = (*ADAPTIVE_METHODS, "moreau")
+    if mechanism.one_sided and method not in for_contacts:
         raise InputError(
-            f"expected one of {', '.join(ADAPTIVE_METHODS)}, whose steps end at events of contacts,"
-            f' stops and ropes; found "{method}"',
+            f"with contacts, stops and ropes expected one of {', '.join(for_contacts)};"
+            f' found "{method}"',
+            place="method",
+        )
+    if not mechanism.one_sided and method == "moreau":
+        raise InputError(
+            f"moreau is for contacts, stops and ropes, which {mechanism.name} does not have; take"
+            " rk4 for fixed steps",
             place="method",
         )
     _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
@@ -174,8 +180,7 @@ def simulate(
         _check_positions(mechanism, state, tolerances.atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
-    if plant.contacts is not None:
-        advance.events = EventDriven(plant, plant.contacts, recorder.switched, recorder.warn, moved)
+    advance.changed, advance.warn = recorder.switched, recorder.warn
 
     def control(reached: State) -> None:
         plant.control(reached)

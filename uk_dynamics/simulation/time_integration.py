@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -26,9 +26,10 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.time_stepping import TimeStepping
 
 _STEPS_IN_C = (*FIXED_METHODS, "DOP853")
-METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS)
+METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS, "moreau")
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
 _AT_ONCE = 1000  # instants that C takes in a call: Ctrl-C and progress wait as long …
@@ -49,7 +50,9 @@ class Advance:
     rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
-    events: EventDriven | None = None  # of contacts, stops and ropes
+    # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in J
+    changed: Callable[[Mapping[str, bool], float, float], object] = lambda *_: None
+    warn: Callable[[str, float], object] = lambda *_: None  # called with a problem, and its time
     hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on
@@ -64,8 +67,13 @@ class Advance:
         Raises:
             SimulationError: The loops cannot be kept closed or the step size vanishes.
         """
-        if self.events is not None:
-            return self.events.run(state, stops, self._stepper, self._count)
+        plant = self.plant
+        if plant.contacts is not None and self.method in ADAPTIVE_METHODS:
+            events = EventDriven(plant, plant.contacts, self.changed, self.warn, self.moved)
+            return events.run(state, stops, self._stepper, self._count)
+        if plant.contacts is not None:
+            stepping = TimeStepping(plant, plant.contacts, self.step, self.changed, self.moved)
+            return stepping.run(state, stops, self._count_steps)
         if self.fixed:
             return self._fixed(state, stops)
         if self.adapts_in_c and not (self.plant.continuous and self.plant.law is None):
@@ -218,6 +226,10 @@ class Advance:
             yield State(float(stop), *stepper.sample(float(stop)))
         self._step_size = stepper.step_size
         self._count(stepper)
+
+    def _count_steps(self, steps: int) -> None:
+        self.steps += steps
+        self.evaluations += steps
 
     def _count(self, stepper: AdaptiveStepper) -> None:
         self.steps += stepper.steps

@@ -73,6 +73,9 @@ def closures(
     open_: list[ConstraintSpec] = []
     for spec in machine.mechanism.spec.constraints:
         _remark_extras(machine, spec)
+        if spec.one_sided is not None:
+            _row_lost(machine, spec, "that it is one-sided")
+            continue
         offset = _offset(spec)
         if offset is None:
             _row_lost(machine, spec, "what it follows over time")
@@ -105,6 +108,9 @@ def closures(
         machine.changed(named("constraint", names), reason)
     order = [spec.name for spec in machine.mechanism.spec.constraints]
     found.sort(key=lambda closure: order.index(closure.name))
+    for one in machine.mechanism.one_sided:
+        if one.name not in order:
+            machine.lost(f"contact or stop {one.name}", "it is missing", structural=True)
     for mimic in machine.mechanism.model.mimic:
         terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
         couplings.append(Coupling(f"mimic_{mimic.joint}", terms, mimic.offset, mimic=True))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
@@ -27,6 +28,8 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 CLOSE = 1e-9
 #: m/s or rad/s: what is slower neither separates nor slides.
 SLOW = 1e-9
+# m/s or rad/s: what a step leaves slower is closed.
+_RESTING = 1e-9
 # m or rad: lower flights between bounces are the end of a sequence that accumulates.
 _LOWEST_FLIGHT = 1e-12
 
@@ -122,15 +125,65 @@ class ContactDynamics:
         closed = np.flatnonzero(places.gap <= CLOSE)
         if not (places.rate[closed] < -SLOW).any():
             return None
-        factorization, rows = self._prepare(state, inputs, active, closed, {})
-        q = (rows.jacobian @ state.v).reshape(-1, 3)
-        q[:, 0] *= 1.0 + self._restitution[closed] * (q[:, 0] < 0.0)
-        found = self._solve(factorization, rows, q.ravel(), self._friction[closed])
-        v = state.v + factorization.admissible(rows.force @ found.forces.ravel())
+        found, v = self._impulses(state, inputs, active, closed, state.v)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
         return Impact(after, lost, struck)
+
+    def step(
+        self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
+    ) -> tuple[State, ActiveConstraints]:
+        """A step of h seconds by Moreau's midpoint rule, projected onto the loops.
+
+        Impulses act at contacts that are closed in the middle of the step. Those that end it closed
+        are projected onto their surfaces, so that they do not sink.
+
+        Args:
+            state: Before it.
+            h: In s.
+            dynamics: Evaluator of the mechanism.
+            inputs: What acts, and what is closed before the step.
+
+        Returns:
+            State after it, and what is closed, sticks and slides there.
+
+        Raises:
+            SimulationError: The loops cannot be closed.
+        """
+        before = inputs.active or self._mechanism.hierarchy.initial
+        active = self.without(before)
+        integrate = self._mechanism.model.integrate
+        middle = State(state.t + 0.5 * h, integrate(state.q, 0.5 * h * state.v), state.v)
+        without = replace(inputs, active=active, stabilize=False)
+        free = state.v + h * dynamics.evaluate(middle, without).qdd
+        # Those that were closed may lift off with a velocity, not by the curvature of their way.
+        kept = np.array([name in before.names for name in self.names], dtype=bool)
+        closed = np.flatnonzero((self.places(middle).gap <= CLOSE) | kept)
+        v = free
+        if len(closed):
+            found, v = self._impulses(middle, inputs, active, closed, free)
+            rests = np.flatnonzero((found.motion[:, 0] <= _RESTING) & (found.forces[:, 0] > 0.0))
+            part = replace(found, motion=found.motion[rests])
+            active = self._modes(active, closed[rests], {}, part, _RESTING)
+        end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
+        return dynamics.project(end, replace(inputs, active=active)), active
+
+    def _impulses(
+        self,
+        state: State,  # with the velocities before
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        free: Array,  # velocities after it without impulses, (nv,)
+    ) -> tuple[ConeSolution, Array]:
+        """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
+        factorization, rows = self._prepare(state, inputs, active, closed, {})
+        before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
+        q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
+        found = self._solve(factorization, rows, q.ravel(), self._friction[closed])
+        v = free + factorization.admissible(rows.force @ found.forces.ravel())
+        return replace(found, motion=(rows.jacobian @ v).reshape(-1, 3)), v
 
     def onset(
         self,
@@ -158,13 +211,15 @@ class ContactDynamics:
         friction[[i for i, k in enumerate(closed.tolist()) if k in directions]] = 0.0
         found = self._solve(factorization, rows, q, friction)
         response = factorization.admissible(rows.force)
+        # accelerations below it are rounding
+        still = 1e-9 * max(float(np.abs(found.motion).max(initial=0.0)), 1.0)
         doubtful = tuple(
             self.names[k]
             for i, k in enumerate(closed.tolist())
             if k in directions and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
         )
         return Onset(
-            self._modes(active, closed, directions, found),
+            self._modes(active, closed, directions, found, still),
             doubtful,
             found.solved,
             max(bouncing.values(), default=0.0),
@@ -191,10 +246,9 @@ class ContactDynamics:
         closed: NDArray[np.intp],
         directions: Mapping[int, Array],
         found: ConeSolution,
+        still: float,  # what moves less does not
     ) -> ActiveConstraints:
         names, sliding = set(active.names), {}
-        # accelerations below it are rounding
-        still = 1e-9 * max(float(np.abs(found.motion).max(initial=0.0)), 1.0)
         for i, k in enumerate(closed.tolist()):
             one = self.one_sided[k]
             motion = found.motion[i]

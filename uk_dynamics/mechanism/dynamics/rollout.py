@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uk_dynamics.exceptions import SimulationError, UkDynamicsError
+from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.arguments import METHODS
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.state_projection import project_step
@@ -20,7 +20,16 @@ from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, Rollout,
 def roll_each(
     mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs
 ) -> Rollout:
-    """One trajectory after the other."""
+    """One trajectory after the other.
+
+    Raises:
+        InputError: The mechanism has contacts, stops or ropes.
+    """
+    if mechanism.one_sided:
+        raise InputError(
+            'rollouts do not know contacts, stops and ropes; take simulate(..., method="moreau")',
+            place=mechanism.one_sided[0].name,
+        )
     count, instants = len(given.q), given.instants
     q = np.full((count, len(instants), given.q.shape[1]), np.nan)
     v = np.full((count, len(instants), given.v.shape[1]), np.nan)

@@ -29,6 +29,7 @@ class Hierarchy:
     clearance: Array | None
     rigid: NDArray[np.bool_]  # whether each row holds exactly, (m,)
     switchable: Mapping[str, SwitchingSpec]  # how each switchable constraint is switched, by name
+    one_sided: frozenset[str]  # constraints of contacts, stops and ropes, which the motion switches
     initial: ActiveConstraints  # those that are on at the start
     _slices: Mapping[str, slice]
     _masks: dict[frozenset[str], NDArray[np.bool_] | None] = field(default_factory=dict)
@@ -46,17 +47,20 @@ class Hierarchy:
         Args:
             constraints: All structural constraints, with those that no file declares.
             specs: What the file declares.
-            one_sided: Names of constraints that contacts and stops switch themselves.
+            one_sided: Names of the constraints of contacts, stops and ropes.
             file: Its name, for errors.
 
         Raises:
             MechanismFileError: A compliant constraint has rows that are not of order position.
         """
         switchable = {s.name: s.switching for s in specs if s.switching is not None}
-        switchable |= dict.fromkeys(one_sided, SwitchingSpec(active=False, on_activation="require"))
+        open_ = frozenset(one_sided)
         # Switchable rows last: switching them on is one more update, off is stopping before it.
         last = 1 + max((c.level for c in constraints.constraints), default=0)
-        level = {c.name: last if c.name in switchable else c.level for c in constraints.constraints}
+        level = {
+            c.name: last if c.name in switchable or c.name in open_ else c.level
+            for c in constraints.constraints
+        }
         names = tuple(
             tuple(name for name in constraints.names if level[name] == index)
             for index in sorted(set(level.values()))
@@ -77,6 +81,7 @@ class Hierarchy:
             clearance=clearance if clearance.any() else None,
             rigid=clearance == 0.0,
             switchable=switchable,
+            one_sided=open_,
             initial=ActiveConstraints(frozenset(n for n, s in switchable.items() if s.active)),
             _slices=constraints.slices,
         )
@@ -102,9 +107,9 @@ class Hierarchy:
         """
         names = (active or self.initial).names
         if names not in self._masks:
-            self.check(names)
+            self.check(names - self.one_sided)
             mask = np.ones(len(self.rigid), dtype=bool)
-            for name in self.switchable:
+            for name in (*self.switchable, *self.one_sided):
                 mask[self._slices[name]] = name in names
             self._masks[names] = None if mask.all() else mask
         return self._masks[names]

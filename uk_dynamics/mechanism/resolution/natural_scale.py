@@ -94,7 +94,7 @@ def local_structure(
         return None
     if not SparseConstraintSet.expresses(constraints):
         return None
-    if hierarchy.switchable or not hierarchy.rigid.all() or solver.measured:
+    if hierarchy.switchable or hierarchy.one_sided or not hierarchy.rigid.all() or solver.measured:
         return None
     local = SparseConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
     clusters = Clusters(Tree(model.velocity_parents), local.supports)

@@ -13,6 +13,7 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.dynamics import (
+    ContactDynamics,
     Dynamics,
     InterpretedDynamics,
     Motion,
@@ -48,6 +49,7 @@ class SimulatedMachine:
         self._take_step = FIXED_METHODS[integrator].step
         self.dynamics = dynamics or InterpretedDynamics(mechanism)
         self._motion: Motion | None = None
+        self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._integrator = integrator
         self._references = references
         self._start = start or mechanism.start()
@@ -81,6 +83,11 @@ class SimulatedMachine:
         """Take one step; when it fails, the state stays as it was."""
         state = self.state
         t = (self.steps + 1) * self.step_size
+        if self._contacts is not None:
+            self.state, active = self._contacts.step(state, t - state.t, self.dynamics, self.inputs)
+            self._set_active(active)
+            self.steps += 1
+            return
         if self._motion is None:  # until it is compiled
             self._motion = self.dynamics.motion()
         if self._motion is not None and self._step_in_c(self._motion, t):
