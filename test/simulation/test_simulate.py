@@ -26,7 +26,6 @@ from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.simulate import simulate
-from uk_dynamics.simulation.time_integration import METHODS
 from uk_dynamics.simulation.trajectory import Trajectory
 
 LOOP = """
@@ -57,7 +56,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPTIONS)
 def test_energy_and_loops_are_kept(method):
     machine, state = conservative()
     options, drift = OPTIONS[method]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Copied from uk_dynamics.simulation, which would take long to import for --help.
 ADAPTIVE = ("DOP853", "RK45", "RK23", "Radau")
-FIXED_STEP = ("rk4", "semi_implicit_euler", "gauss")
+FIXED_STEP = ("rk4", "semi_implicit_euler", "gauss", "moreau")
 
 _HELP = """\
 simulate a mechanism, freely or under control
