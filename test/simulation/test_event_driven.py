@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import joint, link, mechanism
 
+from uk_dynamics.checks import check_file
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import InputError, MechanismFileError, SimulationError
 from uk_dynamics.mechanism.resolution.state import State
@@ -232,6 +233,18 @@ def test_a_start_inside_is_refused():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
     with pytest.raises(SimulationError, match=r"floor is 0\.05 m or rad inside"):
         simulate(ball, ball.state({"z": 0.05}), 1.0)
+
+
+def test_check_and_describe_know_contacts(tmp_path):
+    block = mechanism(link("block", 2.0, 0.02), BLOCK % (0.0, 0.5))
+    facts = block.report()
+    assert facts.constraints == {}
+    assert facts.one_sided["corner.1"] == "friction 0.5"
+    (tmp_path / "block.urdf").write_text(f'<robot name="r">{link("block", 2.0, 0.02)}</robot>')
+    text = (BLOCK % (0.0, 0.5)).replace("root: floating", "urdf: block.urdf, root: floating")
+    (tmp_path / "block.yaml").write_text(f"schema: 1{text}")
+    found = [str(one) for one in check_file(tmp_path / "block.yaml")]
+    assert any("corner.1" in one and "0.05 m or rad inside" in one for one in found)
 
 
 def test_fixed_steps_are_refused_by_name():

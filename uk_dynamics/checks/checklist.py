@@ -12,7 +12,7 @@ from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
 from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
-from uk_dynamics.checks.limits import limits
+from uk_dynamics.checks.limits import inside, limits
 from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
@@ -26,6 +26,7 @@ from uk_dynamics.mechanism_class import Mechanism
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,
     limits,
+    inside,
     massless,
     inertias,
     planarity,

@@ -120,7 +120,7 @@ class EventDriven:
     ) -> State:
         """Impacts at a state, then the mode that begins there."""
         plant, contacts = self.plant, self.contacts
-        before, lost = plant.active, 0.0
+        before, lost, touched = plant.active, 0.0, set[str]()
         base = contacts.without(before)
         gap = contacts.places(state).gap
         if (gap < -CLOSE * max(plant.mechanism.size, 1.0)).any():
@@ -134,6 +134,7 @@ class EventDriven:
             if impact is None:
                 break
             state, lost = impact.state, lost + impact.energy_lost
+            touched.update(impact.struck)
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
         for name in onset.doubtful:
             self.warn(
@@ -142,12 +143,10 @@ class EventDriven:
         if not onset.solved:
             self.warn("no contact forces fulfil all conditions (jammed)", state.t)
         plant.set_active(onset.active)
-        if onset.active.names != before.names:
-            own = onset.active.names ^ before.names
-            changes = {name: name in onset.active.names for name in sorted(own)}
+        touched |= onset.active.names ^ before.names
+        if touched:  # what strikes and bounces is open again
+            changes = {name: name in onset.active.names for name in sorted(touched)}
             self.changed(changes, state.t + onset.bouncing, lost)
-        elif lost:
-            self.changed({}, state.t, lost)
         return plant.project(state)
 
     def _settled_after(self, event: _Event, state: State) -> State:

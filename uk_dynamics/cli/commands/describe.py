@@ -98,6 +98,7 @@ def describe(facts: MechanismReport) -> str:
         ("position", _position(facts)),
         *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
         *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
+        *(("one-sided", f"{name}, {what}") for name, what in facts.one_sided.items()),
         *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
         *(
             (x["by"], f"{name} {x['value']:.6g} ± {x['deviation']:.2g}  ({x['date']})")

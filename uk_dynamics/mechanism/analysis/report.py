@@ -150,6 +150,8 @@ class MechanismReport:
     joints: tuple[str, ...]  # one-dof joint names
     velocities: int  # size of v
     constraints: dict[str, str]  # kind of each constraint by name
+    # contacts, hard stops and one-sided constraints with what they do, by name
+    one_sided: dict[str, str]
     levels: tuple[tuple[str, ...], ...]  # constraints of each level of the hierarchy, lowest first
     # whether each switchable constraint is on at the start, by name; what is off does not count
     # below
@@ -225,7 +227,12 @@ def report(
         links=model.link_names,
         joints=model.joint_names,
         velocities=model.nv,
-        constraints={c.name: c.kind for c in mechanism.constraints.constraints},
+        constraints={
+            c.name: c.kind
+            for c in mechanism.constraints.constraints
+            if c.name not in mechanism.hierarchy.one_sided
+        },
+        one_sided={one.name: str(one) for one in mechanism.one_sided},
         levels=mechanism.hierarchy.names,
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),

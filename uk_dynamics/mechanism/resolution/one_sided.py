@@ -33,6 +33,10 @@ class OneSided:
     friction: float = 0.0  # μ, without unit
     restitution: float = 0.0  # Newton's, without unit
 
+    def __str__(self) -> str:
+        numbers = ("friction", self.friction), ("restitution", self.restitution)
+        return ", ".join(f"{name} {value:g}" for name, value in numbers if value) or "smooth"
+
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of its constraints."""

@@ -266,7 +266,7 @@ class ResolvedMechanism:
     @property
     def conservative(self) -> bool:
         """Whether its energy is constant without motor efforts and with constant references."""
-        dissipates = self.friction.active or self.nonideal is not None
+        dissipates = self.friction.active or bool(self.one_sided) or self.nonideal is not None
         return self.passive.conservative and self.forces.conservative and not dissipates
 
     @property
