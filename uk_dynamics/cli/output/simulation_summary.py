@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from uk_dynamics.simulation.recording import Array
 
 
+_MOST_SWITCHINGS = 12  # in a table; JSON has all
+
+
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     """The largest errors of a trajectory, its energy and cost.
 
@@ -75,12 +78,16 @@ def summary_table(summary: dict[str, Any]) -> str:
     if set(summary["statuses"]) != {"OK"}:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
-    for switching in summary["switchings"]:
+    for switching in summary["switchings"][:_MOST_SWITCHINGS]:
         changes = ", ".join(
             f"{n} {'on' if on else 'off'}" for n, on in switching["changes"].items()
         )
         lost = f"{switching['energy_lost']:.3g} J dissipated"
         rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
+    if len(summary["switchings"]) > _MOST_SWITCHINGS:
+        more = summary["switchings"][_MOST_SWITCHINGS:]
+        lost = sum(switching["energy_lost"] for switching in more)
+        rows.append(("switched", f"{len(more)} times more; {lost:.3g} J dissipated"))
     rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
 

@@ -28,7 +28,7 @@ _GREY = "0.45"
 # Times the span of the curves: limits farther off are written, not drawn.
 _NEAR, _NEAR_POSITIONS = 3.0, 1.0
 _FLAT = 1e-3  # of the values: curves that vary by less are drawn flat
-_MOST_WARNINGS = 3
+_MOST_SHOWN = 3
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
 _LINE = 0.18  # height of a line of text, in inches
 _LETTERS = 130  # in a line
@@ -37,7 +37,10 @@ _LETTERS = 130  # in a line
 def draw(trajectory: TrajectoryData, figure: Any) -> None:
     """Draw a trajectory into a Matplotlib figure, one panel per kind of quantity."""
     shown = contents(trajectory)
-    warnings, notes = _lines_of(_warnings(trajectory)), _lines_of(_notes(trajectory, shown.notes))
+    warnings, notes = (
+        _lines_of(_first(trajectory.warnings)),
+        _lines_of(_notes(trajectory, shown.notes)),
+    )
     width, height = _SIZE
     heights = [height] * len(shown.panels)
     for place, lines in ((0, warnings), (len(heights) + bool(warnings), notes)):
@@ -66,20 +69,21 @@ def draw(trajectory: TrajectoryData, figure: Any) -> None:
     figure.suptitle(plot_text(trajectory.name.replace("_", " ")))
 
 
-def _warnings(trajectory: TrajectoryData) -> list[str]:
-    shown = list(trajectory.warnings[:_MOST_WARNINGS])
-    if len(trajectory.warnings) > len(shown):
-        shown.append(f"and {len(trajectory.warnings) - len(shown)} more")
+def _first(texts: Sequence[str]) -> list[str]:
+    """The first ones, and how many more there are."""
+    shown = list(texts[:_MOST_SHOWN])
+    if len(texts) > len(shown):
+        shown.append(f"and {len(texts) - len(shown)} more")
     return shown
 
 
 def _notes(trajectory: TrajectoryData, notes: Sequence[str]) -> list[str]:
-    switched = (
+    switched = [
         f"vertical line at {s.t:.4g} s: "
         + ", ".join(f"{name} {'on' if on else 'off'}" for name, on in s.changes.items())
         for s in trajectory.switchings
-    )
-    return [*switched, *notes]
+    ]
+    return [*_first(switched), *notes]
 
 
 def _lines_of(texts: Sequence[str]) -> list[str]:
