@@ -28,7 +28,7 @@ _GREY = "0.45"
 # Times the span of the curves: limits farther off are written, not drawn.
 _NEAR, _NEAR_POSITIONS = 3.0, 1.0
 _FLAT = 1e-3  # of the values: curves that vary by less are drawn flat
-_MOST_SHOWN = 3
+_MOST_WARNINGS, _MOST_SWITCHINGS = 3, 8
 _SIZE = (10.0, 2.2)  # width, and height of a panel, in inches
 _LINE = 0.18  # height of a line of text, in inches
 _LETTERS = 130  # in a line
@@ -37,10 +37,8 @@ _LETTERS = 130  # in a line
 def draw(trajectory: TrajectoryData, figure: Any) -> None:
     """Draw a trajectory into a Matplotlib figure, one panel per kind of quantity."""
     shown = contents(trajectory)
-    warnings, notes = (
-        _lines_of(_first(trajectory.warnings)),
-        _lines_of(_notes(trajectory, shown.notes)),
-    )
+    warnings = _lines_of(_first(trajectory.warnings, _MOST_WARNINGS))
+    notes = _lines_of(_notes(trajectory, shown.notes))
     width, height = _SIZE
     heights = [height] * len(shown.panels)
     for place, lines in ((0, warnings), (len(heights) + bool(warnings), notes)):
@@ -69,9 +67,9 @@ def draw(trajectory: TrajectoryData, figure: Any) -> None:
     figure.suptitle(plot_text(trajectory.name.replace("_", " ")))
 
 
-def _first(texts: Sequence[str]) -> list[str]:
+def _first(texts: Sequence[str], most: int) -> list[str]:
     """The first ones, and how many more there are."""
-    shown = list(texts[:_MOST_SHOWN])
+    shown = list(texts[:most])
     if len(texts) > len(shown):
         shown.append(f"and {len(texts) - len(shown)} more")
     return shown
@@ -83,7 +81,7 @@ def _notes(trajectory: TrajectoryData, notes: Sequence[str]) -> list[str]:
         + ", ".join(f"{name} {'on' if on else 'off'}" for name, on in s.changes.items())
         for s in trajectory.switchings
     ]
-    return [*_first(switched), *notes]
+    return [*_first(switched, _MOST_SWITCHINGS), *notes]
 
 
 def _lines_of(texts: Sequence[str]) -> list[str]:
