@@ -33,7 +33,9 @@ _REACHED = 1e-12
 _ADMITTED = 1e-8
 _NEWTON_STEPS = 60
 _SHORTEST = 1e-4  # part of a Newton step
-_ROUNDS = 40  # of convex problems
+_POLISHED = 1e-10
+# How far s follows in each convex problem: less where it would go to and fro.
+_FOLLOWED = (*(1.0,) * 12, *(0.5,) * 12, *(0.2,) * 16)
 _NEAREST = 1e-11  # to the cones, relative to the size of the problem
 _LEAST_DEPTH = 1e-100
 _CENTERING = 40  # Newton steps before t falls
@@ -114,12 +116,12 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
         return ConeSolution(r, r.copy(), 0.0, 0)
     scaled = _Scaled.of(problem)
     best, error, iterations = _newton(scaled, r)
-    convex, r = None, np.zeros_like(best)
-    for _ in range(_ROUNDS):
-        if error <= _REACHED:
+    convex = None
+    for part in _FOLLOWED:
+        if error <= (_REACHED if convex is None else _POLISHED):
             break
         convex = convex or _Convex(problem)
-        r = convex.advance(r)
+        r = convex.advance(part)
         polished, found, steps = _newton(scaled, r)
         iterations += steps + 1
         if found < error:
@@ -256,14 +258,16 @@ class _Convex:
         self._q[held.reshape(n, 3)] = 0.0
         self._cone = np.maximum(problem.friction, 1e-3)  # a ray is a narrow cone of its normal
         self._size = float(np.abs(self._q).max(initial=0.0)) or 1.0
+        self._r = np.zeros((n, 3))
+        self._s = np.zeros(n)
 
-    def advance(self, forces: Array) -> Array:
-        """Forces with s as these forces have it, both (n, 3)."""
-        n, mu = len(forces), self._friction
-        before = forces / self._scale[:, None]
-        u = (self._W @ before.ravel()).reshape(n, 3) + self._q
+    def advance(self, part: float) -> Array:
+        """Forces, (n, 3), once s has gone this part of the way to what the last ones give it."""
+        n = len(self._s)
+        u = (self._W @ self._r.ravel()).reshape(n, 3) + self._q
+        self._s += part * (np.hypot(u[:, 1], u[:, 2]) - self._s)
         shifted = self._q.copy()
-        shifted[:, 0] += mu * np.hypot(u[:, 1], u[:, 2])
+        shifted[:, 0] += self._friction * self._s
         r = np.zeros((n, 3))
         r[:, 0] = self._size
         t = self._size**2
@@ -271,12 +275,13 @@ class _Convex:
             for _ in range(_CENTERING):
                 step, decrement = self._newton_step(r, shifted, t)
                 if not np.isfinite(decrement):
-                    return forces
+                    break
                 # so short a step stays inside (Nesterov and Nemirovskii)
                 r += step / (1.0 + decrement)
                 if decrement < 0.3:
                     break
             t *= 0.2
+        self._r = r
         found: Array = self._scale[:, None] * r
         found[self._friction == 0.0, 1:] = 0.0
         return found

@@ -1,0 +1,95 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts solved together: the conditions themselves, and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+
+from uk_dynamics.core.contact import ConeProblem, Mode, solve_cone_problem
+
+
+def random_problem(seed: int, friction: bool = True) -> ConeProblem:
+    """Up to eight contacts of a mechanism that moves against them, some of them redundant."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 9))
+    freedoms = int(rng.integers(count, 3 * count + 4))
+    rows = rng.normal(size=(3 * count, freedoms))
+    mass = 10.0 ** rng.uniform(-1.0, 1.0, size=freedoms)
+    mu = rng.uniform(0.05, 1.0, size=count) if friction else np.zeros(count)
+    if not friction:
+        rows.reshape(count, 3, -1)[:, 1:] = 0.0
+    return ConeProblem(rows / mass @ rows.T, rows @ rng.normal(size=freedoms), mu)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 2**32 - 1))
+def test_the_conditions_hold_where_it_says_so(seed: int) -> None:
+    problem = random_problem(seed)
+    found = solve_cone_problem(problem)
+    if not found.solved:
+        return  # how often that happens is another test
+    r, u = found.forces, found.motion
+    size = np.abs(problem.q).max()
+    # what is solved holds to 1e-8 of the motion without contacts
+    tolerance = 1e-7 * size
+    strength = float(np.abs(r).max()) + 1e-300
+    np.testing.assert_allclose(u, problem.motion(r), rtol=0, atol=1e-12 * size)
+    assert (u[:, 0] >= -tolerance).all()
+    assert (r[:, 0] >= -1e-7 * strength).all()
+    assert (np.abs(u[:, 0] * r[:, 0]) <= tolerance * strength).all()
+    held = np.hypot(r[:, 1], r[:, 2])
+    assert (held <= problem.friction * r[:, 0] + 1e-7 * strength).all()
+    speed = np.hypot(u[:, 1], u[:, 2])
+    power = (r[:, 1:] * u[:, 1:]).sum(axis=1)
+    # what slides is opposed with the whole of its friction
+    np.testing.assert_allclose(
+        power, -problem.friction * r[:, 0] * speed, rtol=0, atol=1e-6 * size * strength
+    )
+
+
+def test_nearly_all_are_solved() -> None:
+    failed = [seed for seed in range(400) if not solve_cone_problem(random_problem(seed)).solved]
+    assert len(failed) <= 4, failed  # 1 % of problems that are harder than machines are
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_friction_it_is_least_squares(seed: int) -> None:
+    problem = random_problem(seed, friction=False)
+    found = solve_cone_problem(problem)
+    W = problem.W[::3, ::3]
+    values, vectors = np.linalg.eigh(W)
+    kept = values > 1e-12 * values.max()
+    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T  # W = rootᵀ root
+    target = -(vectors[:, kept].T @ problem.q[::3]) / np.sqrt(values[kept])
+    expected = W @ nnls(root, target)[0] + problem.q[::3]
+    np.testing.assert_allclose(found.motion[:, 0], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("push", "mode"), [(0.4, Mode.STICK), (0.6, Mode.SLIP)])
+def test_a_point_mass_sticks_or_slides(push: float, mode: Mode) -> None:
+    # unit mass: weight 1 into the ground, a push along it, μ = 1/2
+    found = solve_cone_problem(ConeProblem(np.eye(3), np.array([-1.0, push, 0.0]), np.array([0.5])))
+    assert found.modes(np.array([0.5])) == (mode,)
+    np.testing.assert_allclose(found.forces[0], [1.0, -min(push, 0.5), 0.0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.motion[0, 1], max(push - 0.5, 0.0), rtol=0, atol=1e-12)
+
+
+def test_shared_loads_are_of_least_norm() -> None:
+    W = np.tile(np.eye(3), (4, 4))  # four contacts of one point mass
+    q = np.tile([-1.0, 0.2, 0.0], 4)
+    found = solve_cone_problem(ConeProblem(W, q, np.full(4, 0.5)))
+    np.testing.assert_allclose(
+        found.forces, np.tile([0.25, -0.05, 0.0], (4, 1)), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(found.motion, 0.0, rtol=0, atol=1e-12)
+
+
+def test_what_separates_has_no_force() -> None:
+    found = solve_cone_problem(ConeProblem(np.eye(3), np.array([1.0, 3.0, 0.0]), np.array([0.5])))
+    assert found.modes(np.array([0.5])) == (Mode.OPEN,)
+    assert not found.forces.any()
