@@ -134,3 +134,14 @@ def test_states_without_velocities_are_read_from_mcap(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.q, [[1.0], [2.0]])
     assert np.isnan(back.v).all()
     assert main(["plot", str(tmp_path / "run.mcap")]) == 0
+
+
+def test_a_damaged_type_is_named(motion: Trajectory, tmp_path: Path) -> None:
+    file = tmp_path / "run.mcap"
+    motion.save(file)
+    whole = file.read_bytes()
+    assert b"string frame_id" in whole
+    file.write_bytes(whole.replace(b"string frame_id", b"string frame_\x18i"))
+    with pytest.raises(InputError, match="is damaged: .* is no type") as caught:
+        Trajectory.load(file)
+    assert "\x18" not in str(caught.value)

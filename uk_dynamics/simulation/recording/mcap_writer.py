@@ -199,7 +199,11 @@ class McapReader:
                 content = None
                 if decode:
                     if schema.id not in decoders:
-                        decoders[schema.id] = factory.decoder_for("cdr", schema)
+                        try:
+                            decoders[schema.id] = factory.decoder_for("cdr", schema)
+                        except Exception as error:  # of its parser, of many kinds
+                            problem = f"is damaged: {schema.name!a:.80} is no type: {error!a:.200}"
+                            raise InputError(problem, file=str(self._path)) from None
                     content = decoders[schema.id](record.data)
                 yield Message(channel.topic, schema.name, record.log_time, content, record.data)
 
