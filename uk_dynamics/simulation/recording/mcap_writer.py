@@ -201,8 +201,8 @@ class McapReader:
                     if schema.id not in decoders:
                         try:
                             decoders[schema.id] = factory.decoder_for("cdr", schema)
-                        except Exception as error:  # of its parser, of many kinds
-                            problem = f"is damaged: {schema.name!a:.80} is no type: {error!a:.200}"
+                        except Exception as error:  # noqa: BLE001 of its parser, of many kinds
+                            problem = f"is damaged: {schema.name!a:.80} is no type: {error!a:.80}"
                             raise InputError(problem, file=str(self._path)) from None
                     content = decoders[schema.id](record.data)
                 yield Message(channel.topic, schema.name, record.log_time, content, record.data)
