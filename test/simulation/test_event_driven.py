@@ -13,9 +13,13 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.checks import check_file
+from uk_dynamics.control.servo import ServoController
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import InputError, MechanismFileError, SimulationError
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.simulation import simulate
 
@@ -302,6 +306,40 @@ def test_time_stepping_is_for_one_sided_constraints():
     pendulum = mechanism(link("base") + link("rod", 1.0) + joint("swing", "base", "rod"))
     with pytest.raises(InputError, match="moreau is for contacts"):
         simulate(pendulum, pendulum.start(), 1.0, method="moreau")
+
+
+LEG = """
+model: {urdf: "package://uk_dynamics/urdf/landing_leg.urdf.xacro"}
+actuators: {knee_motor: {joint: knee, effort_limit: 60.0}}
+initial_guess: {height: 0.43, hip: -0.7853981633974483, knee: -1.5707963267948966}
+contacts:
+  foot: {parent: {link: ground}, child: {link: shank, xyz: [0.3, 0.0, 0.0]}, friction: 0.9}
+"""
+
+
+class Untold:
+    """A controller that nobody tells what is closed."""
+
+    def __init__(self, law):
+        self.command, self.tracking_error = law.command, law.tracking_error
+        self.row_names = law.row_names
+        law.active = None
+
+
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_controller_is_told_on_what_the_machine_stands(method):
+    leg = Mechanism.from_spec(MechanismSpec.from_text(f"schema: 1{LEG}"))
+    tasks = Tasks.from_file("landing_leg_knee", leg)
+    law = ServoController(leg, tasks, control_period=1e-3)
+    period = {"control_period": 1e-3, "method": method}
+    found = simulate(leg, leg.start(), 0.3, controller=law, **period)
+    assert law.active is not None
+    assert {"foot", "foot.sticking"} <= law.active.names
+    # what the impact left decays with the feedback of 5 Hz: 1e-4 after a quarter of a second
+    assert abs(found.tracking_error[-1, 0]) < 2e-4
+    # a law that takes the leg as falling does not bear its weight
+    falling = simulate(leg, leg.start(), 0.3, controller=Untold(law), **period)
+    assert abs(falling.tracking_error[-1, 0]) > 0.5
 
 
 def test_rollouts_and_switches_refuse_contacts():

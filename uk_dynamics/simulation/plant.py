@@ -302,17 +302,12 @@ class Plant:
             SimulationError: The loops cannot be closed with it.
         """
         switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
-        self.active, self._rank = switched.active, None
-        follower: object = self._controller
-        if isinstance(follower, TracksActiveConstraints):
-            follower.active = switched.active
-        self._apply(self.efforts)
+        self._activate(switched.active)
         return switched
 
     def set_active(self, active: ActiveConstraints) -> None:
-        """Let contacts be closed, stick and slide from now on."""
-        self.active, self._rank = active, None
-        self._apply(self.efforts)
+        """Let contacts be closed, stick and slide from now on, and inform the controller."""
+        self._activate(active)
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""
@@ -328,6 +323,13 @@ class Plant:
             places = map(State, t.tolist(), q, v)
             found = np.array([self._controller.tracking_error(place) for place in places])
         return found
+
+    def _activate(self, active: ActiveConstraints) -> None:
+        self.active, self._rank = active, None
+        follower: object = self._controller
+        if isinstance(follower, TracksActiveConstraints):
+            follower.active = active
+        self._apply(self.efforts)
 
     def _driven(self, efforts: Array) -> None:
         """Take over what C did."""

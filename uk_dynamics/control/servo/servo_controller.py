@@ -205,7 +205,7 @@ class ServoController:
 
     @active.setter
     def active(self, active: ActiveConstraints | None) -> None:
-        if active != self._active:
+        if _names(active) != _names(self._active):
             self._memory.fields["regular_rank"][0] = 0.0  # of other rows
         self._active, self._memory.current = active, False
 
@@ -521,3 +521,7 @@ def _period_answers(
 
     given = trials(mechanism, InterpretedDynamics(mechanism))[:2]
     yield from compare(mechanism, expected, each(compiled), given)
+
+
+def _names(active: ActiveConstraints | None) -> frozenset[str] | None:
+    return None if active is None else active.names
