@@ -17,6 +17,8 @@ from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, MechanismR
 from uk_dynamics.mechanism.assembly import Assembly, assemble, closed_configuration, start
 from uk_dynamics.mechanism.dynamics import (
     Backend,
+    Contact,
+    ContactDynamics,
     Derivatives,
     Dynamics,
     InterpretedDynamics,
@@ -292,6 +294,26 @@ class Mechanism(KinematicMechanism):
         from uk_dynamics.derivatives import equilibrium
 
         return equilibrium(self, guess, hold=hold, efforts=efforts, stable=stable, t=t)
+
+    def contacts(self, state: State, inputs: Inputs | None = None) -> dict[str, Contact]:
+        """What contacts, stops, ropes and other one-sided constraints do at a state, by name.
+
+        Args:
+            state: Where the mechanism is.
+            inputs: What acts on it. Their ``active`` says what is closed; where it is None, that
+                follows from the motion that begins here.
+
+        Raises:
+            InputError: A contact is inside its surface, or strikes it.
+        """
+        if not self.one_sided:
+            return {}
+        dynamics, contacts = InterpretedDynamics(self), ContactDynamics(self)
+        inputs = inputs or Inputs()
+        if inputs.active is None:
+            inputs = contacts.beginning(state, inputs)
+        solution = dynamics.evaluate(state, inputs)
+        return {one.name: one for one in contacts.contacts(state, inputs, solution)}
 
     def energy(self, state: State) -> Energy:
         """Kinetic and potential energy at a state, in J, springs included."""

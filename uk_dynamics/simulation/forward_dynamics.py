@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import expect
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import ContactDynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -20,7 +20,9 @@ def forward_dynamics(
 ) -> Solution:
     """Constrained acceleration and constraint forces (review (36)).
 
-    For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``.
+    For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``. Contacts, stops
+    and ropes close, stick and slide as the motion that begins at the state asks for;
+    :meth:`Mechanism.contacts` tells how.
 
     Args:
         mechanism: What moves.
@@ -29,9 +31,13 @@ def forward_dynamics(
             links: ``mechanism.wrench_forces({link: force}, state.q)``.
 
     Raises:
-        InputError: Unknown joints, wrong sizes or non-finite values.
+        InputError: Unknown joints, wrong sizes or non-finite values; a contact that is inside its
+            surface, or strikes it.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
-    return InterpretedDynamics(mechanism).evaluate(state, mechanism.inputs(tau))
+    inputs = mechanism.inputs(tau)
+    if mechanism.one_sided:
+        inputs = ContactDynamics(mechanism).beginning(state, inputs)
+    return InterpretedDynamics(mechanism).evaluate(state, inputs)

@@ -15,7 +15,13 @@ from uk_dynamics.mechanism.dynamics.batch import (
     put,
     sample_each,
 )
-from uk_dynamics.mechanism.dynamics.contact_dynamics import CLOSE, SLOW, ContactDynamics
+from uk_dynamics.mechanism.dynamics.contact_dynamics import (
+    CLOSE,
+    SLOW,
+    Contact,
+    ContactDynamics,
+    contact_mode,
+)
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -66,6 +72,7 @@ __all__ = [
     "STEP_CONSTANTS",
     "Backend",
     "CompiledController",
+    "Contact",
     "ContactDynamics",
     "ControlInC",
     "Demand",
@@ -92,6 +99,7 @@ __all__ = [
     "TrackingErrors",
     "column_count",
     "column_groups",
+    "contact_mode",
     "effort_columns",
     "empty",
     "evaluate_each",

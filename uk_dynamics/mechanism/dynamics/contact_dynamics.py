@@ -10,7 +10,7 @@ loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core import Factorization
-from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.core.contact import ConeProblem, ConeSolution, Mode, solve_cone_problem
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -43,6 +45,54 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Contact:
+    """A contact, stop, rope or other one-sided constraint at one state.
+
+    Attributes:
+        name: Its name in the mechanism file.
+        gap: What separates it, in m or rad; negative inside.
+        rate: Of the gap, in m/s or rad/s.
+        slip: Velocity of the contact point in the plane, along its x and y axes, (2,), in m/s; zero
+            without friction.
+        force: Normal force, and friction along x and y, (3,), in N or N·m.
+        friction: μ, without unit.
+        unique: Whether the force follows from the motion; where redundant loops or contacts share a
+            load it does not, and is one of least norm, or one within the cones.
+    """
+
+    name: str
+    gap: float
+    rate: float
+    slip: Array
+    force: Array
+    friction: float
+    unique: bool
+
+    @property
+    def mode(self) -> Mode:
+        """What it does: it is open, sticks or slips; closed without friction it slips."""
+        return contact_mode(self.force[0], self.friction, self.slip)
+
+    @property
+    def slip_margin(self) -> float:
+        """Part of the possible friction that is not needed, 1 − |f_t|/(μ f_n); 0 where it slips.
+
+        Infinite where nothing touches.
+        """
+        if not self.force[0] > 0.0:
+            return np.inf
+        most = self.friction * self.force[0]
+        return 1.0 - float(np.hypot(*self.force[1:])) / most if most > 0.0 else 0.0
+
+
+def contact_mode(normal: float, friction: float, slip: Array) -> Mode:
+    """What a contact does, of its normal force, μ, and velocity in its plane, (2,)."""
+    if not normal > 0.0:
+        return Mode.OPEN
+    return Mode.STICK if friction > 0.0 and np.hypot(*slip) <= SLOW else Mode.SLIP
+
+
+@dataclass(frozen=True, eq=False)
 class Impact:
     """What an impact did."""
 
@@ -61,6 +111,7 @@ class Onset:
     solved: bool  # whether forces were found that fulfil all conditions
     # what is left of bounces that accumulate here, and are taken for rest, in s
     bouncing: float
+    forces: Array  # of all one-sided constraints: normal, friction along x and y, (k, 3)
 
 
 class _Closed(NamedTuple):
@@ -113,6 +164,26 @@ class ContactDynamics:
     def without(self, active: ActiveConstraints) -> ActiveConstraints:
         """The constraints that are on for other reasons."""
         return replace(active, names=active.names - self._own, sliding={})
+
+    def beginning(self, state: State, inputs: Inputs) -> Inputs:
+        """The inputs with what closes, sticks and slides in the motion that begins at a state.
+
+        Raises:
+            InputError: A contact is inside its surface, or approaches it there: an impact.
+        """
+        places = self.places(state)
+        inside = places.gap < -CLOSE * max(self._mechanism.size, 1.0)
+        strikes = (places.gap <= CLOSE) & (places.rate < -SLOW)
+        for k in np.flatnonzero(inside | strikes).tolist():
+            raise InputError(
+                f"is {-places.gap[k]:.3g} m or rad inside its surface"
+                if inside[k]
+                else f"strikes its surface at {-places.rate[k]:.3g} m/s or rad/s, where velocities"
+                " jump; simulate finds what follows",
+                place=self.names[k],
+            )
+        base = self.without(inputs.active or self._mechanism.hierarchy.initial)
+        return replace(inputs, active=self.onset(state, inputs, base).active)
 
     def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
         """Impulses at closed one-sided constraints that approach; None where none does.
@@ -223,7 +294,57 @@ class ContactDynamics:
             doubtful,
             found.solved,
             max(bouncing.values(), default=0.0),
+            self._all_forces(closed, directions, found.forces),
         )
+
+    def contacts(self, state: State, inputs: Inputs, solution: Solution) -> Iterator[Contact]:
+        """All of them where the motion has the modes of the inputs.
+
+        Args:
+            state: Positions, velocities and time.
+            inputs: With what is closed, sticks and slides.
+            solution: What they lead to.
+        """
+        active = inputs.active or self._mechanism.hierarchy.initial
+        places = self.places(state)
+        normal, held = self.loads(solution.joint_multipliers)
+        sticks = np.array([one.sticking in active.names for one in self.one_sided])
+        determined = solution.determined
+        unique = determined[self._rows] & (determined[self._tangents].all(axis=1) | ~sticks)
+        directions = {
+            k: self._direction(places.slip[k], active.sliding[name])
+            for k, name in enumerate(self.names)
+            if name in active.sliding
+        }
+        forces = np.column_stack((normal, held))
+        forces[[name not in active.names for name in self.names]] = 0.0
+        for k, direction in directions.items():
+            forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
+        beyond = self._friction * forces[:, 0] - np.hypot(*forces[:, 1:].T)
+        rounding = 1e-9 * np.abs(forces).max(initial=0.0)
+        if (~unique & ((forces[:, 0] < 0.0) | (self._sticks & (beyond < -rounding)))).any():
+            forces = self.onset(state, inputs, self.without(active), sliding=active.sliding).forces
+        for k, one in enumerate(self.one_sided):
+            gap, rate = float(places.gap[k]), float(places.rate[k])
+            yield Contact(
+                one.name, gap, rate, places.slip[k], forces[k], one.friction, bool(unique[k])
+            )
+
+    def _all_forces(
+        self, closed: NDArray[np.intp], directions: Mapping[int, Array], forces: Array
+    ) -> Array:
+        """Forces (k, 3) of those of the closed ones, whose sliding friction is in the normal's."""
+        found = np.zeros((len(self.names), 3))
+        found[closed] = forces
+        for k, direction in directions.items():
+            found[k, 1:] = -self._friction[k] * found[k, 0] * direction
+        return found
+
+    @staticmethod
+    def _direction(slip: Array, began: Array) -> Array:
+        """Unit direction of sliding, (2,); where it is too slow that in which it began."""
+        speed = float(np.hypot(*slip))
+        return slip / speed if speed > SLOW else began
 
     def loads(self, multipliers: Array) -> tuple[Array, Array]:
         """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ."""
