@@ -16,7 +16,13 @@ import numpy as np
 
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Dynamics, Samples
+from uk_dynamics.mechanism.dynamics import (
+    ContactDynamics,
+    Dynamics,
+    Samples,
+    contact_row_names,
+    contact_rows,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
@@ -63,7 +69,9 @@ class Recorder:
             motors=mechanism.actuators.names,
             constraint_rows=mechanism.row_names,
             task_rows=task_rows,
+            contact_rows=contact_row_names(mechanism.one_sided),
         )
+        self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._tasks = tasks
         self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
         self._pending: list[_Block] = []
@@ -137,6 +145,7 @@ class Recorder:
             "multipliers": found.multipliers * scale,
             "tracking_error": block.tracking_error,
             "references": lambda: self._references(states.t),
+            **self._contact_samples(block, found),
             "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),
             "potential": lambda: np.array([energy.potential for energy in energies()]),
             "rank": found.rank,
@@ -152,6 +161,19 @@ class Recorder:
             del now["status"]
             for k, one in enumerate(status):
                 self.listener({name: _plain(x[k]) for name, x in now.items()}, one)
+
+    def _contact_samples(self, block: _Block, found: Samples) -> dict[str, Array]:
+        """Gaps, rates and forces of the contact rows, (K, c) each."""
+        t, q, v, tau = block.states
+        parts = np.zeros((3, len(q), len(self.names.contact_rows)))
+        for k in range(len(q)):
+            if self._contacts is None:
+                break
+            inputs = replace(block.inputs, tau=None if tau is None else tau[k])
+            state = State(float(t[k]), q[k], v[k])
+            contacts = self._contacts.contacts(state, inputs, found.solution(k))
+            parts[:, k] = contact_rows(contacts)
+        return dict(zip(("contact_gaps", "contact_rates", "contact_forces"), parts, strict=True))
 
     def _references(self, t: Array) -> Array:
         if self._tasks is None:

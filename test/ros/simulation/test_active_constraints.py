@@ -141,3 +141,71 @@ def test_messages_that_make_no_sense_are_not_used(names, values, problem) -> Non
     active, found = from_message(mechanism, message)
     assert active is None
     assert problem in found
+
+
+@pytest.fixture
+def bouncing(tmp_path: Path) -> str:
+    """A puck that slides on the floor under a ball that falls."""
+    body = '<inertial><mass value="{m}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (tmp_path / "puck.urdf").write_text(
+        '<robot name="puck"><link name="base"/><link name="carriage"/>'
+        f'<link name="puck">{body.format(m=2)}</inertial></link>'
+        '<joint name="x" type="prismatic"><parent link="base"/><child link="carriage"/>'
+        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint>'
+        '<joint name="z" type="prismatic"><parent link="carriage"/><child link="puck"/>'
+        '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint></robot>'
+    )
+    file = tmp_path / "puck.yaml"
+    file.write_text(
+        "schema: 1\nmodel: {urdf: puck.urdf}\ninitial_guess: {z: 0.01}\n"
+        "initial_velocity: {x: 0.5}\n"
+        "contacts: {floor: {parent: {link: base}, child: {link: puck}, friction: 0.2}}\n"
+    )
+    return str(file)
+
+
+def test_contacts_close_slide_and_stick_for_all_nodes(
+    ros: Ros, start_node: StartProcess, bouncing: str
+) -> None:
+    parameters = {"mechanism": bouncing}
+    start_node("simulator", parameters=parameters | {"paused": True})
+    start_node("forward_dynamics", parameters=parameters)
+    node = ros.node()
+    contacts = Ear(node, JointState, "forward_dynamics/contacts")
+    own = Ear(node, JointState, "simulator/contacts")
+    active = Ear(node, JointState, TOPIC, LATCHED_QOS)
+    pause = node.create_client(SetBool, "simulator/pause")
+
+    def force() -> list[float]:
+        return contacts.next(ros).effort.tolist()
+
+    ros.until(lambda: force() == [0.0, 0.0, 0.0], "a flight")
+    assert contacts.messages[-1].position[0] == pytest.approx(0.01, abs=1e-12)
+    assert ros.call(pause, SetBool.Request(data=False)).success
+    # 2 kg slide at 0.2 of their weight; both sides compute it from the same numbers
+    ros.until(lambda: np.allclose(force(), [19.62, -3.924, 0.0], rtol=0.0, atol=1e-9), "sliding")
+    ros.until(lambda: np.allclose(force(), [19.62, 0.0, 0.0], rtol=0.0, atol=1e-9), "rest")
+    ros.until(lambda: own.messages and own.messages[-1].effort[0] > 0.0, "the simulator's own")
+    assert list(own.messages[-1].name) == ["floor.normal", "floor.x", "floor.y"]
+    said = [(list(one.name), list(one.velocity)) for one in active.messages]
+    rows = ["floor.normal", "floor.sticking.x", "floor.sticking.y"]
+    assert (rows, [0.0, 1.0, 0.0]) in said
+    assert (rows, []) in said
+
+
+def test_messages_say_what_slides(bouncing: str) -> None:
+    mechanism = Mechanism.from_file(bouncing)
+    active = ActiveConstraints(frozenset({"floor"}), sliding={"floor": np.array([0.6, -0.8])})
+    heard, problem = from_message(mechanism, to_message(mechanism, active))
+    assert problem == ""
+    assert heard is not None
+    assert heard.names == {"floor"}
+    assert heard.sliding["floor"].tolist() == [0.6, -0.8]
+    message = to_message(mechanism, active)
+    message.velocity[1] = 0.5
+    assert from_message(mechanism, message) == (
+        None,
+        'the velocities of "floor.sticking" are not a unit direction',
+    )
+    message.velocity = message.velocity[:2]
+    assert from_message(mechanism, message)[1] == "3 names, but 2 velocities"

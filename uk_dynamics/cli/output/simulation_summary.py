@@ -50,7 +50,12 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
             status: trajectory.status.count(status) for status in sorted(set(trajectory.status))
         },
         "switchings": [
-            {"t": s.t, "changes": dict(s.changes), "energy_lost": s.energy_lost}
+            {
+                "t": s.t,
+                "changes": dict(s.changes),
+                "energy_lost": s.energy_lost,
+                "text": s.text(trajectory.contacts),
+            }
             for s in trajectory.switchings
         ],
         "warnings": list(trajectory.warnings),
@@ -79,15 +84,12 @@ def summary_table(summary: dict[str, Any]) -> str:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
     for switching in summary["switchings"][:_MOST_SWITCHINGS]:
-        changes = ", ".join(
-            f"{n} {'on' if on else 'off'}" for n, on in switching["changes"].items()
-        )
         lost = f"{switching['energy_lost']:.3g} J dissipated"
-        rows.append((f"switched at {switching['t']:g} s", f"{changes}; {lost}"))
+        rows.append((f"at {switching['t']:g} s", f"{switching['text']}; {lost}"))
     if len(summary["switchings"]) > _MOST_SWITCHINGS:
         more = summary["switchings"][_MOST_SWITCHINGS:]
         lost = sum(switching["energy_lost"] for switching in more)
-        rows.append(("switched", f"{len(more)} times more; {lost:.3g} J dissipated"))
+        rows.append(("later", f"{len(more)} more such events; {lost:.3g} J dissipated"))
     rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
 

@@ -204,7 +204,8 @@ class _Scaled:
 def _disc(t: Array, radius: Array) -> Array:
     """Projections onto discs about zero, (n, 2)."""
     length = np.hypot(t[:, 0], t[:, 1])
-    part = np.where(length > radius, radius / np.maximum(length, np.finfo(float).tiny), 1.0)
+    outside = length > radius
+    part = np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
     found: Array = part[:, None] * t
     return found
 

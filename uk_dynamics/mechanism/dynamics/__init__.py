@@ -21,6 +21,8 @@ from uk_dynamics.mechanism.dynamics.contact_dynamics import (
     Contact,
     ContactDynamics,
     contact_mode,
+    contact_row_names,
+    contact_rows,
 )
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
@@ -100,6 +102,8 @@ __all__ = [
     "column_count",
     "column_groups",
     "contact_mode",
+    "contact_row_names",
+    "contact_rows",
     "effort_columns",
     "empty",
     "evaluate_each",

@@ -10,7 +10,7 @@ loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.resolution.one_sided import OneSided
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -90,6 +91,25 @@ def contact_mode(normal: float, friction: float, slip: Array) -> Mode:
     if not normal > 0.0:
         return Mode.OPEN
     return Mode.STICK if friction > 0.0 and np.hypot(*slip) <= SLOW else Mode.SLIP
+
+
+def contact_row_names(one_sided: Sequence[OneSided]) -> tuple[str, ...]:
+    """Names of the rows that recordings and topics have of contacts: normal, with friction x, y."""
+    return tuple(
+        f"{one.name}.{label}"
+        for one in one_sided
+        for label in ("normal", "x", "y")[: 3 if one.friction else 1]
+    )
+
+
+def contact_rows(contacts: Iterable[Contact]) -> Array:
+    """Gap, rate and force of these rows, (3, c), in m or rad, per s, and N or N·m."""
+    found: list[tuple[float, float, float]] = []
+    for one in contacts:
+        found.append((one.gap, one.rate, float(one.force[0])))
+        if one.friction:
+            found += [(0.0, u, f) for u, f in zip(one.slip, one.force[1:], strict=True)]
+    return np.array(found).reshape(-1, 3).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,6 +356,7 @@ class ContactDynamics:
         """Forces (k, 3) of those of the closed ones, whose sliding friction is in the normal's."""
         found = np.zeros((len(self.names), 3))
         found[closed] = forces
+        found[:, 0] = np.maximum(found[:, 0], 0.0)  # rounding
         for k, direction in directions.items():
             found[k, 1:] = -self._friction[k] * found[k, 0] * direction
         return found

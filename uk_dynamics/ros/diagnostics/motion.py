@@ -13,7 +13,7 @@ import numpy as np
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
+from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.parameters.parameter import Parameters
@@ -40,7 +40,7 @@ class MotionReport:
         """Begin another motion."""
         self._watch = SingularPassages(self._mechanism)
         self._last, self._again = float("-inf"), float("-inf")
-        self._active: ActiveConstraints | None = None
+        self._active: frozenset[str] = frozenset()
         self._passed = ""
 
     def see(self, state: State, inputs: Inputs | None = None) -> None:
@@ -50,7 +50,8 @@ class MotionReport:
             self.forget()
         if state.t < self._last + _PERIOD or began < self._again:
             return
-        self._last, active = state.t, inputs.active if inputs else None
+        active = inputs.active.names if inputs and inputs.active else frozenset()
+        self._last = state.t
         if active != self._active:  # other rows
             self._watch, self._active = SingularPassages(self._mechanism), active
         with contextlib.suppress(UkDynamicsError):  # the node says what is wrong with the state

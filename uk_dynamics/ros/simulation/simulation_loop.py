@@ -77,7 +77,8 @@ class SimulatedRun:
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
         self._log = node.get_logger()
         self._active_publisher = None
-        if names := mechanism.hierarchy.switchable:
+        names = mechanism.hierarchy.switchable
+        if names or mechanism.one_sided:
             self._active_publisher = node.create_publisher(
                 JointState, "~/active_constraints", LATCHED_QOS
             )
@@ -103,6 +104,7 @@ class SimulatedRun:
         if self.brakes_hold or self.commands_are_stale:
             self.commands.efforts[:] = 0.0
         machine.command(self.commands.efforts)
+        active = machine.active
         try:
             if self.brakes_hold:
                 machine.brake()
@@ -113,6 +115,9 @@ class SimulatedRun:
             return False
         self.time.set(machine.state.t)
         self._motion.see(machine.state, machine.inputs)
+        now = machine.active
+        if (now.names, set(now.sliding)) != (active.names, set(active.sliding)):
+            self._publish_active()
         if machine.steps % self.steps_per_state == 0:
             self.publish()
         return True
@@ -208,7 +213,7 @@ class SimulatedRun:
     def report_machine(self, report: Report) -> None:
         """Add the state of the mechanism, and its problems."""
         machine = self.machine
-        if machine.mechanism.hierarchy.switchable:
+        if self._active_publisher is not None:
             report.add("active_constraints", ", ".join(sorted(machine.active.names)) or "none")
         if self.failure:
             report.error(self.failure)

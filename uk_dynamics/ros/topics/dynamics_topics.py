@@ -15,7 +15,12 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import (
+    ContactDynamics,
+    InterpretedDynamics,
+    contact_row_names,
+    contact_rows,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
@@ -102,7 +107,8 @@ class DynamicsTopics:
         self._motion = MotionMessage(names)
         self._forces = JointStateMessage(names, "effort")
         self._states = JointStateMessage(mechanism.row_names, *FIELDS)
-
+        self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
+        self._contact_rows = JointStateMessage(contact_row_names(mechanism.one_sided), *FIELDS)
         self._wrench_topics = {f"{name}/wrench": name for name in self._wrenches.links}
         self._publishers = SubscribedPublishers(
             node,
@@ -110,6 +116,7 @@ class DynamicsTopics:
                 "dynamics": JointTrajectory,
                 "constraint_forces": JointState,
                 "constraint_states": JointState,
+                **({"contacts": JointState} if mechanism.one_sided else {}),
                 **dict.fromkeys(self._wrench_topics, WrenchStamped),
             },
         )
@@ -134,6 +141,10 @@ class DynamicsTopics:
             self._states.velocity[:] = residual.velocity
             self._states.effort[:] = solution.joint_multipliers * self._row_scale
             self._states.publish(self._publishers["constraint_states"], stamp)
+        if self._contacts is not None and "contacts" in subscribed:
+            rows, found = self._contact_rows, self._contacts.contacts(state, inputs, solution)
+            rows.position[:], rows.velocity[:], rows.effort[:] = contact_rows(found)
+            rows.publish(self._publishers["contacts"], stamp)
         wanted = {topic: name for topic, name in self._wrench_topics.items() if topic in subscribed}
         if wanted:
             self._wrenches.update(state.q, solution.joint_multipliers)

@@ -45,7 +45,8 @@ class StructureInput:
 
         An ``origin`` replaces the common one.
         """
-        # active switchable constraints; None until the first message: as in the mechanism file
+        # switchable constraints that are on, and closed contacts; None until the first message: as
+        # in the mechanism file
         self.active: ActiveConstraints | None = None
         simulated = runs_on_simulated_time(node)
         # the common time origin of all evaluators of the mechanism: zero under ``/clock``, else the
@@ -56,7 +57,7 @@ class StructureInput:
         self._problems = problems
         self._on_switched = on_switched
         self._live = LiveReferences(problems, mechanism.references, mechanism.spec.constraints)
-        if mechanism.hierarchy.switchable:
+        if mechanism.hierarchy.switchable or mechanism.one_sided:
             problems.listen(JointState, TOPIC, self._on_active, LATCHED_QOS)
         if mechanism.driven_by_time and not simulated:
             node.create_subscription(Time, _ORIGIN_TOPIC, self._on_origin, LATCHED_QOS)

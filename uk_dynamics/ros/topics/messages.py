@@ -6,8 +6,9 @@ Outgoing messages are made once; their fields are written in place. A reader of 
 never raises for what a message holds: it returns the problem as text, and its arrays stay as they
 were.
 
-Active switchable constraints are a latched JointState: ``name`` lists their rows, ``position`` the
-values captured at their activation.
+Active switchable constraints and closed contacts are a latched JointState: ``name`` lists their
+rows, ``position`` the values captured at their activation. Contacts that slide have their rows of
+sticking, too, with the unit direction of sliding in ``velocity``, which is zero for all others.
 """
 
 from __future__ import annotations
@@ -252,27 +253,38 @@ TOPIC = "simulator/active_constraints"
 
 
 def to_message(mechanism: Mechanism, active: ActiveConstraints) -> JointState:
-    """Rows of the active switchable constraints of a mechanism, with their captured values."""
+    """Rows of what is active, with the captured values."""
     names: list[str] = []
     values: list[float] = []
+    sliding: list[float] = []
+    directions = {
+        one.sticking: active.sliding[one.name]
+        for one in mechanism.one_sided
+        if one.name in active.sliding
+    }
     for name, rows in mechanism.constraints.slices.items():
-        if name in active.names:
+        if name in active.names or name in directions:
             labels = mechanism.row_names[rows]
             names += labels
             values += active.captured.get(name, np.zeros(len(labels))).tolist()
-    return JointState(name=names, position=values)
+            sliding += directions.get(name, np.zeros(len(labels))).tolist()
+    return JointState(name=names, position=values, velocity=sliding if directions else [])
 
 
 def from_message(mechanism: Mechanism, message: JointState) -> tuple[ActiveConstraints | None, str]:
     """Inverse of :func:`to_message`; None and the problem where the message is not valid."""
     if len(message.name) != len(message.position):
         return None, f"{len(message.name)} names, but {len(message.position)} positions"
+    if len(message.velocity) not in (0, len(message.name)):
+        return None, f"{len(message.name)} names, but {len(message.velocity)} velocities"
     values = view(message.position)
     if first_unusable(values) is not None:
         return None, "positions that are not finite"
     by_row = dict(zip(message.name, values.tolist(), strict=True))
+    directions = dict(zip(message.name, message.velocity, strict=False))
     names: set[str] = set()
     captured: dict[str, np.ndarray] = {}
+    sliding: dict[str, np.ndarray] = {}
     for name, spec in mechanism.hierarchy.switchable.items():
         labels = mechanism.row_names[mechanism.constraints.slices[name]]
         found = [by_row.pop(label) for label in labels if label in by_row]
@@ -283,6 +295,19 @@ def from_message(mechanism: Mechanism, message: JointState) -> tuple[ActiveConst
         names.add(name)
         if spec.on_activation == "capture":
             captured[name] = np.array(found)
+    for one in mechanism.one_sided:
+        for name in one.constraints:
+            labels = mechanism.row_names[mechanism.constraints.slices[name]]
+            found = [by_row.pop(label) for label in labels if label in by_row]
+            if found and len(found) < len(labels):
+                return None, f'some rows of "{name}" are missing'
+            slides = np.array([directions.get(label, 0.0) for label in labels])
+            if found and not slides.any():
+                names.add(name)
+            elif found and abs(np.hypot(*slides) - 1.0) < _REPRESENTABLE:  # false for nan
+                sliding[one.name] = slides
+            elif found:
+                return None, f'the velocities of "{name}" are not a unit direction'
     if by_row:
-        return None, f'"{next(iter(by_row))}" is not a row of a switchable constraint'
-    return ActiveConstraints(frozenset(names), captured), ""
+        return None, f'"{next(iter(by_row))}" is not a row of a switchable constraint or contact'
+    return ActiveConstraints(frozenset(names), captured, sliding), ""

@@ -77,8 +77,7 @@ def _first(texts: Sequence[str], most: int) -> list[str]:
 
 def _notes(trajectory: TrajectoryData, notes: Sequence[str]) -> list[str]:
     switched = [
-        f"vertical line at {s.t:.4g} s: "
-        + ", ".join(f"{name} {'on' if on else 'off'}" for name, on in s.changes.items())
+        f"vertical line at {s.t:.4g} s: {s.text(trajectory.contacts)}"
         for s in trajectory.switchings
     ]
     return [*_first(switched, _MOST_SWITCHINGS), *notes]
@@ -98,6 +97,9 @@ def _draw(axis: Any, t: Array, panel: Panel) -> None:
     axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.0)
+    if panel.bars:
+        _draw_bars(axis, t, panel)
+        return
     _draw_curves(axis, t, panel)
     if panel.title == "rank":
         axis.yaxis.get_major_locator().set_params(integer=True)
@@ -141,6 +143,25 @@ def _draw_curves(axis: Any, t: Array, panel: Panel) -> None:
         if curve.reference is not None:
             axis.plot(t, curve.reference, label=label, zorder=3, **_REFERENCE)
             label = ""
+
+
+def _draw_bars(axis: Any, t: Array, panel: Panel) -> None:
+    """A line per curve, from top to bottom in the order of the legend of the others."""
+    for index, curve in enumerate(panel.curves):
+        for height, least in ((0.25, 1.0), (0.7, 2.0)):
+            axis.fill_between(
+                t,
+                -index - 0.5 * height,
+                -index + 0.5 * height,
+                where=curve.values >= least,
+                step="post",
+                color=ON_PAPER[index % len(ON_PAPER)],
+                linewidth=0.0,
+            )
+    count = len(panel.curves)
+    names = [plot_text(curve.name) for curve in panel.curves]
+    axis.set_yticks(-np.arange(count), names, fontsize="x-small")
+    axis.set_ylim(0.5 - count, 0.5)
 
 
 def _scale(axis: Any, panel: Panel) -> None:

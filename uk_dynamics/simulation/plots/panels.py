@@ -44,6 +44,8 @@ class Panel:
     floor: float = 0.0  # of a logarithmic axis; 0 for a linear one
     # to draw as points, where values come more rarely than samples; None: lines
     samples: NDArray[np.intp] | None = None
+    # whether each curve is a bar of its own instead: wide where it is 2, thin where it is 1
+    bars: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def contents(trajectory: TrajectoryData) -> Contents:
         *_tasks(trajectory, notes),
         *_velocities(trajectory),
         *_motors(trajectory, notes),
+        *_contacts(trajectory, notes),
         *_errors(trajectory, notes),
         *_energy(trajectory, notes),
         *_rank(trajectory, notes),
@@ -213,6 +216,40 @@ def _motors(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
     elif power:
         notes.append("motor power: 0 throughout")
     return panels
+
+
+def _contacts(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
+    """Gaps, normal forces and friction of contacts, and when they touch and stick."""
+    found = {name: trajectory.contact(name) for name in trajectory.contacts}
+    touching = {name: one for name, one in found.items() if one.closed.any()}
+    if untouched := [name for name in found if name not in touching]:
+        shown = ", ".join(untouched) if len(untouched) <= _NAMED else f"{len(untouched)} contacts"
+        notes.append(f"never closed: {shown}")
+    if not touching:
+        return []
+    curves = (
+        ("contact gaps", "m or rad", {name: one.gap for name, one in touching.items()}),
+        ("normal forces", "N or N·m", {name: one.normal for name, one in touching.items()}),
+        (
+            "friction of contacts",
+            "N",
+            {
+                name: np.linalg.norm(one.friction, axis=1)
+                for name, one in touching.items()
+                if one.friction.any()
+            },
+        ),
+        (
+            "contacts",
+            "wide: sticks",
+            {name: 1.0 * one.closed + one.sticks for name, one in touching.items()},
+        ),
+    )
+    return [
+        Panel(title, unit, tuple(Curve(*one) for one in of.items()), bars=title == "contacts")
+        for title, unit, of in curves
+        if of
+    ]
 
 
 def _errors(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:

@@ -36,6 +36,9 @@ _GROUPS = (
     ("multiplier", "multipliers", "constraint_rows"),
     ("tracking_error", "tracking_error", "task_rows"),
     ("reference", "references", "task_rows"),
+    ("contact_gap", "contact_gaps", "contact_rows"),
+    ("contact_rate", "contact_rates", "contact_rows"),
+    ("contact_force", "contact_forces", "contact_rows"),
 )
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
 _DELIMITERS = ",;\t"

@@ -19,6 +19,7 @@ from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_topics import (
     COMMANDS,
+    CONTACTS,
     DIAGNOSTICS,
     END,
     MOTION,
@@ -42,7 +43,8 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
 _ROWS = ("residual", "residual_rate", "multipliers", "tracking_error", "references")
-_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_NUMBERS)
+_CONTACTS = ("contact_gaps", "contact_rates", "contact_forces")
+_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_CONTACTS, *_NUMBERS)
 
 
 class MotionLog:
@@ -107,6 +109,10 @@ class MotionLog:
             row_values = [values[name] for name in ("residual", "residual_rate", "multipliers")]
             rows = _joint_state(header, names.constraint_rows, *row_values)
             log.write(ROWS, "sensor_msgs/msg/JointState", rows, time)
+        if names.contact_rows:
+            parts = [values[name] for name in _CONTACTS]
+            contacts = _joint_state(header, names.contact_rows, *parts)
+            log.write(CONTACTS, "sensor_msgs/msg/JointState", contacts, time)
         if names.task_rows:
             errors = _joint_state(header, names.task_rows, values["tracking_error"])
             log.write(TASKS, "sensor_msgs/msg/JointState", errors, time)
@@ -130,6 +136,7 @@ class Samples:
         self._by_stamp: dict[str, dict[int, Any]] = {
             MOTION: {},
             ROWS: {},
+            CONTACTS: {},
             TASKS: {},
             REFERENCES: {},
         }
@@ -165,7 +172,7 @@ class Samples:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
         motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
-        rows, tasks = self._names(ROWS), self._names(TASKS)
+        rows, tasks, contacts = (self._names(topic) for topic in (ROWS, TASKS, CONTACTS))
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
         warnings = json.loads(last.get("warnings", "[]"))
         if cut:
@@ -173,7 +180,7 @@ class Samples:
         nv = len(self._joints)
         return TrajectoryData(
             name=first.get("mechanism", "recording"),
-            names=Names(self._joints, self._joints, motors, rows, tasks),
+            names=Names(self._joints, self._joints, motors, rows, tasks, contacts),
             t=t,
             q=np.array([state[0] for state in self._states], dtype=float),
             v=_rates([state[1] for state in self._states], nv),
@@ -185,6 +192,9 @@ class Samples:
             multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
             tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
             references=self._matched(REFERENCES, lambda m: m.points[0].positions, len(tasks)),
+            contact_gaps=self._matched(CONTACTS, lambda m: m.position, len(contacts)),
+            contact_rates=self._matched(CONTACTS, lambda m: m.velocity, len(contacts)),
+            contact_forces=self._matched(CONTACTS, lambda m: m.effort, len(contacts)),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.dynamics import SLOW
 from uk_dynamics.simulation.recording.machine_data import MachineData
 
 Array = NDArray[np.float64]
@@ -25,6 +26,8 @@ class Names:
     motors: tuple[str, ...]  # of efforts
     constraint_rows: tuple[str, ...]  # of residual and multipliers
     task_rows: tuple[str, ...]  # of tracking_error
+    # of contacts, stops and ropes: ``foot.normal`` and, with friction, ``foot.x`` and ``foot.y``
+    contact_rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,20 @@ class Switching:
     t: float
     changes: Mapping[str, bool]
     energy_lost: float
+
+    def text(self, contacts: Collection[str] = ()) -> str:
+        """What happened, such as ``foot closes, foot sticks`` of names that are contacts."""
+        words = []
+        for name, on in self.changes.items():
+            contact = name.removesuffix(".sticking")
+            if contact not in contacts:
+                words.append(f"{name} {'on' if on else 'off'}")
+            elif contact == name:
+                struck = "bounces" if self.energy_lost > 0.0 else "opens"
+                words.append(f"{name} {'closes' if on else struck}")
+            elif on or self.changes.get(contact, True):
+                words.append(f"{contact} {'sticks' if on else 'slips'}")
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,39 @@ class Statistics:
     wall_time: float
     rejected: int = 0
     largest_projection: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ContactMotion:
+    """K samples of a contact, stop or rope.
+
+    Attributes:
+        gap: What separates it, (K,), in m or rad.
+        rate: Of the gap, (K,), in m/s or rad/s.
+        slip: Velocity in the plane, along its x and y axes, (K, 2), in m/s; without friction
+            (K, 0).
+        normal: Normal force, (K,), in N or N·m.
+        friction: Along the x and y axes, (K, 2), in N; without friction (K, 0).
+    """
+
+    gap: Array
+    rate: Array
+    slip: Array
+    normal: Array
+    friction: Array
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Whether it has a normal force, (K,)."""
+        found: NDArray[np.bool_] = self.normal > 0.0
+        return found
+
+    @property
+    def sticks(self) -> NDArray[np.bool_]:
+        """Whether it is closed and friction keeps it from sliding, (K,)."""
+        still = np.linalg.norm(self.slip, axis=1) <= SLOW
+        found: NDArray[np.bool_] = self.closed & still & (self.slip.shape[1] > 0)
+        return found
 
 
 class _Late:
@@ -101,6 +151,9 @@ class TrajectoryData:
         multipliers: Of the rows, with the contribution of friction, (K, m), in N or N·m.
         tracking_error: Task residuals, (K, mt), in m or rad.
         references: What the task rows follow, (K, mt), in m or rad; NaN where it is not known.
+        contact_gaps: Distances of the contact rows, (K, c), in m or rad; 0 for those of friction.
+        contact_rates: Their rates and velocities of sliding, (K, c), in m/s or rad/s.
+        contact_forces: Normal forces and friction, (K, c), in N or N·m.
         kinetic: Kinetic energy, (K,), in J.
         potential: Potential energy, (K,), in J.
         rank: Rank of the structural constraints, (K,).
@@ -126,6 +179,9 @@ class TrajectoryData:
     multipliers: Array
     tracking_error: Array
     references: Array
+    contact_gaps: Array
+    contact_rates: Array
+    contact_forces: Array
     kinetic: Array
     potential: Array
     rank: NDArray[np.int_]
@@ -164,6 +220,31 @@ class TrajectoryData:
             UnknownNameError: There is no such motor.
         """
         return _column("motor", name, self.names.motors, self.efforts)
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts, stops and ropes."""
+        ending = ".normal"
+        return tuple(x.removesuffix(ending) for x in self.names.contact_rows if x.endswith(ending))
+
+    def contact(self, name: str) -> ContactMotion:
+        """What one contact, stop or rope did.
+
+        Raises:
+            UnknownNameError: There is none with this name.
+        """
+        if name not in self.contacts:
+            raise UnknownNameError("contact", name, self.contacts)
+        first = self.names.contact_rows.index(f"{name}.normal")
+        rubs = f"{name}.x" in self.names.contact_rows
+        tangents = slice(first + 1, first + 3 if rubs else first + 1)
+        return ContactMotion(
+            self.contact_gaps[:, first],
+            self.contact_rates[:, first],
+            self.contact_rates[:, tangents],
+            self.contact_forces[:, first],
+            self.contact_forces[:, tangents],
+        )
 
 
 def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Array:
