@@ -59,6 +59,10 @@ class ContactFriction:
         for index, contact in enumerate(contacts):
             self._load_map[index, 0, contact.row] = 1.0
 
+    def own(self, sliding: Mapping[str, Array]) -> dict[str, Array]:
+        """Those of what slides that are contacts, with their directions, (2,)."""
+        return {name: one for name, one in sliding.items() if name in self._place}
+
     def jacobians(self, kinematics: FrameKinematics) -> Array:
         """Of the velocity of each contact point along x and y, (contacts, 2, nv), in m."""
         pairs = self._pairs

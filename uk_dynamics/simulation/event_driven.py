@@ -70,12 +70,11 @@ class EventDriven:
             [AdaptiveStepper], object
         ],  # called with steppers that have done their part
     ) -> Iterator[State]:
-        """States at the given times.
+        """States at the given times, from one that is settled.
 
         Raises:
-            SimulationError: A gap is negative at the start, or events do not end.
+            SimulationError: Events do not end.
         """
-        state = self.settle(state)
         pending = [float(stop) for stop in stops]
         same = 0
         while pending:
@@ -179,10 +178,11 @@ class _Search:
         active = motion.plant.active
         self._active = active
         slices = motion.plant.mechanism.constraints.slices
-        closed = [one for one in motion.contacts.one_sided if one.name in active.names]
+        self._closed = motion.contacts.closed(active)
+        closed = [motion.contacts.one_sided[k] for k in self._closed]
         names = [name for one in closed for name in one.constraints if name in active.names]
         self._contact_rows = [row for name in names for row in range(*slices[name].indices(10**9))]
-        self._open = [i for i, name in enumerate(motion.contacts.names) if name not in active.names]
+        self._open = sorted(set(range(len(motion.contacts.names))).difference(self._closed))
 
     def _at(self, t: float) -> State:
         if t <= self._start.t:
@@ -246,18 +246,18 @@ class _Search:
         state = self._at(t)
         active, contacts = self._active, self._contacts
         found: dict[tuple[str, str], _Margin] = {}
-        if active.names.isdisjoint(contacts.names):
+        if not self._closed:
             return found
         places = contacts.places(state)
         solution = self._plant.dynamics.evaluate(state, self._plant.inputs)
         load, held = contacts.loads(solution.joint_multipliers)
         rounding = _NO_FORCE * float(max(np.abs(load).max(), np.abs(held).max()))
-        for i, one in enumerate(contacts.one_sided):
-            if one.name not in active.names:
-                continue
-            found[one.name, "opens"] = _Margin(float(load[i]), rounding)
+        for i in self._closed:
+            one = contacts.one_sided[i]
+            if one.dry is None:
+                found[one.name, "opens"] = _Margin(float(load[i]), rounding)
             if one.sticking in active.names:
-                edge = float(one.friction * load[i] - np.hypot(*held[i]))
+                edge = contacts.most_friction(i, float(load[i])) - float(np.hypot(*held[i]))
                 found[one.name, "slips"] = _Margin(edge, rounding)
             elif one.name in active.sliding:
                 speed = float(places.slip[i] @ active.sliding[one.name])

@@ -276,6 +276,7 @@ def simulate(
                 if start in control_instants:
                     control(current)
                 plant.act(start)
+                current = advance.begin(current)
                 if _near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]

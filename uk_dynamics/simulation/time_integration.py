@@ -21,7 +21,7 @@ from uk_dynamics.core.integration import (
     ConfigurationSpace,
     Tolerances,
 )
-from uk_dynamics.mechanism.dynamics import Stretch
+from uk_dynamics.mechanism.dynamics import ContactDynamics, Stretch
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
@@ -56,6 +56,21 @@ class Advance:
     hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on
+    _begun: bool = field(default=False, repr=False)
+
+    def begin(self, state: State) -> State:
+        """Let contacts strike, close, stick and slide under new efforts, before the first sample.
+
+        Raises:
+            SimulationError: A gap is negative.
+        """
+        first, self._begun = not self._begun, True
+        if self.plant.contacts is None or not (first or self.method in ADAPTIVE_METHODS):
+            return state
+        return self._event_driven(self.plant.contacts).settle(state)
+
+    def _event_driven(self, contacts: ContactDynamics) -> EventDriven:
+        return EventDriven(self.plant, contacts, self.changed, self.warn, self.moved)
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
         """States at the given times, under efforts that are held or a law that Python asks.
@@ -69,7 +84,7 @@ class Advance:
         """
         plant = self.plant
         if plant.contacts is not None and self.method in ADAPTIVE_METHODS:
-            events = EventDriven(plant, plant.contacts, self.changed, self.warn, self.moved)
+            events = self._event_driven(plant.contacts)
             return events.run(state, stops, self._stepper, self._count)
         if plant.contacts is not None:
             stepping = TimeStepping(plant, plant.contacts, self.step, self.changed, self.moved)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array
@@ -51,10 +52,16 @@ def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
 
 @dataclass(frozen=True)
 class JointRow(RobotRow):
-    """Weighted sum of joint positions minus ``offset``, in m or rad."""
+    """Weighted sum of joint positions minus ``offset``, in m or rad, or of velocities."""
 
     terms: tuple[JointTerm, ...]
     offset: float
+    velocities: bool = False
+
+    @property
+    def order(self) -> Order:
+        """See :attr:`Row.order`."""
+        return "velocity" if self.velocities else "position"
 
     @classmethod
     def collect(cls, rows: Sequence[tuple[str, JointRow]], nq: int, nv: int) -> JointRows:
@@ -64,6 +71,8 @@ class JointRow(RobotRow):
             for term in row.terms:
                 matrix[index, term.velocity] += term.coefficient
                 position_matrix[index, term.position] += term.coefficient
+        for index, (_, row) in enumerate(rows):
+            position_matrix[index] *= not row.velocities
         return JointRows(matrix, position_matrix, np.array([row.offset for _, row in rows]))
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Contacts, stops and ropes of a mechanism at one instant: where they are, impacts, what follows.
+"""Contacts, stops, ropes and joints that stick at one instant: where they are, what follows.
 
 Which of them are closed, stick or slide is a choice of rows and of friction (their mode). It
 changes at events: velocities jump at an impact, and after any event the motion that follows is the
@@ -99,6 +99,7 @@ def contact_row_names(one_sided: Sequence[OneSided]) -> tuple[str, ...]:
         f"{one.name}.{label}"
         for one in one_sided
         for label in ("normal", "x", "y")[: 3 if one.friction else 1]
+        if one.dry is None
     )
 
 
@@ -151,6 +152,7 @@ class ContactDynamics:
         self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
         slices = mechanism.constraints.slices
+        # zero of joints that stick, which have no gap
         self._side = np.array([one.side for one in self.one_sided])
         self._friction = np.array([one.friction for one in self.one_sided])
         self._restitution = np.array([one.restitution for one in self.one_sided])
@@ -160,13 +162,23 @@ class ContactDynamics:
         self._tangents = np.array(
             [
                 (row, row)
-                if one.sticking is None
+                if one.sticking is None or one.dry is not None
                 else (slices[one.sticking].start, slices[one.sticking].start + 1)
                 for row, one in zip(self._rows.tolist(), self.one_sided, strict=True)
             ],
             dtype=np.intp,
         ).reshape(-1, 2)
-        self._sticks = self._friction > 0.0
+        # of the tangents, (k, 2): contacts with friction have two, joints that stick have one
+        self._rubs = np.array(
+            [(one.friction > 0.0, one.friction > 0.0 and one.dry is None) for one in self.one_sided]
+        )
+        # what presses joints that stick, while they slide and at most, (k,); NaN of others
+        dry = [one.dry for one in self.one_sided]
+        self._coulomb, self._static = (
+            np.array([np.nan if d is None else (d.coulomb, d.static)[i] for d in dry])
+            for i in range(2)
+        )
+        self._dry = np.isfinite(self._coulomb)
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self.names = tuple(one.name for one in self.one_sided)
 
@@ -178,8 +190,20 @@ class ContactDynamics:
         return Places(
             self._side * rows.residual[self._rows] / scale,
             self._side * rows.rate[self._rows] / scale,
-            rows.rate[self._tangents] * self._sticks[:, None],
+            rows.rate[self._tangents] * self._rubs,
         )
+
+    def closed(self, active: ActiveConstraints) -> list[int]:
+        """Indices of those that touch, joints that stick or could included."""
+        return [
+            k
+            for k, one in enumerate(self.one_sided)
+            if one.dry is not None or one.name in active.names
+        ]
+
+    def most_friction(self, k: int, load: float) -> float:
+        """What a one-sided constraint can resist sliding with, in N or N·m, under its load."""
+        return float(self._static[k]) if self._dry[k] else float(self._friction[k]) * load
 
     def without(self, active: ActiveConstraints) -> ActiveConstraints:
         """The constraints that are on for other reasons."""
@@ -213,10 +237,11 @@ class ContactDynamics:
         friction acts on the impulse as on a force.
         """
         places = self.places(state)
-        closed = np.flatnonzero(places.gap <= CLOSE)
+        closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load
         if not (places.rate[closed] < -SLOW).any():
             return None
-        found, v = self._impulses(state, inputs, active, closed, state.v)
+        loads = np.full(len(closed), np.nan)
+        found, v = self._impulses(state, inputs, active, closed, state.v, loads)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
@@ -253,7 +278,9 @@ class ContactDynamics:
         closed = np.flatnonzero((self.places(middle).gap <= CLOSE) | kept)
         v = free
         if len(closed):
-            found, v = self._impulses(middle, inputs, active, closed, free)
+            stuck = [one.sticking in before.names for one in self.one_sided]
+            loads = h * np.where(stuck, self._static, self._coulomb)[closed]
+            found, v = self._impulses(middle, inputs, active, closed, free, loads)
             rests = np.flatnonzero((found.motion[:, 0] <= _RESTING) & (found.forces[:, 0] > 0.0))
             part = replace(found, motion=found.motion[rests])
             active = self._modes(active, closed[rests], {}, part, _RESTING)
@@ -267,12 +294,13 @@ class ContactDynamics:
         active: ActiveConstraints,
         closed: NDArray[np.intp],
         free: Array,  # velocities after it without impulses, (nv,)
+        loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
     ) -> tuple[ConeSolution, Array]:
         """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
         factorization, rows = self._prepare(state, inputs, active, closed, {})
         before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
         q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
-        found = self._solve(factorization, rows, q.ravel(), self._friction[closed])
+        found = self._solve(factorization, rows, q.ravel(), self._friction[closed], loads)
         v = free + factorization.admissible(rows.force @ found.forces.ravel())
         return replace(found, motion=(rows.jacobian @ v).reshape(-1, 3)), v
 
@@ -295,30 +323,50 @@ class ContactDynamics:
         bouncing = self._last_bounces(state, inputs, active, places, held)
         closed = np.array(sorted([*held, *bouncing]), dtype=np.intp)
         directions = self._directions(places, closed, sliding or {})
-        factorization, rows = self._prepare(state, inputs, active, closed, directions)
-        free = self._dynamics.evaluate(state, replace(inputs, active=active)).qdd
-        q = rows.jacobian @ free + rows.bias
-        friction = self._friction[closed].copy()
-        friction[[i for i, k in enumerate(closed.tolist()) if k in directions]] = 0.0
-        found = self._solve(factorization, rows, q, friction)
+        while True:
+            onset, slips = self._attempt(state, inputs, active, closed, directions)
+            if not slips:
+                return replace(onset, bouncing=max(bouncing.values(), default=0.0))
+            directions |= slips
+
+    def _attempt(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],  # of those that slide, (2,)
+    ) -> tuple[Onset, dict[int, Array]]:
+        """The motion, and joints that break away in it: their friction falls, so solve again."""
+        sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
+        touching = np.array([k for k in closed if self.names[k] not in sliding], dtype=np.intp)
+        factorization, rows = self._prepare(state, inputs, active, touching, directions)
+        smooth = replace(inputs, active=replace(active, sliding=sliding))
+        q = rows.jacobian @ self._dynamics.evaluate(state, smooth).qdd + rows.bias
+        known = np.array([k in directions for k in touching], dtype=bool)
+        friction = np.where(known, 0.0, self._friction[touching])
+        found = self._solve(factorization, rows, q, friction, self._static[touching])
         response = factorization.admissible(rows.force)
         # accelerations below it are rounding
         still = 1e-9 * max(float(np.abs(found.motion).max(initial=0.0)), 1.0)
         doubtful = tuple(
             self.names[k]
-            for i, k in enumerate(closed.tolist())
-            if k in directions and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
+            for i, k in enumerate(touching.tolist())
+            if known[i] and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
         )
-        return Onset(
-            self._modes(active, closed, directions, found, still),
-            doubtful,
-            found.solved,
-            max(bouncing.values(), default=0.0),
-            self._all_forces(closed, directions, found.forces),
+        modes = self._modes(replace(active, sliding=sliding), touching, directions, found, still)
+        onset = Onset(
+            modes, doubtful, found.solved, 0.0, self._all_forces(touching, directions, found.forces)
         )
+        slips = {
+            k: modes.sliding[self.names[k]]
+            for k in touching.tolist()
+            if self.names[k] in modes.sliding and self._static[k] > self._coulomb[k]
+        }
+        return onset, slips
 
     def contacts(self, state: State, inputs: Inputs, solution: Solution) -> Iterator[Contact]:
-        """All of them where the motion has the modes of the inputs.
+        """Contacts, stops and ropes where the motion has the modes of the inputs.
 
         Args:
             state: Positions, velocities and time.
@@ -342,9 +390,12 @@ class ContactDynamics:
             forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
         beyond = self._friction * forces[:, 0] - np.hypot(*forces[:, 1:].T)
         rounding = 1e-9 * np.abs(forces).max(initial=0.0)
-        if (~unique & ((forces[:, 0] < 0.0) | (self._sticks & (beyond < -rounding)))).any():
+        beyond[self._dry | ~self._rubs[:, 0]] = np.inf
+        if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
             forces = self.onset(state, inputs, self.without(active), sliding=active.sliding).forces
         for k, one in enumerate(self.one_sided):
+            if one.dry is not None:
+                continue
             gap, rate = float(places.gap[k]), float(places.rate[k])
             yield Contact(
                 one.name, gap, rate, places.slip[k], forces[k], one.friction, bool(unique[k])
@@ -357,8 +408,8 @@ class ContactDynamics:
         found = np.zeros((len(self.names), 3))
         found[closed] = forces
         found[:, 0] = np.maximum(found[:, 0], 0.0)  # rounding
-        for k, direction in directions.items():
-            found[k, 1:] = -self._friction[k] * found[k, 0] * direction
+        for k in set(directions) & set(closed.tolist()):
+            found[k, 1:] = -self._friction[k] * found[k, 0] * directions[k]
         return found
 
     @staticmethod
@@ -370,7 +421,7 @@ class ContactDynamics:
     def loads(self, multipliers: Array) -> tuple[Array, Array]:
         """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ."""
         normal = self._side * multipliers[self._rows] * self._scale[self._rows]
-        return normal, multipliers[self._tangents] * self._sticks[:, None]
+        return normal, multipliers[self._tangents] * self._rubs
 
     def holds(self, state: State, inputs: Inputs) -> bool:
         """Whether forces exist that keep what is closed and sticks as it is, in its cones.
@@ -390,13 +441,14 @@ class ContactDynamics:
         found: ConeSolution,
         still: float,  # what moves less does not
     ) -> ActiveConstraints:
-        names, sliding = set(active.names), {}
+        names, sliding = set(active.names), dict(active.sliding)
         for i, k in enumerate(closed.tolist()):
             one = self.one_sided[k]
             motion = found.motion[i]
             if motion[0] > still:
                 continue
-            names.add(one.name)
+            if one.dry is None:
+                names.add(one.name)
             if k in directions:
                 sliding[one.name] = directions[k]
             elif one.sticking is not None:
@@ -413,7 +465,7 @@ class ContactDynamics:
         found = {}
         for k in closed.tolist():
             speed = float(np.hypot(*places.slip[k]))
-            if not self._sticks[k]:
+            if not self._rubs[k, 0]:
                 continue
             if speed > SLOW:
                 found[k] = places.slip[k] / speed
@@ -464,10 +516,10 @@ class ContactDynamics:
         jacobian, offset = np.zeros((count, 3, nv)), np.zeros((count, 3))
         jacobian[:, 0], offset[:, 0] = normal[closed], bias[closed]
         for i, k in enumerate(closed.tolist()):
-            if self._sticks[k]:
+            if self._rubs[k, 0]:
                 jacobian[i, 1:], offset[i, 1:] = (
-                    rows.A[self._tangents[k]],
-                    rows.bias[self._tangents[k]],
+                    rows.A[self._tangents[k]] * self._rubs[k][:, None],
+                    rows.bias[self._tangents[k]] * self._rubs[k],
                 )
         force = jacobian.copy()
         for i, k in enumerate(closed.tolist()):
@@ -480,7 +532,12 @@ class ContactDynamics:
         )
 
     def _solve(
-        self, factorization: Factorization, rows: _Closed, q: Array, friction: Array
+        self, factorization: Factorization, rows: _Closed, q: Array, friction: Array, loads: Array
     ) -> ConeSolution:
+        """Contact forces; joints that stick are pressed by their loads (closed,), others NaN."""
         W = rows.jacobian @ factorization.admissible(rows.force)
+        for i in np.flatnonzero(np.isfinite(loads)).tolist():
+            # as heavy against its load as along its joint
+            W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1]
+            q[3 * i] = -W[3 * i, 3 * i] * loads[i]
         return solve_cone_problem(ConeProblem(W, q, friction))

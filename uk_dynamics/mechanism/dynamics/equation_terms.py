@@ -68,6 +68,7 @@ class EquationTerms:
         self._compliant_gains = tuple(gain * compliant for gain in self._gains)
         self._passive = mechanism.passive if mechanism.passive.active else None
         self._forces = mechanism.forces if mechanism.forces.active else None
+        self._dry = {one.name: one.dry for one in mechanism.one_sided if one.dry is not None}
 
     def evaluate(
         self, t: float, q: Array, v: Array, inputs: Inputs
@@ -78,7 +79,13 @@ class EquationTerms:
         rows = self._rows.evaluate(workspace, t, q, v, inputs)
         damping, stiffness = self._gains if inputs.stabilize else self._compliant_gains
         b = rows.right_hand_side(damping, stiffness)
-        return DynamicsTerms(workspace.mass, self._force(t, q, v, inputs.tau), rows.A, b), rows
+        force = self._force(t, q, v, inputs.tau)
+        if self._dry and inputs.active is not None:
+            for name, direction in inputs.active.sliding.items():
+                if name in self._dry:
+                    dry = self._dry[name]
+                    force[dry.velocity] -= dry.coulomb * direction[0]
+        return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
     def _force(self, t: float, q: Array, v: Array, tau: Array | None) -> Array:
         """F: all forces but those of the constraints, (nv,), fresh."""

@@ -56,8 +56,8 @@ class NonidealForces:
             given = viscous if given is None else viscous + given
             if self._friction.dry:
                 loads = LoadForces(per_load, self._friction.load_map)
-        if inputs.active is not None and inputs.active.sliding:
-            sliding = self._contacts.evaluate(kinematics, state.v, inputs.active.sliding)
+        if inputs.active is not None and (slides := self._contacts.own(inputs.active.sliding)):
+            sliding = self._contacts.evaluate(kinematics, state.v, slides)
             loads = LoadForces(*sliding) if loads is None else loads.with_others(*sliding)
         return solve_nonideal(
             factorization,

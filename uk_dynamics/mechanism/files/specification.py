@@ -56,6 +56,8 @@ class JointSpec:
     armature: float = 0.0  # Inertia of the rotor seen at the joint, in kg·m² or kg
     damping: float | None = None  # Viscous damping in N·m·s/rad or N·s/m; None: the URDF's
     friction: float | None = None  # Coulomb friction in N·m or N; None: the URDF's
+    # Static friction in N·m or N, below which the joint sticks; 0: friction is regularised
+    stiction: float = 0.0
     spring_stiffness: float = 0.0  # In N·m/rad or N/m; 0 is no spring
     spring_rest: float = 0.0  # Joint position without spring effort, in rad or m
     # Of the spring-dampers at the limits, in N·m/rad or N/m; 0 is no stop
@@ -73,7 +75,9 @@ class JointSpec:
                 key.
         """
         values: dict[str, Any] = {
-            key: float(data[key]) for key in ("armature", "damping", "friction") if key in data
+            key: float(data[key])
+            for key in ("armature", "damping", "friction", "stiction")
+            if key in data
         }
         for part in ("spring", "stop"):
             values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}

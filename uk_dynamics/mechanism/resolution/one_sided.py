@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""One-sided constraints of a mechanism: contacts, hard stops of joints, and declared ones.
+"""One-sided constraints of a mechanism: contacts, hard stops of joints, stiction, declared ones.
 
 Each is a constraint like others while it is closed, and has no rows while it is open: it is a
 switchable constraint that nobody switches, since what happens follows from the motion.
@@ -20,10 +20,21 @@ from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
 
+_STICKING = ".sticking"
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """Friction of a joint, whose load is its own."""
+
+    velocity: int  # index of the joint's velocity
+    coulomb: float  # while it slides, in N·m or N
+    static: float  # at most while it sticks, in N·m or N
+
 
 @dataclass(frozen=True)
 class OneSided:
-    """A constraint that acts in one direction."""
+    """A constraint that acts in one direction, or up to a force."""
 
     name: str  # of the constraint that holds while it is closed; its row is of order position
     side: float  # the row may be positive (1) or negative (−1) while it is open
@@ -32,14 +43,20 @@ class OneSided:
     sticking: str | None = None
     friction: float = 0.0  # μ, without unit
     restitution: float = 0.0  # Newton's, without unit
+    # Of a joint that sticks; None: it is a contact, stop or declared constraint
+    dry: DryFriction | None = None
 
     def __str__(self) -> str:
+        if self.dry is not None:
+            return f"sticks below {self.dry.static:g}, slides at {self.dry.coulomb:g} N or N m"
         numbers = ("friction", self.friction), ("restitution", self.restitution)
         return ", ".join(f"{name} {value:g}" for name, value in numbers if value) or "smooth"
 
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of its constraints."""
+        if self.dry is not None:
+            return (self.name,)
         return (self.name,) if self.sticking is None else (self.name, self.sticking)
 
 
@@ -59,6 +76,16 @@ def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Cons
                 frequency=frequency,
                 damping_ratio=ratio,
             )
+    for joint, _ in _dry_frictions(spec, model):
+        yield Constraint(
+            name=joint,
+            kind="stiction",
+            rows=(
+                JointRow("", joint_terms([(joint.removesuffix(_STICKING), 1.0)], model), 0.0, True),
+            ),
+            frequency=frequency,
+            damping_ratio=ratio,
+        )
     for joint, side, limit in _hard_limits(spec, model):
         terms = joint_terms([(joint, 1.0)], model)
         yield Constraint(
@@ -80,6 +107,8 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
         names = [name for name, _ in _parts(contact)]
         sticking = names[1] if len(names) > 1 else None
         yield OneSided(names[0], 1.0, sticking, contact.friction, contact.restitution)
+    for name, dry in _dry_frictions(spec, model):
+        yield OneSided(name, 0.0, name, friction=1.0, dry=dry)
     restitution = {name: joint.stop_restitution for name, joint in spec.joints}
     for joint, side, _ in _hard_limits(spec, model):
         yield OneSided(_stop(joint, side), side, restitution=restitution[joint])
@@ -89,11 +118,27 @@ def _parts(contact: ContactSpec) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Names of the constraints of a contact, and labels of their rows."""
     yield contact.name, ("normal",)
     if contact.friction:
-        yield f"{contact.name}.sticking", ("x", "y")
+        yield f"{contact.name}{_STICKING}", ("x", "y")
 
 
 def _stop(joint: str, side: float) -> str:
     return f"{joint}.{'lower' if side > 0 else 'upper'}_stop"
+
+
+def _dry_frictions(spec: MechanismSpec, model: RobotModel) -> Iterator[tuple[str, DryFriction]]:
+    """Joints that stick, by the names of their constraints."""
+    for name, joint in spec.joints:
+        if not joint.stiction:
+            continue
+        index = model.velocity_index(name)
+        coulomb = float(model.friction[index]) if joint.friction is None else joint.friction
+        if joint.stiction < coulomb:
+            raise MechanismFileError(
+                f"expected at least the friction of {coulomb:g}, found {joint.stiction:g}",
+                file=spec.file,
+                place=f"joints.{name}.stiction",
+            )
+        yield f"{name}{_STICKING}", DryFriction(index, coulomb, joint.stiction)
 
 
 def _hard_limits(spec: MechanismSpec, model: RobotModel) -> Iterator[tuple[str, float, float]]:

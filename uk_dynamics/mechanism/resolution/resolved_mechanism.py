@@ -126,6 +126,8 @@ class ResolvedMechanism:
         )
         self.references = resolve_references(spec.constraints, constraints, "constraint")
         self.one_sided: tuple[OneSided, ...] = tuple(one_sided_constraints(spec, self.model))
+        #: names of constraints of joints that stick
+        self.stiction = frozenset(one.name for one in self.one_sided if one.dry is not None)
         switched = [name for one in self.one_sided for name in one.constraints]
         self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, switched, spec.file)
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)

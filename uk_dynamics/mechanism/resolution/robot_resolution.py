@@ -100,14 +100,17 @@ def attached_frames(
     return frames
 
 
-_NO_FORCES = ("armature", "stop_hard", "stop_restitution")  # inertia, and one-sided constraints
+# inertia, one-sided constraints, and friction that sticks
+_NO_FORCES = ("armature", "stiction", "stop_hard", "stop_restitution")
 
 
 def joint_forces(specs: Iterable[tuple[str, JointSpec]]) -> dict[str, JointForces]:
     """Passive forces by joint name; the armature is the model's."""
     return {
-        name: JointForces(**{key: x for key, x in vars(spec).items() if key not in _NO_FORCES})
-        for name, spec in specs
+        name: JointForces(**{key: x for key, x in vars(smooth).items() if key not in _NO_FORCES})
+        for name, smooth in (
+            (name, replace(spec, friction=0.0) if spec.stiction else spec) for name, spec in specs
+        )
     }
 
 

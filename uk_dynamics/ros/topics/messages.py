@@ -267,7 +267,7 @@ def to_message(mechanism: Mechanism, active: ActiveConstraints) -> JointState:
             labels = mechanism.row_names[rows]
             names += labels
             values += active.captured.get(name, np.zeros(len(labels))).tolist()
-            sliding += directions.get(name, np.zeros(len(labels))).tolist()
+            sliding += directions.get(name, np.zeros(len(labels)))[: len(labels)].tolist()
     return JointState(name=names, position=values, velocity=sliding if directions else [])
 
 
@@ -305,7 +305,7 @@ def from_message(mechanism: Mechanism, message: JointState) -> tuple[ActiveConst
             if found and not slides.any():
                 names.add(name)
             elif found and abs(np.hypot(*slides) - 1.0) < _REPRESENTABLE:  # false for nan
-                sliding[one.name] = slides
+                sliding[one.name] = np.append(slides, 0.0)[:2]
             elif found:
                 return None, f'the velocities of "{name}" are not a unit direction'
     if by_row:

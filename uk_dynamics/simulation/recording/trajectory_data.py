@@ -49,11 +49,11 @@ class Switching:
         words = []
         for name, on in self.changes.items():
             contact = name.removesuffix(".sticking")
-            if contact not in contacts:
-                words.append(f"{name} {'on' if on else 'off'}")
-            elif contact == name:
+            if name in contacts:
                 struck = "bounces" if self.energy_lost > 0.0 else "opens"
                 words.append(f"{name} {'closes' if on else struck}")
+            elif contact == name:
+                words.append(f"{name} {'on' if on else 'off'}")
             elif on or self.changes.get(contact, True):
                 words.append(f"{contact} {'sticks' if on else 'slips'}")
         return ", ".join(words)

@@ -1,0 +1,141 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Joints that stick, against closed forms of dry friction.
+
+Events are located to rounding; what is integrated between them agrees to ten times 1e-9.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.mechanism_builder import joint, link, mechanism
+
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import simulate
+
+G = 9.81
+MASS = 2.0
+SLIDE = (
+    link("base") + link("mass", MASS) + joint("x", "base", "mass", kind="prismatic", axis="1 0 0")
+)
+
+
+def sliding(text: str, parts: str = SLIDE) -> Mechanism:
+    return mechanism(parts, text)
+
+
+def changes(trajectory, name: str, on: bool) -> list[float]:
+    return [one.t for one in trajectory.switchings if one.changes.get(name) is on]
+
+
+def test_a_joint_sticks_below_its_static_friction_and_slides_above() -> None:
+    slide = sliding("joints: {x: {friction: 3.0, stiction: 5.0}}")
+    still = simulate(slide, slide.start(), 60.0, tau={"x": 4.999}, sample_period=1.0)
+    assert not still.q.any()
+    assert not still.v.any()
+    np.testing.assert_allclose(still.multipliers, -4.999, rtol=0, atol=1e-12)
+    moves = simulate(slide, slide.start(), 1.0, tau={"x": -5.001})
+    way = -0.5 * (5.001 - 3.0) / MASS
+    assert moves.position("x")[-1] == pytest.approx(way, abs=1e-12)
+
+
+def test_it_stops_and_stays() -> None:
+    slide = sliding("joints: {x: {friction: 3.0, stiction: 3.0}}")
+    found = simulate(slide, State(0.0, np.zeros(1), np.array([1.5])), 2.0)
+    (stop,) = changes(found, "x.sticking", True)
+    assert stop == pytest.approx(1.5 * MASS / 3.0, abs=1e-12)
+    assert found.position("x")[-1] == pytest.approx(0.5 * MASS * 1.5**2 / 3.0, abs=1e-12)
+    assert found.v[-1] == 0.0
+
+
+def test_an_oscillator_loses_four_friction_over_stiffness_a_period() -> None:
+    k, F, start = 200.0, 3.0, 0.2
+    text = f"joints: {{x: {{friction: {F}, stiction: {F}, spring: {{stiffness: {k}}}}}}}"
+    slide = sliding(text)
+    found = simulate(slide, State(0.0, np.array([start]), np.zeros(1)), 3.0, sample_period=0.001)
+    half = np.pi * np.sqrt(MASS / k)
+    swings = int((start - F / k) // (2 * F / k)) + 1
+    end = (start - 2 * F / k * swings) * (-1) ** swings
+    assert abs(end) < F / k
+    assert changes(found, "x.sticking", True)[-1] == pytest.approx(swings * half, abs=1e-8)
+    assert found.position("x")[-1] == pytest.approx(end, abs=1e-8)
+    assert found.v[-1] == 0.0
+    energy = found.energy[0] - found.energy[-1]
+    assert energy == pytest.approx(0.5 * k * (start**2 - end**2), abs=1e-8)
+
+
+def test_a_mass_that_a_spring_pulls_steadily_sticks_and_slips() -> None:
+    k, coulomb, static, speed = 300.0, 3.0, 5.0, 0.05
+    parts = (
+        SLIDE + link("hook", 0.5) + joint("pull", "base", "hook", kind="prismatic", axis="1 0 0")
+    )
+    text = f"""
+joints: {{x: {{friction: {coulomb}, stiction: {static}}}}}
+constraints:
+  winch: {{type: joint, joint: pull, reference: {{type: expression, value: ["{speed}*t"]}}}}
+forces:
+  rope: {{type: joint_spring, joints: {{pull: 1, x: -1}}, stiffness: {k}}}
+"""
+    pulled = sliding(text, parts)
+    found = simulate(pulled, pulled.start(), 4.0)
+    slips = np.array(changes(found, "x.sticking", False))
+    sticks = np.array(changes(found, "x.sticking", True))
+    omega = np.sqrt(k / MASS)
+    wait = 2.0 * (static - coulomb) / (k * speed)
+    slide = 2.0 / omega * (np.pi - np.arctan((static - coulomb) * omega / (k * speed)))
+    assert len(slips) > 3
+    assert slips[0] == pytest.approx(static / (k * speed), abs=1e-9)
+    np.testing.assert_allclose(np.diff(slips), wait + slide, rtol=0, atol=1e-8)
+    sticks = sticks[sticks > slips[0]]
+    np.testing.assert_allclose(sticks - slips[: len(sticks)], slide, rtol=0, atol=1e-8)
+
+
+def test_fixed_steps_agree_to_order_one() -> None:
+    k, F = 200.0, 3.0
+    text = f"joints: {{x: {{friction: {F}, stiction: {F}, spring: {{stiffness: {k}}}}}}}"
+    slide, errors = sliding(text), []
+    start = State(0.0, np.array([0.2]), np.zeros(1))
+    exact = simulate(slide, start, 1.0)
+    steps = (4e-3, 1e-3, 2.5e-4, 6.25e-5)
+    for step in steps:
+        found = simulate(slide, start, 1.0, method="moreau", step=step)
+        errors.append(np.abs(found.q - exact.q).max())
+    # between two of them it depends on where the steps lie in the swings
+    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert 0.8 < order < 1.4
+    assert errors[-1] < 5e-5
+    still = simulate(slide, State(0.0, np.array([0.01]), np.zeros(1)), 10.0, method="moreau")
+    np.testing.assert_allclose(still.q, 0.01, rtol=0, atol=1e-14)
+
+
+def test_a_closed_loop_sticks_where_its_joints_do() -> None:
+    """A slider-crank that friction of its slider holds against gravity on the crank."""
+    parts = (
+        link("base")
+        + link("crank", 1.0, 0.01, "0.5 0 0")
+        + link("slider", 1.0)
+        + joint("turn", "base", "crank", axis="0 1 0")
+        + joint("slide", "base", "slider", kind="prismatic", axis="0 0 1", xyz="1 0 0")
+    )
+    text = """
+joints: {slide: {friction: %r, stiction: %r}}
+constraints:
+  groove: {type: frame, axes: [z], parent: {link: crank, xyz: [1, 0, 0]}, child: {link: slider}}
+"""
+    # Lever arms 0.5 and 1 m: the groove carries half of the crank's weight, and the slider's own.
+    load = 0.5 * 1.0 * G + 1.0 * G
+    for part, moves in ((1.001, False), (0.999, True)):
+        machine = sliding(text % (part * load, part * load), parts)
+        found = simulate(machine, machine.start(), 0.5)
+        assert bool(np.abs(found.v).max() > 1e-9) is moves
+        if not moves:
+            rows = dict(zip(found.names.constraint_rows, found.multipliers[-1], strict=True))
+            assert rows["slide.sticking"] == pytest.approx(load, abs=1e-9)
+
+
+def test_static_friction_below_sliding_friction_is_refused() -> None:
+    with pytest.raises(MechanismFileError, match=r"joints\.x\.stiction: expected at least .* 3"):
+        sliding("joints: {x: {friction: 3.0, stiction: 2.0}}")
