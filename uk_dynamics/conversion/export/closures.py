@@ -109,7 +109,10 @@ def closures(
     order = [spec.name for spec in machine.mechanism.spec.constraints]
     found.sort(key=lambda closure: order.index(closure.name))
     for one in machine.mechanism.one_sided:
-        if one.name not in order:
+        if one.dry is not None:
+            joint = one.name.removesuffix(".sticking")
+            machine.lost(f"joint {joint}", "stiction; its friction while sliding is written")
+        elif one.name not in order:
             machine.lost(f"contact or stop {one.name}", "it is missing", structural=True)
     for mimic in machine.mechanism.model.mimic:
         terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))

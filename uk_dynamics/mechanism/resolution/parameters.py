@@ -166,6 +166,8 @@ def _of_joint(
     where: Path = ("spec", "joints", number, 1)
     effort, length = ("N m", "rad") if turns else ("N", "m")
     units = {"damping": f"{effort} s/{length}", "friction": effort}
+    if joint.stiction:
+        units["stiction"] = effort
     for key, unit in units.items():
         place = (*where, key) if getattr(joint, key) is not None else None
         yield (
