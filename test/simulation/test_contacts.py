@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
-from support.mechanism_builder import link, mechanism
+from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Trajectory, forward_dynamics
 from uk_dynamics.core.contact import Mode
@@ -160,3 +163,101 @@ def test_pictures_show_when_a_contact_touches_and_sticks(landing: Trajectory, tm
     assert words[0] == "foot closes"  # it slides first
     assert "foot sticks" in words
     assert "foot opens" in words
+
+
+def boxed(shapes: str, contact: str) -> Mechanism:
+    """A body whose URDF has collision shapes."""
+    body = link("body", 2.0, 0.02).replace("</link>", f"{shapes}</link>")
+    return mechanism(body, f"model: {{root: floating}}\ncontacts:\n  side: {contact}\n")
+
+
+SHAPES = """
+<collision><origin xyz="0.1 0 0.2"/><geometry><sphere radius="0.05"/></geometry></collision>
+<collision><origin rpy="0 0 1.5707963267948966"/><geometry><box size="0.4 0.2 0.1"/></geometry>
+</collision>
+"""
+
+
+def test_points_are_taken_from_the_shapes_of_the_description() -> None:
+    ground = "parent: {link: world}, friction: 0.5"
+    body = boxed(SHAPES, f"{{{ground}, child: {{link: body}}, from: collision}}")
+    state = body.start()
+    state.q[2] = 1.0
+    gaps = sorted(one.gap for one in body.contacts(state).values())
+    np.testing.assert_allclose(gaps, [0.95] * 4 + [1.05] * 4 + [1.15], rtol=0, atol=1e-12)
+    state.q[2] = 0.05  # on its lower side
+    fixed = simulate(body, state, 0.2)
+    np.testing.assert_allclose(fixed.q, fixed.q[:1].repeat(len(fixed.q), 0), rtol=0, atol=1e-12)
+    loads = [one.force[0] for one in body.contacts(state).values()]
+    assert sum(loads) == pytest.approx(2.0 * G, abs=1e-9)
+    # turned by a quarter, its long side is along y
+    corners = {tuple(np.round(spec.child.xyz, 9)) for spec in body.spec.contacts}
+    assert (0.1, 0.2, -0.05) in corners
+    varied = body.with_parameters({"links.body.mass": 3.0})  # resolves the specification again
+    assert sum(one.force[0] for one in varied.contacts(state).values()) == pytest.approx(3.0 * G)
+
+
+def test_a_cylinder_stands_on_its_rim() -> None:
+    shape = '<collision><geometry><cylinder radius="0.1" length="0.6"/></geometry></collision>'
+    body = boxed(shape, "{parent: {link: world}, child: {link: body}, from: collision}")
+    state = body.start()
+    state.q[2] = 0.3
+    closed = [one for one in body.contacts(state).values() if one.gap < 1e-9]
+    assert len(closed) == 8
+    assert sum(one.force[0] for one in closed) == pytest.approx(2.0 * G, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "extra", "problem"),
+    [
+        ("", "", 'contacts.side.from: the link "body" has no collision shape'),
+        (
+            '<collision><geometry><mesh filename="foot.stl"/></geometry></collision>',
+            "",
+            "contacts.side.from: no file foot.stl",
+        ),
+        (SHAPES, "radius: 0.1, ", "contacts.side: from takes points and radii from the URDF"),
+    ],
+)
+def test_shapes_that_give_no_points_are_refused(shapes: str, extra: str, problem: str) -> None:
+    contact = f"{{{extra}parent: {{link: world}}, child: {{link: body}}, from: collision}}"
+    with pytest.raises(InputError) as caught:
+        boxed(shapes, contact)
+    assert problem in str(caught.value)
+
+
+def test_a_mesh_touches_with_the_corners_of_its_hull(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((200.0, 100.0, 80.0)).export(tmp_path / "box.stl")
+    trimesh.creation.icosphere(3).export(tmp_path / "round.stl")
+    (tmp_path / "text.stl").write_text("no mesh")
+    shape = f'<collision><geometry><mesh filename="{tmp_path}/%s.stl" scale="%s"/></geometry>'
+    contact = "{parent: {link: world}, child: {link: body}, from: collision}"
+    body = boxed(shape % ("box", "0.001 0.001 0.001") + "</collision>", contact)
+    corners = {tuple(np.round(spec.child.xyz, 9)) for spec in body.spec.contacts}
+    assert corners == set(product((0.1, -0.1), (0.05, -0.05), (0.04, -0.04)))
+    with pytest.raises(
+        InputError, match=r"convex hull of round\.stl has \d+ corners, more than 64"
+    ):
+        boxed(shape % ("round", "1 1 1") + "</collision>", contact)
+    with pytest.raises(InputError, match=r"text\.stl is no mesh"):
+        boxed(shape % ("text", "1 1 1") + "</collision>", contact)
+
+
+def test_one_entry_stands_for_the_same_contact_of_many_links() -> None:
+    parts = link("foot_1", 1.0, 0.01) + link("foot_2", 1.0, 0.01)
+    text = """
+contacts:
+  ground:
+    indices: {feet: 2}
+    for_each: {i: feet}
+    parent: {link: world}
+    child: {link: "foot[i]"}
+"""
+    tree = link("base") + parts
+    for number in (1, 2):
+        tree += joint(f"z_{number}", "base", f"foot_{number}", kind="prismatic", axis="0 0 1")
+    assert list(mechanism(tree, text).contacts(mechanism(tree, text).start())) == [
+        "ground_1",
+        "ground_2",
+    ]

@@ -22,6 +22,8 @@ class ContactSpec:
     friction: float = 0.0  # μ, without unit
     # Newton's: relative velocity after an impact over that before it, without unit
     restitution: float = 0.0
+    # Whether points and radii are still to be taken from the collision shapes of the child's link
+    from_collision: bool = False
 
     @property
     def frames(self) -> list[tuple[str, FrameSpec]]:
@@ -39,7 +41,8 @@ class ContactSpec:
         numbers = {
             key: float(data[key]) for key in ("radius", "friction", "restitution") if key in data
         }
-        contact = cls(name, frames["parent"], frames["child"], **numbers)
+        of_shapes = data.get("from") == "collision"
+        contact = cls(name, frames["parent"], frames["child"], **numbers, from_collision=of_shapes)
         points = data.get("points")
         if points is None:
             yield contact
@@ -47,8 +50,13 @@ class ContactSpec:
         if not isinstance(points, Mapping):
             points = {str(index): point for index, point in enumerate(points, 1)}
         for label, point in points.items():
-            moved = replace(contact.child, xyz=_within(contact.child, vector(point)))
-            yield replace(contact, name=f"{name}.{label}", child=moved)
+            yield contact.at(label, vector(point))
+
+    def at(self, label: str, point: Vector) -> ContactSpec:
+        """The contact of one point in the child frame, in m, which is no longer of its shapes."""
+        moved = replace(self.child, xyz=_within(self.child, point))
+        name = f"{self.name}.{label}" if label else self.name
+        return replace(self, name=name, child=moved, from_collision=False)
 
 
 def _within(frame: FrameSpec, point: Vector) -> Vector:

@@ -197,7 +197,9 @@ class MechanismSpec:
 
     @classmethod
     def _from_data(cls, raw: object, file: str, directory: Path) -> MechanismSpec:
-        data = check_schema(write_out_families(raw, "constraints", file), "mechanism", file)
+        written_out = write_out_families(raw, "constraints", file)
+        written_out = write_out_families(written_out, "contacts", file)
+        data = check_schema(written_out, "mechanism", file)
         stabilization, constraints = read_constraints(data, "constraints", file)
         if found := control_character(file):  # the name of the mechanism comes from it
             problem = f"the name of the file holds the control character {found}; rename it"

@@ -27,6 +27,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_references,
     structural_constraints,
 )
+from uk_dynamics.mechanism.resolution.contact_shapes import with_shapes
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
@@ -110,7 +111,7 @@ class ResolvedMechanism:
         """
         self.varied = varied
         expect("spec", spec, MechanismSpec, 'one read by Mechanism.from_file("five_bar")')
-        self.spec = spec = with_loops(spec, description)
+        self.spec = spec = with_shapes(with_loops(spec, description), description)
         self.name = spec.name
         self._description = description
         links = [link.name for link in description.links]

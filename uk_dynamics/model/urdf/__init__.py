@@ -44,5 +44,6 @@ from uk_dynamics.model.urdf.visuals import (
     Sphere,
     Visual,
     appearance,
+    collision_shapes,
 )
 from uk_dynamics.model.urdf.xml_text import parse_xml

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What the links of a robot look like: the ``<visual>`` elements of its URDF."""
+"""Shapes of the links of a robot: the ``<visual>`` and ``<collision>`` elements of its URDF."""
 
 from __future__ import annotations
 
@@ -92,6 +92,27 @@ def appearance(description: RobotDescription, directory: Path | None = None) -> 
     return Appearance(
         tuple(visual for visual in found if isinstance(visual, Visual)),
         tuple(problem for problem in found if isinstance(problem, str)),
+    )
+
+
+def collision_shapes(
+    description: RobotDescription, link: str, directory: Path | None = None
+) -> tuple[tuple[Pose, Shape], ...]:
+    """What a link may touch others with, and where in the link it is.
+
+    Args:
+        description: With the URDF text.
+        link: Its name.
+        directory: Where relative paths of meshes start; None: the current one.
+
+    Raises:
+        InputError: A shape that is none of URDF's, or without its numbers.
+    """
+    return tuple(
+        (_pose(node.find("origin")), _shape(node.find("geometry"), directory))
+        for one in ET.fromstring(description.text).iterfind("link")
+        if one.get("name") == link
+        for node in one.iterfind("collision")
     )
 
 

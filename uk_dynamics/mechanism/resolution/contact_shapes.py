@@ -1,0 +1,103 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Points and spheres of contacts that are taken from the collision shapes of a URDF.
+
+A plane touches a box or the convex hull of a mesh at corners, and a sphere below its centre. The
+rim of a cylinder is touched at eight points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.arrays import Array
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.files.contact_specification import ContactSpec
+from uk_dynamics.mechanism.files.frame_specification import vector
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.wording import located
+from uk_dynamics.model.urdf import (
+    Box,
+    Cylinder,
+    MeshFile,
+    RobotDescription,
+    Shape,
+    Sphere,
+    collision_shapes,
+)
+
+_MOST_CORNERS = 64  # of a mesh: each is a contact of its own
+_RIM = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+
+
+def with_shapes(spec: MechanismSpec, description: RobotDescription) -> MechanismSpec:
+    """The specification with a contact for each point of the shapes that it refers to.
+
+    Raises:
+        InputError: A link without collision shapes, or with a mesh that cannot be read or has too
+            many corners.
+    """
+    found: list[ContactSpec] = []
+    for contact in spec.contacts:
+        with located(spec.file, f"contacts.{contact.name}.from"):
+            found += _of_shapes(contact, description) if contact.from_collision else [contact]
+    return replace(spec, contacts=tuple(found))
+
+
+def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
+    link = contact.child.link
+    shapes = collision_shapes(description, link)
+    if not shapes:
+        raise InputError(f'the link "{link}" has no collision shape in the URDF; give points')
+    points = [
+        (pose.rotation @ point + pose.translation, radius)
+        for pose, shape in shapes
+        for point, radius in _points(link, shape)
+    ]
+    for index, (point, radius) in enumerate(points, 1):
+        label = str(index) if len(points) > 1 else ""
+        yield replace(contact.at(label, vector(point.tolist())), radius=radius)
+
+
+def _points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
+    """Points or centres in the frame of a shape, (3,), and radii, in m."""
+    match shape:
+        case Sphere(radius):
+            yield np.zeros(3), radius
+        case Box(size):
+            for signs in product((0.5, -0.5), repeat=3):
+                yield np.multiply(signs, size), 0.0
+        case Cylinder(radius, length):
+            for side, angle in product((0.5, -0.5), _RIM):
+                rim = radius * np.cos(angle), radius * np.sin(angle), side * length
+                yield np.array(rim), 0.0
+        case MeshFile():
+            for corner in _corners(link, shape):
+                yield corner, 0.0
+
+
+def _corners(link: str, mesh: MeshFile) -> Array:
+    """Corners of the convex hull of a mesh, (n, 3), in m."""
+    try:
+        import trimesh  # takes long to import, and is not needed otherwise
+    except ImportError:
+        raise InputError(
+            f'the collision shape of "{link}" is a mesh, which needs trimesh; install it (pip'
+            " install trimesh), or give points"
+        ) from None
+    try:
+        loaded: Any = trimesh.load(mesh.path, force="mesh")
+        corners: Array = loaded.convex_hull.vertices * np.array(mesh.scale)
+    except Exception as error:  # noqa: BLE001 - whatever its readers raise
+        raise InputError(f"{mesh.path.name} is no mesh: {error!s:.100}; give points") from None
+    if len(corners) > _MOST_CORNERS:
+        raise InputError(
+            f"the convex hull of {mesh.path.name} has {len(corners)} corners, more than"
+            f" {_MOST_CORNERS}; give points"
+        )
+    return corners
