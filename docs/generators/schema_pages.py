@@ -23,6 +23,7 @@ _SECTIONS = {
     "constraint": ("constraint", "constraints"),
     "task": ("task", "constraints"),
     "force": ("force", "forces"),
+    "contact": ("contact", "contacts"),
     "frame": ("frame", "Frames"),
     "reference": ("reference", "References"),
     "stabilization": ("stabilisation", "Stabilisation"),
@@ -222,7 +223,7 @@ def mechanism_page() -> str:
     ]
     for key in ("model", "defaults", "solver"):
         parts += [heading(2, key), file[key].text, _keys(file[key])]
-    for key in ("joints", "actuators"):
+    for key in ("joints", "actuators", "contacts"):
         parts += [heading(2, key), file[key].text, _keys(file[key].values())]
     parts += [
         heading(2, "constraints"),

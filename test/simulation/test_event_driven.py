@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.checks import check_file
@@ -21,7 +22,7 @@ from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
-from uk_dynamics.simulation import simulate
+from uk_dynamics.simulation import event_driven, simulate
 
 G = 9.81
 BALL = link("base") + link("ball", 2.0) + joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
@@ -366,3 +367,69 @@ def test_the_simulated_machine_of_nodes_rests_on_its_contacts():
         machine.step()
     assert machine.state.q[0] == pytest.approx(0.1, abs=1e-12)
     assert machine.solution().multipliers[0] == pytest.approx(2.0 * G, rel=1e-9)
+
+
+def tilted_fall():
+    """A block that falls on one of its corners."""
+    block, start = on_slope(0.0, 0.5)
+    start.q[2] = 0.25
+    start.q[3:] = Rotation.from_euler("xyz", [0.2, 0.13, 0.0]).as_quat()
+    return block, start
+
+
+def test_a_block_that_falls_on_a_corner_comes_to_rest_on_its_side():
+    block, start = tilted_fall()
+    found = simulate(block, start, 1.2, method="DOP853")
+    steps = simulate(block, start, 1.2, method="moreau")
+    for trajectory in (found, steps):
+        height, x, y = trajectory.q[-1, 2:5]
+        # upright at half its height; its corners are 0.1 m away
+        assert height == pytest.approx(0.05, abs=1e-12)
+        assert max(abs(x), abs(y)) < 1e-11
+        assert np.abs(trajectory.v[-1]).max() < 1e-12
+        assert np.diff(trajectory.energy).max() < 1e-12  # J: nothing drives it
+        assert trajectory.contact_gaps.min() > -1e-9
+    # order one with steps of 1 ms, at 2 m/s
+    np.testing.assert_allclose(found.q, steps.q, rtol=0, atol=5e-3)
+
+
+def test_events_without_end_are_stepped_over(monkeypatch):
+    block, start = tilted_fall()
+    exact = simulate(block, start, 0.6, method="DOP853")
+    monkeypatch.setattr(event_driven, "_MOST_EVENTS", 3)
+    monkeypatch.setattr(event_driven, "_SHORT_TIME", 0.2)
+    found = simulate(block, start, 0.6, method="DOP853")
+    assert any("a step of 1e-05 s goes over them" in one for one in found.warnings)
+    assert found.contact_gaps.min() > -1e-9
+    # an impact within a step of 10 µs is late by half of it, at 3 m/s and some rad/s
+    np.testing.assert_allclose(found.q, exact.q, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("part", [0.999, 1.001])
+def test_painleves_rod_is_named_from_the_friction_of_its_closed_form(part):
+    """A uniform rod that slides on its end presses itself into the ground where
+    1 + 3 cos²θ − 3 μ sin θ cos θ < 0, which begins at μ = 4/3 and tan θ = 2."""
+    text = f"""
+contacts:
+  tip:
+    parent: {{link: world}}
+    child: {{link: rod, xyz: [-0.5, 0, 0]}}
+    friction: {part * 4 / 3!r}
+"""
+    parts = PLANAR + link("rod", 1.0, 1.0 / 12.0) + joint("turn", "lift", "rod", axis="0 -1 0")
+    rod = mechanism(parts, text)
+    angle = np.arctan(2.0)
+    q = np.array([0.0, 0.5 * np.sin(angle), angle])
+    named, moved = [], []
+    for speed in (5.0, -5.0):  # in one direction friction turns the rod down, in the other up
+        found = simulate(rod, State(0.0, q, np.array([speed, 0.0, 0.0])), 1e-3, method="DOP853")
+        named += [one for one in found.warnings if "Painlevé" in one]
+        moved.append(abs(found.contact_rates[0, 1]))
+        assert np.isfinite(found.q).all()
+    if part < 1.0:
+        assert not named
+        assert min(moved) > 4.9
+    else:
+        (one,) = named
+        assert one.startswith("friction of tip leaves no motion; an impact stops it")
+        assert min(moved) < 1e-12  # m/s

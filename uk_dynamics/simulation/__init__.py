@@ -3,7 +3,7 @@
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.simulate import simulate
+from uk_dynamics.simulation.simulate import default_method, simulate
 from uk_dynamics.simulation.simulate_many import simulate_many
 from uk_dynamics.simulation.singular_passages import SingularPassages
 from uk_dynamics.simulation.time_integration import Advance
@@ -16,6 +16,7 @@ __all__ = [
     "Recorder",
     "SingularPassages",
     "Trajectory",
+    "default_method",
     "simulate",
     "simulate_many",
 ]

@@ -10,8 +10,9 @@ is chosen by :class:`ContactDynamics`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,14 @@ from uk_dynamics.mechanism.dynamics import CLOSE, SLOW, ContactDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
-# Events at one instant, after which no mode is found that lasts.
-_MOST_EVENTS = 100
 # s: two events nearer than this are at one instant.
 _SAME_INSTANT = 1e-12
+# m/s: what slides more slowly when it turns round has stopped; nothing resolves its direction.
+_STOPPED = 1e-8
+# Impacts at one instant.
+_MOST_IMPACTS = 100
+# So many events in so short a time, in s, are not followed one by one but stepped over.
+_MOST_EVENTS, _SHORT_TIME, _STEP_OVER = 40, 1e-6, 1e-5
 _LOCATED = 1e-14  # s
 # Of the largest force: loads and cones below it are rounding.
 _NO_FORCE = 1e-10
@@ -70,13 +75,9 @@ class EventDriven:
             [AdaptiveStepper], object
         ],  # called with steppers that have done their part
     ) -> Iterator[State]:
-        """States at the given times, from one that is settled.
-
-        Raises:
-            SimulationError: Events do not end.
-        """
+        """States at the given times, from one that is settled."""
         pending = [float(stop) for stop in stops]
-        same = 0
+        recent: deque[float] = deque(maxlen=_MOST_EVENTS)  # events
         while pending:
             stepper = stepper_from(state, pending[-1])
             event = None
@@ -92,13 +93,7 @@ class EventDriven:
             if event is None:
                 yield State(pending.pop(0), stepper.q, stepper.v)
                 return
-            same = same + 1 if event.t - state.t <= _SAME_INSTANT else 0
-            if same > _MOST_EVENTS:
-                raise SimulationError(
-                    f"{event.contact} changes between closed and open, or sticking and sliding,"
-                    " without end",
-                    event.t,
-                )
+            recent.append(event.t)
             start = State(*stepper.start)
             if event.t > start.t + _SAME_INSTANT:
                 # a step of its own is more accurate than the interpolant
@@ -108,6 +103,9 @@ class EventDriven:
                 count(stepper)
                 start = State(event.t, stepper.q, stepper.v)
             state = self._settled_after(event, start)
+            if len(recent) == _MOST_EVENTS and state.t - recent[0] < _SHORT_TIME:
+                recent.clear()
+                state = self._step_over(state, min(_STEP_OVER, pending[0] - state.t))
             if pending and state.t >= pending[0] - SAME_TIME:
                 yield State(pending.pop(0), state.q, state.v)
 
@@ -128,7 +126,7 @@ class EventDriven:
                 f"{contacts.names[worst]} is {-gap[worst]:.3g} m or rad inside; begin outside",
                 state.t,
             )
-        for _ in range(_MOST_EVENTS):
+        for _ in range(_MOST_IMPACTS):
             impact = contacts.impact(state, plant.inputs, base)
             if impact is None:
                 break
@@ -136,9 +134,12 @@ class EventDriven:
             touched.update(impact.struck)
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
         for name in onset.doubtful:
-            self.warn(
-                f"friction of {name} leaves no motion, or several (Painlevé's paradox)", state.t
-            )
+            what = "several motions" if onset.solved else "no motion; an impact stops it"
+            self.warn(f"friction of {name} leaves {what} (Painlevé's paradox)", state.t)
+        if onset.doubtful and not onset.solved:
+            state, loss = contacts.stopped(state, plant.dynamics, plant.inputs, onset.doubtful)
+            lost += loss
+            onset = contacts.onset(state, plant.inputs, base)
         if not onset.solved:
             self.warn("no contact forces fulfil all conditions (jammed)", state.t)
         plant.set_active(onset.active)
@@ -148,14 +149,43 @@ class EventDriven:
             self.changed(changes, state.t + onset.bouncing, lost)
         return plant.project(state)
 
+    def _step_over(self, state: State, h: float) -> State:
+        """The state after many events at almost one instant, by a fixed step of h seconds."""
+        plant, contacts = self.plant, self.contacts
+        if h <= _SAME_INSTANT:
+            return state
+        self.warn(
+            f"more than {_MOST_EVENTS} events of contacts within {_SHORT_TIME:g} s; a step of"
+            f" {h:.2g} s goes over them",
+            state.t,
+        )
+        before = plant.active.names
+        state, active = contacts.step(state, h, plant.dynamics, plant.inputs)
+        inside = {contacts.names[k] for k in np.flatnonzero(contacts.places(state).gap < 0.0)}
+        closed = replace(active, names=active.names | inside)
+        plant.set_active(closed)
+        if closed.names != before:
+            changes = {name: name in closed.names for name in sorted(closed.names ^ before)}
+            self.changed(changes, state.t, 0.0)
+        return self.settle(plant.project(state))
+
     def _settled_after(self, event: _Event, state: State) -> State:
         if event.what == "opens":
             return self.settle(state, leaving=(event.contact,))
+        if event.what == "stops":
+            return self.settle(self._stopped(event.contact, state))
         if event.what == "slips":
             k = self.contacts.names.index(event.contact)
             force = self._loads(state)[1][k]
             return self.settle(state, sliding={event.contact: -force / np.hypot(*force)})
         return self.settle(state)
+
+    def _stopped(self, contact: str, state: State) -> State:
+        """The state with a contact at rest that is as good as at rest."""
+        k = self.contacts.names.index(contact)
+        if np.hypot(*self.contacts.places(state).slip[k]) > _STOPPED:
+            return state
+        return self.contacts.stopped(state, self.plant.dynamics, self.plant.inputs, (contact,))[0]
 
     def _loads(self, state: State) -> tuple[Array, Array]:
         solution = self.plant.dynamics.evaluate(state, self.plant.inputs)

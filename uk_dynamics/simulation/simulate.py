@@ -45,6 +45,8 @@ _MOST_STEPS = 1e11  # days to months in C
 
 _COARSE = 1e3  # of a tolerance, in what positions resolve
 
+_MANY_CONTACTS = 4  # with friction: events of more come too often to be located one by one
+
 _LEAST_RTOL = 100.0 * float(np.finfo(float).eps)  # as SciPy has it
 
 
@@ -91,8 +93,10 @@ def simulate(
             those that creep against dry friction (a warning of the trajectory tells); otherwise it
             is ten times slower than ``DOP853``, interpreted, and it may fail where accelerations
             jump, as at a damped joint stop. Compiled, ``DOP853`` and fixed steps are taken in C.
-            None is ``DOP853``, or ``rk4`` if efforts are held, since error control would have to
-            restart in every period.
+            ``moreau`` takes fixed steps over impacts of contacts, stops and ropes, which the
+            adaptive methods locate. None is ``DOP853``; ``rk4`` if efforts are held, since error
+            control would have to restart in every period; with more than four contacts that have
+            friction ``moreau``.
         step: Fixed step, in s; None is 1 ms, or the control period between 1 and 2 ms.
         rtol: Relative tolerance of the adaptive methods, at least 100 times what numbers resolve.
         atol: Absolute tolerance, in m, rad and their rates; None is 0.3 rtol.
@@ -123,8 +127,7 @@ def simulate(
         raise InputError(
             "a delay needs a control period: continuous control has none", place="delay"
         )
-    held = control_period is not None and not mechanism.one_sided
-    method = method or ("rk4" if held else "DOP853")
+    method = method or default_method(mechanism, held=control_period is not None)
     for_contacts = (*ADAPTIVE_METHODS, "moreau")
     if mechanism.one_sided and method not in for_contacts:
         raise InputError(
@@ -291,6 +294,13 @@ def simulate(
             current = switch(current, changes)
         record(current)
     return recorder.trajectory(cost())
+
+
+def default_method(mechanism: Mechanism, *, held: bool) -> str:
+    """What :func:`simulate` takes where no method is given; ``held``: with a control period."""
+    if sum(one.friction > 0.0 for one in mechanism.one_sided) > _MANY_CONTACTS:
+        return "moreau"
+    return "rk4" if held and not mechanism.one_sided else "DOP853"
 
 
 def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state: State) -> None:

@@ -80,8 +80,8 @@ def register(commands: common.Commands) -> None:
     integration.add_argument(
         "--method",
         choices=ADAPTIVE + FIXED_STEP,
-        help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853, or"
-        " rk4 with --control-period)",
+        help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853;"
+        " rk4 with --control-period; moreau with more than four contacts that have friction)",
     )
     common.add_number(
         integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
@@ -115,11 +115,14 @@ def _run(arguments: argparse.Namespace) -> int:
     from uk_dynamics import Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
+    from uk_dynamics.simulation import default_method
 
-    options = _options(arguments)
+    _check_control(arguments)
     common.check_writable(arguments.out, (".npz", ".mcap", ".csv"))
     common.check_writable(arguments.plot, (".png", ".pdf", ".svg"))
     mechanism = common.load_mechanism(arguments)
+    held = arguments.control_period is not None
+    options = _options(arguments, arguments.method or default_method(mechanism, held=held))
     tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
     controller = _compiled_beside(
         mechanism,
@@ -177,20 +180,23 @@ def _compiled_beside(
     return found
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, float]:
+def _options(arguments: argparse.Namespace, chosen: str) -> dict[str, float]:
     """Options of the integrator that were given; one without effect is refused."""
-    chosen = arguments.method or ("DOP853" if arguments.control_period is None else "rk4")
     for option, methods in (("rtol", ADAPTIVE), ("step", FIXED_STEP)):
         if getattr(arguments, option) is not None and chosen not in methods:
             raise InputError(f"--{option} is for {' and '.join(methods)}, not for {chosen}")
+    given = {option: getattr(arguments, option) for option in ("rtol", "step")}
+    return {option: value for option, value in given.items() if value is not None}
+
+
+def _check_control(arguments: argparse.Namespace) -> None:
+    """Refuse options without effect."""
     if arguments.control_period is not None and not (arguments.tasks or arguments.control):
         raise InputError(
             "--control-period needs --tasks or --control: without them there is no control"
         )
     if arguments.delay and arguments.control_period is None:
         raise InputError("--delay needs --control-period: continuous control has none")
-    given = {option: getattr(arguments, option) for option in ("rtol", "step")}
-    return {option: value for option, value in given.items() if value is not None}
 
 
 @contextmanager

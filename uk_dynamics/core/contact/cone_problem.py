@@ -40,6 +40,7 @@ _NEAREST = 1e-11  # to the cones, relative to the size of the problem
 _LEAST_DEPTH = 1e-100
 _CENTERING = 40  # Newton steps before t falls
 _RANK = 1e-13  # of singular values
+_ASYMMETRY = 1e-9  # of its largest entry: rounding of W
 
 
 class Mode(Enum):
@@ -117,7 +118,7 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     scaled = _Scaled.of(problem)
     best, error, iterations = _newton(scaled, r)
     convex = None
-    for part in _FOLLOWED:
+    for part in _FOLLOWED if error > _REACHED and _is_convex(problem.W) else ():
         if error <= (_REACHED if convex is None else _POLISHED):
             break
         convex = convex or _Convex(problem)
@@ -127,6 +128,14 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
         if found < error:
             best, error = polished, found
     return ConeSolution(best, problem.motion(best), error, iterations)
+
+
+def _is_convex(W: Array) -> bool:
+    """Whether W is symmetric and not negative, unlike those with known directions of sliding."""
+    size = float(np.abs(W).max(initial=0.0))
+    if np.abs(W - W.T).max(initial=0.0) > _ASYMMETRY * size:
+        return False
+    return float(np.linalg.eigvalsh(W)[0]) >= -_ASYMMETRY * size
 
 
 @dataclass(frozen=True, eq=False)

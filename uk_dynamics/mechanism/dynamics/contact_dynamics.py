@@ -247,6 +247,16 @@ class ContactDynamics:
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
         return Impact(after, lost, struck)
 
+    def stopped(
+        self, state: State, dynamics: Dynamics, inputs: Inputs, names: Collection[str]
+    ) -> tuple[State, float]:
+        """The state after an impact that brings sliding to rest, and the energy lost, in J."""
+        active = inputs.active or self._mechanism.hierarchy.initial
+        held = {name for one in self.one_sided if one.name in names for name in one.constraints}
+        closed = replace(active, names=active.names | held)
+        after = dynamics.project(state, replace(inputs, active=closed))
+        return after, dynamics.energy(state).kinetic - dynamics.energy(after).kinetic
+
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
     ) -> tuple[State, ActiveConstraints]:
