@@ -29,6 +29,9 @@ class Fault(Enum):
     TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
     TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"
     POSITION_JUMP = "a joint is over position_jump further than velocities and motors can take it"
+    FROZEN_POSITION = (
+        "a position stands still for state_timeout although the model moves it by frozen_motion"
+    )
     OVER_SPEED = "a joint is faster than speed_factor times its velocity limit"
     OPEN_LOOP = "a structural constraint is violated by more than residual_limit"
     SOLVER_FAILURE = "no efforts could be computed, or they are not finite"

@@ -7,15 +7,17 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control import EffectPrediction, MotorCommand, reachable_acceleration
+from uk_dynamics.control.estimation import StandstillWatch
 from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
-from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
@@ -71,10 +73,9 @@ class ServoLoop:
         self._settings = settings
         self._stop = stop
         self._interpreted = InterpretedDynamics(mechanism)
-        self._dynamics: Dynamics = self._interpreted
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
-        if self._by_trajectory:
-            self._dynamics = make_dynamics(mechanism, selection(node, settings))
+        chosen = selection if self._by_trajectory else prediction_selection
+        self._dynamics = make_dynamics(mechanism, chosen(node, settings))
         period = self.controller.control_period
         self._prediction = EffectPrediction(
             mechanism, period, backend=prediction_selection(node, settings)
@@ -96,6 +97,7 @@ class ServoLoop:
         self._command: MotorCommand | None = None  # the last one; C tells it when asked
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
+        self._standstill = StandstillWatch(mechanism.joint_names, mechanism.passive)
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
@@ -127,6 +129,7 @@ class ServoLoop:
         self._states.origin.reset()
         self.references.forget()
         self._guard.forget()
+        self._standstill.forget()
         self._delay.start()
         self._prediction.reset()
         self._motion.forget()
@@ -232,6 +235,9 @@ class ServoLoop:
             self._sent.feed()
             self.commands.drive(*self._answered[1:], stamp)
             return
+        if reason := self._stands_still(at):
+            self._end(Fault.FROZEN_POSITION, reason)
+            return
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
         self._prediction.delay = self._delay.of_state(at)
@@ -305,6 +311,25 @@ class ServoLoop:
         self._prediction.sent(effective.t, command.efforts)
         self._command = command
         return command.efforts, []
+
+    def _stands_still(self, at: int) -> str:
+        """Which position stands still although the machine has to move; empty for none."""
+        if self._answered is None or self._by_trajectory:
+            return ""
+        watch, settings, inputs = self._standstill, self._settings, self._states.inputs()
+        period = self.controller.control_period or 0.0
+        watch.longest = max(settings["state_timeout"], 1.5 * period)
+        watch.largest = settings["frozen_motion"]
+        state, (last, efforts, _) = self._states.state, self._answered
+        tau = self.mechanism.actuators.matrix @ efforts
+
+        def acceleration(extra: Array) -> Array:
+            return self._dynamics.evaluate(state, replace(inputs, tau=tau + extra)).qdd
+
+        try:
+            return watch.look((at - last) * 1e-9, state.q, state.v, acceleration)
+        except UkDynamicsError:  # the law will say so, too
+            return ""
 
     def _reach(self, q: Array, v: Array) -> Array:
         """Largest accelerations that the motors can cause, (nv,)."""
