@@ -299,7 +299,7 @@ def _expect_reaction(bench: Bench, fault: Fault, mode: str, text: str, driving: 
         return  # what it says to nobody cannot be heard
     ros.until(lambda: bench.efforts[-1][1] == 0.0, "zero effort")
     if fault is Fault.FROZEN_POSITION:  # the tasks went on meanwhile, and the error grew
-        last = max(range(len(bench.efforts)), key=lambda k: abs(bench.efforts[k][1]))
+        last = max(range(len(bench.efforts)), key=lambda k: (abs(bench.efforts[k][1]), k))
         bench.efforts, driving = bench.efforts[last:], bench.efforts[last][1]
     heard = [effort for _, effort in bench.efforts]
     on_the_way = [e for e in heard if 0.0 < abs(e) < 0.99 * abs(driving)]
