@@ -172,7 +172,38 @@ def moving(name: str) -> ukd.State:
 
 
 def test_every_example_folder_is_tested():
-    assert {path.parent.name for path in EXAMPLES.glob("*/README.md")} == set(MACHINES)
+    walks = {"plantigrade"}  # with contacts, and motors for one freedom of four
+    assert {path.parent.name for path in EXAMPLES.glob("*/README.md")} == set(MACHINES) | walks
+
+
+def test_chebyshevs_machine_walks_by_one_motor():
+    file = EXAMPLES / "plantigrade" / "plantigrade.yaml"
+    mechanism = ukd.Mechanism.from_file(file)
+    tasks = ukd.Tasks.from_file(file.with_name("walk.yaml"), mechanism)
+    controller = ukd.ServoController(mechanism, tasks, control_period=0.002)
+    run = ukd.simulate(
+        mechanism,
+        mechanism.start(),
+        1.8,
+        controller=controller,
+        control_period=0.002,
+        method="moreau",
+    )
+    turned = run.position("crank_left_front")[-1] - run.position("crank_left_front")[0]
+    # the couplers draw 4 cranks of straight line in half a turn, within some mm in between
+    assert run.position("x")[-1] == pytest.approx(0.16 * turned / np.pi, abs=0.005)
+    assert np.ptp(run.position("z")) < 5e-4
+    loops = [not name.startswith("foot") for name in run.names.constraint_rows]
+    assert np.abs(run.residual[:, loops]).max() < 1e-12
+    # three changes of feet; whoever stands, sticks; penetration where two pairs meet
+    stands = np.array([run.contact(f"foot_{side}.rear").closed for side in ("left", "right")])
+    assert stands.any(axis=0).mean() > 0.98
+    assert (stands.sum(axis=0) == 1).mean() > 0.95
+    assert run.contact_gaps.min() > -1e-5
+    weight = sum(run.contact(name).normal for name in run.contacts)
+    mass = sum(link.mass for link in mechanism.model.description.links)
+    # the machine as a whole neither rises nor falls
+    assert weight.mean() == pytest.approx(mass * 9.81, rel=0.02)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -402,6 +433,17 @@ def test_the_commands_of_a_readme_run_in_the_folder_alone(folder, capsys):
     capsys.readouterr()
     assert main([*typed[0][1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["findings"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["plantigrade"], indirect=True)
+def test_the_commands_of_the_walking_machine_run_in_its_folder_alone(folder, capsys):
+    typed = commands(folder)
+    assert [words[1] for words in typed] == ["check", "describe", "simulate", "view"]
+    for _, command, *rest in typed:
+        if command == "view" and not importlib.util.find_spec("viser"):
+            continue
+        assert main([command, *rest, *SHORT.get(command, [])]) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -45,7 +45,8 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
         )
     doubled = {name for group in groups for name in group}
     constraints = subject.mechanism.constraints.constraints
-    explained = {row for c in constraints if c.name in doubled for row in c.row_names}
+    open_ = subject.mechanism.hierarchy.one_sided  # whose rows are zero
+    explained = {row for c in constraints if c.name in doubled | open_ for row in c.row_names}
     if facts.vanishing_rows:
         yield Finding(
             "redundancy",

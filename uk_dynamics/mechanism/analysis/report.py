@@ -233,7 +233,11 @@ def report(
             if c.name not in mechanism.hierarchy.one_sided
         },
         one_sided={one.name: str(one) for one in mechanism.one_sided},
-        levels=mechanism.hierarchy.names,
+        levels=tuple(
+            level
+            for names in mechanism.hierarchy.names
+            if (level := tuple(n for n in names if n not in mechanism.hierarchy.one_sided))
+        ),
         switchable={name: s.active for name, s in mechanism.hierarchy.switchable.items()},
         rows=len(A),
         rank=factorization.rank,

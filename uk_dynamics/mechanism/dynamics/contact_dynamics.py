@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, Mode, solve_cone_problem
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.one_sided import OneSided
@@ -295,7 +295,12 @@ class ContactDynamics:
             part = replace(found, motion=found.motion[rests])
             active = self._modes(active, closed[rests], {}, part, _RESTING)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
-        return dynamics.project(end, replace(inputs, active=active)), active
+        try:
+            return dynamics.project(end, replace(inputs, active=active)), active
+        except (
+            SimulationError
+        ):  # contacts that cannot all be closed, as those of two steps of a leg
+            return dynamics.project(end, replace(inputs, active=self.without(active))), active
 
     def _impulses(
         self,

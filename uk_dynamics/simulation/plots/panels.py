@@ -254,10 +254,17 @@ def _contacts(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
 
 def _errors(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
     names, panels = trajectory.names, []
+    touching = {*trajectory.contacts, *names.contact_rows}
+    loops = [
+        k
+        for k, row in enumerate(names.constraint_rows)
+        if not {row, row.partition(".sticking")[0]} & touching
+    ]
+    loop_rows = tuple(names.constraint_rows[k] for k in loops)
     for title, values, rows, unit in (
         ("tracking error", trajectory.tracking_error, names.task_rows, "m or rad"),
-        ("loop-closure error", trajectory.residual, names.constraint_rows, "m or rad"),
-        ("its rate", trajectory.residual_rate, names.constraint_rows, "m/s or rad/s"),
+        ("loop-closure error", trajectory.residual[:, loops], loop_rows, "m or rad"),
+        ("its rate", trajectory.residual_rate[:, loops], loop_rows, "m/s or rad/s"),
     ):
         sizes = np.abs(values)
         if not rows or not np.isfinite(sizes).any():
