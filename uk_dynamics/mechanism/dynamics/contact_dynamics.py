@@ -181,6 +181,7 @@ class ContactDynamics:
         self._dry = np.isfinite(self._coulomb)
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self.names = tuple(one.name for one in self.one_sided)
+        self._last = np.zeros((len(self.names), 3))  # impulses of the last step, near the next
 
     def places(self, state: State) -> Places:
         """Gaps, their rates, and velocities of sliding, closed or not."""
@@ -315,7 +316,10 @@ class ContactDynamics:
         factorization, rows = self._prepare(state, inputs, active, closed, {})
         before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
         q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
-        found = self._solve(factorization, rows, q.ravel(), self._friction[closed], loads)
+        start = self._last[closed]
+        found = self._solve(factorization, rows, q.ravel(), self._friction[closed], loads, start)
+        self._last[:] = 0.0
+        self._last[closed] = found.forces
         v = free + factorization.admissible(rows.force @ found.forces.ravel())
         return replace(found, motion=(rows.jacobian @ v).reshape(-1, 3)), v
 
@@ -547,7 +551,13 @@ class ContactDynamics:
         )
 
     def _solve(
-        self, factorization: Factorization, rows: _Closed, q: Array, friction: Array, loads: Array
+        self,
+        factorization: Factorization,
+        rows: _Closed,
+        q: Array,
+        friction: Array,
+        loads: Array,
+        start: Array | None = None,
     ) -> ConeSolution:
         """Contact forces; joints that stick are pressed by their loads (closed,), others NaN."""
         W = rows.jacobian @ factorization.admissible(rows.force)
@@ -555,4 +565,4 @@ class ContactDynamics:
             # as heavy against its load as along its joint
             W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1]
             q[3 * i] = -W[3 * i, 3 * i] * loads[i]
-        return solve_cone_problem(ConeProblem(W, q, friction))
+        return solve_cone_problem(ConeProblem(W, q, friction), start)
