@@ -24,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "mechanism_file": schema_pages.mechanism_page,
     "tasks_file": schema_pages.tasks_page,
     "sweep_file": schema_pages.sweep_page,
+    "reality_file": schema_pages.reality_page,
     "commands": command_page.page,
     "nodes": node_page.page,
     "api": api_page.page,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
     from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
     from uk_dynamics.mechanism.dynamics.derivatives import Derivatives
+    from uk_dynamics.mechanism.reality import Reality
     from uk_dynamics.mechanism.resolution.state import Inputs, State
     from uk_dynamics.mechanism.tasks import Tasks
     from uk_dynamics.mechanism_class import Mechanism
@@ -50,6 +51,7 @@ _HOMES = {
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ParameterDerivatives": "uk_dynamics.derivatives.motion_derivatives",
     "ProjectionDerivatives": "uk_dynamics.derivatives.projection_derivatives",
+    "Reality": "uk_dynamics.mechanism.reality",
     "ServoController": "uk_dynamics.control.servo.servo_controller",
     "ServoDerivatives": "uk_dynamics.derivatives.effort_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
@@ -82,6 +84,7 @@ __all__ = [
     "MotionDerivatives",
     "ParameterDerivatives",
     "ProjectionDerivatives",
+    "Reality",
     "ServoController",
     "ServoDerivatives",
     "Solution",

@@ -293,6 +293,21 @@ def sweep_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+_NOT_AS_ITS_MODEL = "../servo.md#a-machine-that-is-not-as-its-model"
+
+
+def reality_page() -> str:
+    """The reality file."""
+    file = Schemas().file("reality")
+    parts = [
+        heading(1, "Reality file"),
+        file.text,
+        f"How to use one is told in [servo control]({_NOT_AS_ITS_MODEL}).",
+        _elsewhere(_keys(file)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def _elsewhere(text: str) -> str:
     """Sections that stand on the page of the mechanism file."""
     return text.replace("](#", "](mechanism_file.md#")

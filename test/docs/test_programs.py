@@ -23,6 +23,7 @@ import yaml
 from support import docs_blocks
 from support.docs_blocks import Block
 
+from uk_dynamics import Reality
 from uk_dynamics.cli.main import build_parser, main
 from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
 from uk_dynamics.resources import shipped_files
@@ -43,6 +44,7 @@ NEEDS |= {"dual_panda": "example_robot_data", ".mcap": "mcap_ros2", "benchmark":
 WITH_ROS = ("demo", "replay")  # run by tests of their own
 ROOT = docs_blocks.DOCS.parent
 KINDS: dict[str, Callable[..., object]] = {
+    "parameters": lambda text: Reality.from_data(yaml.safe_load(text)),
     "vary": lambda text: None,  # read when the page runs it
     "tasks": TasksSpec.from_text,
     "constraints": MechanismSpec.from_text,

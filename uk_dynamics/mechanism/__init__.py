@@ -2,4 +2,7 @@
 
 """What a user declares, resolved and evaluated; ``mechanism_class.py`` puts it together."""
 
+from uk_dynamics.mechanism.reality import Reality
 from uk_dynamics.mechanism.tasks import Tasks
+
+__all__ = ["Reality", "Tasks"]

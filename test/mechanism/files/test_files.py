@@ -378,7 +378,7 @@ def test_the_schema_tells_the_gains_that_a_task_has_without_being_told():
     )
 
 
-@pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep"])
+@pytest.mark.parametrize("kind", ["mechanism", "tasks", "sweep", "reality"])
 def test_the_schema_that_editors_get_is_complete_in_itself(kind, capsys):
     assert main(["schema", kind]) == 0
     schema = json.loads(capsys.readouterr().out)
@@ -390,7 +390,7 @@ def test_the_schema_that_editors_get_is_complete_in_itself(kind, capsys):
             assert name in schema["definitions"]
 
 
-@pytest.mark.parametrize("kind", ["mechanism", "tasks"])
+@pytest.mark.parametrize("kind", ["mechanism", "tasks", "reality"])
 def test_every_key_has_a_title_and_a_description_for_editors(kind):
     schema = load_schema(kind)
     for part in parts(schema):

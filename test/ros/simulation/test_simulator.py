@@ -424,3 +424,20 @@ def test_mechanism_without_urdf_takes_robot_description(ros: Ros, tmp_path: Path
     assert states.next(ros).name == ["swing", "knee"]
     given = Simulator(**overrides(**options, robot_description=PENDULUM))
     given.destroy_node()
+
+
+def test_the_machine_that_moves_may_differ_from_the_mechanism_file(
+    ros: Ros, tmp_path: Path
+) -> None:
+    file = tmp_path / "reality.yaml"
+    file.write_text("schema: 1\nparameters: {links.coupler_link.mass: 3.0}\n")
+    bench = Bench(ros, plant=str(file), paused=True)
+    motion = Ear(bench.node, JointTrajectory, "simulator/dynamics")
+    qdd = motion.next(ros).points[0].accelerations
+    mechanism = Mechanism.from_file("five_bar").with_parameters({"links.coupler_link.mass": 3.0})
+    expected = mechanism.dynamics().evaluate(mechanism.start(), Inputs()).qdd
+    # compiled or not: rounding of some rad/s²
+    np.testing.assert_allclose(qdd, expected, rtol=0, atol=1e-9)
+    file.write_text("schema: 1\ndelay: 0.01\n")
+    with pytest.raises(InputError, match="delay: the simulator takes commands as they come"):
+        Simulator(**overrides(mechanism="five_bar", plant=str(file)))

@@ -26,6 +26,7 @@ _KINDS = {
     "mechanism": "loops, motors, springs and numbers of a machine on a URDF",
     "tasks": "what a servo law follows",
     "sweep": "parameters to vary, and what to compute",
+    "reality": "in which way a machine differs from its model",
 }
 
 

@@ -65,6 +65,12 @@ def register(commands: common.Commands) -> None:
         "time from a state until the efforts computed from it act, in s; the controller knows it"
         " and predicts the state there (default: none)",
     )
+    parser.add_argument(
+        "--plant",
+        metavar="FILE",
+        help="reality file: in which way the machine that moves differs from the model, which the"
+        " controller keeps",
+    )
     common.add_number(
         parser, "--sample-period", "S", "time between samples of the result in s", 0.01
     )
@@ -112,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from uk_dynamics import Tasks
+    from uk_dynamics import Reality, Tasks
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.mechanism.dynamics import workless
     from uk_dynamics.simulation import default_method
@@ -132,16 +138,18 @@ def _run(arguments: argparse.Namespace) -> int:
             arguments.backend,
         ),
     )
+    reality = Reality({}) if arguments.plant is None else Reality.from_file(arguments.plant)
+    plant = reality.machine(mechanism)
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     with _report_recording(recording), progress_bar(arguments.duration, "s", TIME_BAR) as bar:
         trajectory = run_simulation(
-            mechanism,
+            plant,
             state,
             arguments.duration,
             controller=controller,
             control_period=arguments.control_period,
-            delay=arguments.delay or 0.0,
+            delay=reality.delay or arguments.delay or 0.0,
             method=arguments.method,
             sample_period=arguments.sample_period,
             progress=lambda t: bar.update(t - bar.n),

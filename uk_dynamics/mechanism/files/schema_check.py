@@ -19,7 +19,7 @@ from uk_dynamics.constraints.kinds import definitions
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.wording import Place, place_text, shown
 
-FileKind = Literal["mechanism", "tasks", "sweep"]
+FileKind = Literal["mechanism", "tasks", "sweep", "reality"]
 
 _ENOUGH = 200  # mistakes of a file, to find the first one among them
 

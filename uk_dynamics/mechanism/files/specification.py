@@ -217,7 +217,7 @@ class MechanismSpec:
             constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
             contacts=tuple(_contacts(data.get("contacts", {}), file)),
-            forces=tuple(_force(n, d, file) for n, d in data.get("forces", {}).items()),
+            forces=read_forces(data.get("forces", {}), file),
             measured=_measured(data.get("measured", ())),
             identified=tuple(
                 EstimatesSpec.from_data(x, k, file)
@@ -268,9 +268,13 @@ def _contacts(data: Mapping[str, Any], file: str) -> Iterator[ContactSpec]:
             yield from ContactSpec.from_data(name, entry)
 
 
-def _force(name: str, data: Mapping[str, Any], file: str) -> ForceSpec:
-    with inside(file, place_text(("forces", name))):
-        return ForceSpec.from_data(name, data)
+def read_forces(data: Mapping[str, Any], file: str) -> tuple[ForceSpec, ...]:
+    """The forces of a section whose data have been checked."""
+    found = []
+    for name, entry in data.items():
+        with inside(file, place_text(("forces", name))):
+            found.append(ForceSpec.from_data(name, entry))
+    return tuple(found)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:

@@ -12,7 +12,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism import Reality
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
@@ -42,7 +44,7 @@ class SimulatedRun:
 
     def __init__(self, node: Node, settings: Parameters, problems: MessageProblems) -> None:
         """Read the mechanism, publish and subscribe."""
-        mechanism = load_mechanism(node, settings)
+        mechanism = _plant(load_mechanism(node, settings), settings["plant"])
         rate = settings["rate"]
         self._settings = settings
         self._ticks = settings["manager_updates"] > 0  # then :meth:`tick` alone publishes the time
@@ -225,3 +227,14 @@ class SimulatedRun:
             report.warn(f"effort limit reached: {', '.join(limited)}")
         if self.commands_are_stale:
             report.warn("commands are stale, all efforts are zero")
+
+
+def _plant(mechanism: Mechanism, file: str) -> Mechanism:
+    """The machine that moves, which a reality file may make another one."""
+    if not file:
+        return mechanism
+    reality = Reality.from_file(file)
+    if reality.delay:
+        problem = "the simulator takes commands as they come; leave it out, or use simulate"
+        raise InputError(problem, file=file, place="delay")
+    return reality.machine(mechanism)

@@ -1,0 +1,116 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Machines that are not as their controllers believe."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.mutations import mutated
+
+from uk_dynamics import Mechanism, Reality, ServoController, Tasks, simulate
+from uk_dynamics.cli.main import main
+from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError, UnknownNameError
+
+PERIOD = 0.002
+TEXT = """
+schema: 1
+parameters: {links.coupler_link.mass: 1.5, joints.crank.friction: 0.5}
+forces:
+  cable: {type: joint_spring, joints: {crank: 1.0}, stiffness: 0.8, rest: 0.1}
+delay: 0.004
+"""
+
+
+@pytest.fixture(scope="module")
+def five_bar() -> Mechanism:
+    return Mechanism.from_file("five_bar")
+
+
+def run(plant: Mechanism, model: Mechanism, delay: float = 0.0):
+    tasks = Tasks.from_file("five_bar_sweep", model)
+    controller = ServoController(model, tasks, control_period=PERIOD)
+    start = model.start(tasks=tasks)
+    return simulate(plant, start, 0.3, controller=controller, control_period=PERIOD, delay=delay)
+
+
+def test_the_machine_moves_as_one_that_is_built_so(five_bar: Mechanism) -> None:
+    data = {"parameters": {"links.coupler_link.mass": 1.5, "joints.crank.friction": 0.5}}
+    plant = Reality.from_data(data).machine(five_bar)
+    by_hand = five_bar.with_parameters(data["parameters"])
+    first, second, exact = run(plant, five_bar), run(by_hand, five_bar), run(five_bar, five_bar)
+    np.testing.assert_allclose(first.q, second.q, rtol=0, atol=1e-12)
+    assert np.abs(first.tracking_error).max() > 100 * np.abs(exact.tracking_error).max()
+
+
+def test_forces_are_added(five_bar: Mechanism) -> None:
+    """A spring in the crank is an effort of its joint."""
+    cable = {"type": "joint_spring", "joints": {"crank": 1.0}, "stiffness": 0.8, "rest": 0.1}
+    plant = Reality.from_data({"forces": {"cable": cable}}).machine(five_bar)
+    state = five_bar.start()
+    crank = five_bar.model.velocity_index("crank")
+    more = plant.terms(state).F - five_bar.terms(state).F
+    expected = np.zeros(len(more))
+    expected[crank] = -0.8 * (state.q[crank] - 0.1)
+    np.testing.assert_allclose(more, expected, rtol=0, atol=1e-12)
+    both = Reality.from_data(
+        {"forces": {"cable": cable}, "parameters": {"links.coupler_link.mass": 2}}
+    )
+    assert both.machine(five_bar).parameters["links.coupler_link.mass"].value == 2.0
+
+
+def test_nothing_said_is_the_model(five_bar: Mechanism) -> None:
+    assert Reality.from_data({}).machine(five_bar) is five_bar
+
+
+def test_the_command_says_what_the_library_does(
+    five_bar: Mechanism, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "reality.yaml", tmp_path / "run.npz"
+    file.write_text(TEXT)
+    line = ["simulate", "five_bar", "--tasks", "five_bar_sweep", "--control-period", str(PERIOD)]
+    line += ["--start-on-tasks", "--duration", "0.3", "--plant", str(file), "--out", str(out)]
+    assert main(line) == 0
+    reality = Reality.from_file(file)
+    expected = run(reality.machine(five_bar), five_bar, reality.delay)
+    with np.load(out) as found:
+        # compiled or not: rounding over 150 periods
+        np.testing.assert_allclose(found["q"], expected.q, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"parameters": {"links.coupler.mass": 1.0}}, 'no parameter "links.coupler.mass"'),
+        (
+            {"parameters": {"links.coupler_link.mass": -1.0}},
+            "found -1.0; give a finite number >= 0",
+        ),
+        ({"forces": {"pull": {"type": "effort", "joints": {"crnk": 1}, "effort": 1}}}, '"crnk"'),
+        ({"delay": -0.1}, "delay"),
+        ({"delays": 0.1}, "delays"),
+    ],
+)
+def test_mistakes_are_named_with_the_file(data, problem: str, five_bar: Mechanism) -> None:
+    with pytest.raises(InputError) as caught:
+        Reality.from_data(data).machine(five_bar)
+    assert "<data>" in str(caught.value)
+    assert problem in str(caught.value)
+    assert isinstance(caught.value, UnknownNameError | InputError | MechanismFileError)
+
+
+def test_damaged_files_end_in_one_line(five_bar: Mechanism, tmp_path: Path) -> None:
+    file = tmp_path / "reality.yaml"
+    for seed in range(300):
+        text = mutated(TEXT, random.Random(seed))
+        file.write_bytes(text.encode("utf-8", "surrogatepass"))
+        said = ""
+        try:
+            found = Reality.from_file(file).machine(five_bar)
+            assert np.isfinite(found.terms(found.start()).F).all()
+        except UkDynamicsError as error:
+            said = str(error)
+        assert len(said.splitlines()) <= 1
