@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.files.encoder_specification import EncoderSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import read_forces
@@ -27,12 +28,14 @@ class Reality:
     Attributes:
         parameters: True values by the names of :attr:`Mechanism.parameters`, in SI units.
         forces: What acts in addition to the forces of the mechanism file.
+        encoders: What the controller knows of the machine; None: the exact state.
         delay: From a state until the efforts act that were computed from it, in s.
         file: Name of the file, for errors.
     """
 
     parameters: Mapping[str, float]
     forces: tuple[ForceSpec, ...] = ()
+    encoders: EncoderSpec | None = None
     delay: float = 0.0
     file: str = "<data>"
 
@@ -61,6 +64,7 @@ class Reality:
         return cls(
             data.get("parameters", {}),
             read_forces(data.get("forces", {}), file),
+            EncoderSpec(**data["encoders"]) if "encoders" in data else None,
             float(data.get("delay", 0.0)),
             file,
         )

@@ -439,5 +439,5 @@ def test_the_machine_that_moves_may_differ_from_the_mechanism_file(
     # compiled or not: rounding of some rad/s²
     np.testing.assert_allclose(qdd, expected, rtol=0, atol=1e-9)
     file.write_text("schema: 1\ndelay: 0.01\n")
-    with pytest.raises(InputError, match="delay: the simulator takes commands as they come"):
+    with pytest.raises(InputError, match="delay: the simulator takes and gives what comes"):
         Simulator(**overrides(mechanism="five_bar", plant=str(file)))

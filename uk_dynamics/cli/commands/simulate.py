@@ -118,8 +118,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from uk_dynamics import Reality, Tasks
+    from uk_dynamics import Reality, ServoController, Tasks
     from uk_dynamics import simulate as run_simulation
+    from uk_dynamics.control.estimation import EncoderFeedback
     from uk_dynamics.mechanism.dynamics import workless
     from uk_dynamics.simulation import default_method
 
@@ -140,6 +141,11 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     reality = Reality({}) if arguments.plant is None else Reality.from_file(arguments.plant)
     plant = reality.machine(mechanism)
+    if reality.encoders is not None:
+        if not isinstance(controller, ServoController) or arguments.control_period is None:
+            problem = "encoders are for a servo controller: add --tasks and --control-period"
+            raise InputError(problem, file=reality.file, place="encoders")
+        controller = EncoderFeedback(controller, reality.encoders)
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     with _report_recording(recording), progress_bar(arguments.duration, "s", TIME_BAR) as bar:

@@ -234,7 +234,8 @@ def _plant(mechanism: Mechanism, file: str) -> Mechanism:
     if not file:
         return mechanism
     reality = Reality.from_file(file)
-    if reality.delay:
-        problem = "the simulator takes commands as they come; leave it out, or use simulate"
-        raise InputError(problem, file=file, place="delay")
+    for place, given in (("delay", reality.delay), ("encoders", reality.encoders)):
+        if given:
+            problem = "the simulator takes and gives what comes; leave it out, or use simulate"
+            raise InputError(problem, file=file, place=place)
     return reality.machine(mechanism)
