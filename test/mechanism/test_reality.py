@@ -13,7 +13,7 @@ from support.mutations import mutated
 
 from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, Trajectory, simulate
 from uk_dynamics.cli.main import main
-from uk_dynamics.control.estimation import EncoderFeedback
+from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError, UnknownNameError
 from uk_dynamics.mechanism.files import EncoderSpec
 

@@ -3,6 +3,7 @@
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.effect_prediction import EffectPrediction
+from uk_dynamics.control.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.inverse_dynamics import InverseDynamics
 from uk_dynamics.control.limits.reachable_acceleration import reachable_acceleration

@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     from uk_dynamics import Reality, ServoController, Tasks
     from uk_dynamics import simulate as run_simulation
-    from uk_dynamics.control.estimation import EncoderFeedback
+    from uk_dynamics.control import EncoderFeedback
     from uk_dynamics.mechanism.dynamics import workless
     from uk_dynamics.simulation import default_method
 

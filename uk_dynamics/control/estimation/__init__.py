@@ -2,7 +2,6 @@
 
 """States, independent joints and external forces from measurements, through the loops."""
 
-from uk_dynamics.control.estimation.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.control.estimation.standstill_watch import StandstillWatch
 from uk_dynamics.control.estimation.state_completion import (
