@@ -16,9 +16,11 @@ from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
+from uk_dynamics.control.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.estimation.state_completion import JointStateEstimate
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
+from uk_dynamics.mechanism.dynamics.contact_dynamics import Contact
 from uk_dynamics.mechanism.dynamics.derivatives import (
     Derivative,
     DerivativeStatus,
@@ -41,7 +43,12 @@ from uk_dynamics.mechanism.resolution.state import (
     Energy,
     Residual,
 )
-from uk_dynamics.simulation.recording.trajectory_data import Statistics, Switching, TrajectoryData
+from uk_dynamics.simulation.recording.trajectory_data import (
+    ContactMotion,
+    Statistics,
+    Switching,
+    TrajectoryData,
+)
 
 Documented = type | Callable[..., object]
 
@@ -51,7 +58,7 @@ ERRORS: tuple[type, ...] = tuple(
     if inspect.isclass(found) and found.__module__ == exceptions.__name__
 )
 GROUPS: dict[str, tuple[Documented, ...]] = {
-    "Mechanisms and tasks": (ukd.Mechanism, ukd.Tasks),
+    "Mechanisms and tasks": (ukd.Mechanism, ukd.Tasks, ukd.Reality),
     "States and inputs": (ukd.State, ukd.Inputs, ActiveConstraints, ReferenceSample),
     "Forward dynamics": (
         ukd.forward_dynamics,
@@ -64,6 +71,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         Assembly,
         Switched,
     ),
+    "Contacts": (Contact, ContactMotion),
     "Kinematics": (
         FrameJacobian,
         IndependentCoordinates,
@@ -99,6 +107,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
     "Control": (
         ukd.ServoController,
         ukd.DelayCompensation,
+        EncoderFeedback,
         MotorCommand,
         Command,
         ukd.GravityCompensation,

@@ -76,7 +76,7 @@ class Contact:
 
     @property
     def slip_margin(self) -> float:
-        """Part of the possible friction that is not needed, 1 − |f_t|/(μ f_n); 0 where it slips.
+        """Part of the possible friction μ f_n that is not needed; 0 where it slips.
 
         Infinite where nothing touches.
         """
