@@ -15,15 +15,13 @@ from uk_dynamics.mechanism.dynamics.batch import (
     put,
     sample_each,
 )
-from uk_dynamics.mechanism.dynamics.contact_dynamics import (
-    CLOSE,
+from uk_dynamics.mechanism.dynamics.contact import (
     SLOW,
     Contact,
-    ContactDynamics,
-    contact_mode,
     contact_row_names,
     contact_rows,
 )
+from uk_dynamics.mechanism.dynamics.contact_dynamics import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -101,7 +99,6 @@ __all__ = [
     "TrackingErrors",
     "column_count",
     "column_groups",
-    "contact_mode",
     "contact_row_names",
     "contact_rows",
     "effort_columns",

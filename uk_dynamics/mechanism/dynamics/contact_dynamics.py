@@ -10,7 +10,7 @@ loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,19 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core import Factorization
-from uk_dynamics.core.contact import ConeProblem, ConeSolution, Mode, solve_cone_problem
+from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError, SimulationError
+from uk_dynamics.mechanism.dynamics.contact import SLOW, Contact
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.one_sided import OneSided
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
 #: m or rad: what is nearer is closed.
 CLOSE = 1e-9
-#: m/s or rad/s: what is slower neither separates nor slides.
-SLOW = 1e-9
 # m/s or rad/s: what a step leaves slower is closed.
 _RESTING = 1e-9
 # m or rad: lower flights between bounces are the end of a sequence that accumulates.
@@ -43,74 +41,6 @@ class Places(NamedTuple):
     gap: Array  # in m or rad, negative inside
     rate: Array  # of the gaps, in m/s or rad/s
     slip: Array  # velocity of contacts with friction in their plane, (k, 2), in m/s
-
-
-@dataclass(frozen=True, eq=False)
-class Contact:
-    """A contact, stop, rope or other one-sided constraint at one state.
-
-    Attributes:
-        name: Its name in the mechanism file.
-        gap: What separates it, in m or rad; negative inside.
-        rate: Of the gap, in m/s or rad/s.
-        slip: Velocity of the contact point in the plane, along its x and y axes, (2,), in m/s; zero
-            without friction.
-        force: Normal force, and friction along x and y, (3,), in N or N·m.
-        friction: μ, without unit.
-        unique: Whether the force follows from the motion; where redundant loops or contacts share a
-            load it does not, and is one of least norm, or one within the cones.
-    """
-
-    name: str
-    gap: float
-    rate: float
-    slip: Array
-    force: Array
-    friction: float
-    unique: bool
-
-    @property
-    def mode(self) -> Mode:
-        """What it does: it is open, sticks or slips; closed without friction it slips."""
-        return contact_mode(self.force[0], self.friction, self.slip)
-
-    @property
-    def slip_margin(self) -> float:
-        """Part of the possible friction μ f_n that is not needed; 0 where it slips.
-
-        Infinite where nothing touches.
-        """
-        if not self.force[0] > 0.0:
-            return np.inf
-        most = self.friction * self.force[0]
-        return 1.0 - float(np.hypot(*self.force[1:])) / most if most > 0.0 else 0.0
-
-
-def contact_mode(normal: float, friction: float, slip: Array) -> Mode:
-    """What a contact does, of its normal force, μ, and velocity in its plane, (2,)."""
-    if not normal > 0.0:
-        return Mode.OPEN
-    return Mode.STICK if friction > 0.0 and np.hypot(*slip) <= SLOW else Mode.SLIP
-
-
-def contact_row_names(one_sided: Sequence[OneSided]) -> tuple[str, ...]:
-    """Names of the rows that recordings and topics have of contacts: normal, with friction x, y."""
-    return tuple(
-        f"{one.name}.{label}"
-        for one in one_sided
-        for label in ("normal", "x", "y")[: 3 if one.friction else 1]
-        if one.dry is None
-    )
-
-
-def contact_rows(contacts: Iterable[Contact]) -> Array:
-    """Gap, rate and force of these rows, (3, c), in m or rad, per s, and N or N·m."""
-    found: list[tuple[float, float, float]] = []
-    for one in contacts:
-        found.append((one.gap, one.rate, float(one.force[0])))
-        if one.friction:
-            found += [(0.0, u, f) for u, f in zip(one.slip, one.force[1:], strict=True)]
-    return np.array(found).reshape(-1, 3).T
 
 
 @dataclass(frozen=True, eq=False)
