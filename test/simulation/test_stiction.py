@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import joint, link, mechanism
 
+from uk_dynamics import ServoController, Tasks
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
@@ -139,3 +140,20 @@ constraints:
 def test_static_friction_below_sliding_friction_is_refused() -> None:
     with pytest.raises(MechanismFileError, match=r"joints\.x\.stiction: expected at least .* 3"):
         sliding("joints: {x: {friction: 3.0, stiction: 2.0}}")
+
+
+def test_a_controller_moves_what_sticks_instead_of_holding_it() -> None:
+    """Told of the sliding it compensates that friction; to break away it needs its feedback."""
+    slide = sliding("joints: {x: {friction: 3.0, stiction: 4.0}}\nactuators: {motor: {joint: x}}")
+    reference = {"type": "sinusoid", "amplitude": 0.02, "frequency": 1.0}
+    task = {"type": "joint", "joint": "x", "reference": reference}
+    tasks = Tasks.from_data({"tasks": {"way": task}}, slide)
+    controller = ServoController(slide, tasks, control_period=0.002)
+    start = slide.start(tasks=tasks)
+    found = simulate(slide, start, 2.0, controller=controller, control_period=0.002)
+    assert not [one for one in found.warnings if "cannot accelerate" in one]
+    assert np.ptp(found.position("x")) > 0.035
+    # feedback of 5 Hz needs 4/(2 (2π 5)²) = 2 mm to break 2 kg away from 4 N
+    assert np.abs(found.tracking_error).max() < 4e-3
+    held = changes(found, "x.sticking", True)
+    assert len(held) >= 3  # where it turns round

@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from itertools import compress
 
 import numpy as np
@@ -329,8 +328,7 @@ class Plant:
         self.active, self._rank = active, None
         follower: object = self._controller
         if isinstance(follower, TracksActiveConstraints):
-            # what sticks in a joint is to be moved, not held as a constraint
-            follower.active = replace(active, names=active.names - self.mechanism.stiction)
+            follower.active = self.mechanism.for_control(active)
         self._apply(self.efforts)
 
     def _driven(self, efforts: Array) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -54,7 +55,13 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
     with_loops,
 )
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, NonidealFunction, State
+from uk_dynamics.mechanism.resolution.state import (
+    ActiveConstraints,
+    Array,
+    Inputs,
+    NonidealFunction,
+    State,
+)
 from uk_dynamics.mechanism.resolution.wrenches import Point, split_point, wrench_forces
 from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
@@ -127,8 +134,7 @@ class ResolvedMechanism:
         )
         self.references = resolve_references(spec.constraints, constraints, "constraint")
         self.one_sided: tuple[OneSided, ...] = tuple(one_sided_constraints(spec, self.model))
-        #: names of constraints of joints that stick
-        self.stiction = frozenset(one.name for one in self.one_sided if one.dry is not None)
+        self._stiction = frozenset(one.name for one in self.one_sided if one.dry is not None)
         switched = [name for one in self.one_sided for name in one.constraints]
         self.hierarchy = Hierarchy.of(self.constraints, spec.constraints, switched, spec.file)
         self.actuators: Actuators = resolve_actuators(spec.actuators, self.model, spec.file)
@@ -181,6 +187,12 @@ class ResolvedMechanism:
     def parameters(self) -> dict[str, Parameter]:
         """Numbers that can be varied, by name, with their units and values."""
         return parameters_of(plain(self.spec, self._description))
+
+    def for_control(self, active: ActiveConstraints) -> ActiveConstraints:
+        """What a controller takes as given: what sticks in a joint is to be moved, not held."""
+        if self._stiction.isdisjoint(active.names):
+            return active
+        return replace(active, names=active.names - self._stiction)
 
     def with_parameters(self: Self, values: Mapping[str, float] | Iterable[str]) -> Self:
         """The same mechanism with other numbers; one compiled library serves all their values.

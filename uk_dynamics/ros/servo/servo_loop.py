@@ -241,7 +241,8 @@ class ServoLoop:
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
         self._prediction.delay = self._delay.of_state(at)
-        self.controller.active = self._states.active
+        active = self._states.active
+        self.controller.active = None if active is None else self.mechanism.for_control(active)
         self.controller.structure = self._states.references
         state = self._states.state
         try:
