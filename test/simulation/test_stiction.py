@@ -150,10 +150,10 @@ def test_a_controller_moves_what_sticks_instead_of_holding_it() -> None:
     tasks = Tasks.from_data({"tasks": {"way": task}}, slide)
     controller = ServoController(slide, tasks, control_period=0.002)
     start = slide.start(tasks=tasks)
-    found = simulate(slide, start, 2.0, controller=controller, control_period=0.002)
+    found = simulate(slide, start, 1.0, controller=controller, control_period=0.002)
     assert not [one for one in found.warnings if "cannot accelerate" in one]
     assert np.ptp(found.position("x")) > 0.035
     # feedback of 5 Hz needs 4/(2 (2π 5)²) = 2 mm to break 2 kg away from 4 N
     assert np.abs(found.tracking_error).max() < 4e-3
     held = changes(found, "x.sticking", True)
-    assert len(held) >= 3  # where it turns round
+    assert len(held) >= 2  # where it turns round
