@@ -57,6 +57,7 @@ OF_STATES: dict[str, Door] = {
     "Mechanism.terms": lambda s, b: MACHINE.terms(s),
     "Mechanism.energy": lambda s, b: MACHINE.energy(s),
     "Mechanism.jacobian": lambda s, b: MACHINE.jacobian("right_leg", s),
+    "Mechanism.contacts": lambda s, b: MACHINE.contacts(s),
     "Mechanism.derivatives": lambda s, b: MACHINE.derivatives(s),
     "Mechanism.linearize": lambda s, b: MACHINE.linearize(s),
     "Dynamics.evaluate": lambda s, b: MACHINE.dynamics(b).evaluate(s),
@@ -93,6 +94,7 @@ OF_STATES: dict[str, Door] = {
 NO_STATE = {
     *("Derivatives", "Equilibrium", "Inputs", "InverseDynamics", "LinearSystem", "Mechanism"),
     *("Solution", "State", "Status", "Tasks", "Trajectory", "UkDynamicsError", "__version__"),
+    "Reality",
     *("StateCompletion", "equilibrium", "internal_efforts", "linearize_along"),
 }
 

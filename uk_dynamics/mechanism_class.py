@@ -23,6 +23,7 @@ from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
     Switched,
+    require_finite,
     switch,
 )
 from uk_dynamics.mechanism.files import MechanismSpec
@@ -304,8 +305,10 @@ class Mechanism(KinematicMechanism):
                 follows from the motion that begins here.
 
         Raises:
+            StateError: Wrong sizes, or numbers that are not finite.
             InputError: A contact is inside its surface, or strikes it.
         """
+        require_finite(self.model, state)
         if not self.one_sided:
             return {}
         dynamics, contacts = InterpretedDynamics(self), ContactDynamics(self)
