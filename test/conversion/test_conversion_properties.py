@@ -57,10 +57,10 @@ def test_a_draft_loads_as_it_is(tree):
 @FEW
 @given(random_urdf.trees())
 def test_a_urdf_written_again_is_the_same(tree):
-    model = RobotModel.from_text(tree.text)
+    model = RobotModel.from_urdf(tree.text)
     description = model.description
     robot = ImportedRobot("again", list(description.links), list(description.joints))
-    again = RobotModel.from_text(urdf_text(robot))
+    again = RobotModel.from_urdf(urdf_text(robot))
     assert again.link_names == model.link_names
     assert again.velocity_names == model.velocity_names
     np.testing.assert_array_equal(again.lower, model.lower)

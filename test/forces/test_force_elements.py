@@ -28,8 +28,8 @@ FRAMES = [
 ROBOT = urdf(
     (0, 1, 2, 0, 4), ("revolute", "prismatic", "continuous", "revolute", "prismatic"), seed=4
 )
-MODEL = RobotModel.from_text(ROBOT, frames=FRAMES)
-FLYING = RobotModel.from_text(ROBOT, frames=FRAMES, root="floating")
+MODEL = RobotModel.from_urdf(ROBOT, frames=FRAMES)
+FLYING = RobotModel.from_urdf(ROBOT, frames=FRAMES, root="floating")
 SEEDS = st.integers(0, 10_000)
 STEP = 1e-6
 # Central differences of functions of size one with this step: rounding of 1e-10, curvature of
@@ -183,11 +183,11 @@ def test_efforts_act_on_their_joints():
 @pytest.mark.parametrize("gap", [0.0, 1e-300, 1e-12, 1e-6])
 def test_a_line_spring_whose_ends_meet_stays_finite(length, gap):
     slider = urdf((0,), ("prismatic",), seed=2)
-    bare = RobotModel.from_text(slider)
+    bare = RobotModel.from_urdf(slider)
     workspace = bare.workspace()
     workspace.update_positions(np.zeros(1))
     meeting = workspace.translation[bare.frame_index("link1")] - np.array([gap, 0.0, 0.0])
-    model = RobotModel.from_text(slider, frames=[AttachedFrame("p", "link0", tuple(meeting))])
+    model = RobotModel.from_urdf(slider, frames=[AttachedFrame("p", "link0", tuple(meeting))])
     ends = model.frame_index("p"), model.frame_index("link1")
     spring = LineSpring(*ends, stiffness=100.0, length=length, damping=10.0)
     force = force_of([spring], np.zeros(1), np.ones(1), model)

@@ -15,12 +15,12 @@ SERIAL = urdf((0, 1, 2), ("revolute", "prismatic", "continuous"), seed=1)
 
 @pytest.fixture
 def serial():
-    return RobotModel.from_text(SERIAL)
+    return RobotModel.from_urdf(SERIAL)
 
 
 @pytest.fixture
 def flying():
-    return RobotModel.from_text(SERIAL, root="floating")
+    return RobotModel.from_urdf(SERIAL, root="floating")
 
 
 def test_names_of_one_dof_joints(serial):
@@ -40,7 +40,7 @@ def test_names_of_a_floating_root(flying):
 
 
 def test_names_of_a_planar_root():
-    model = RobotModel.from_text(SERIAL, root="planar")
+    model = RobotModel.from_urdf(SERIAL, root="planar")
     assert model.velocity_names[:3] == ("root.vx", "root.vy", "root.wz")
     assert model.position_names[:4] == ("root.x", "root.y", "root.cos", "root.sin")
 
@@ -48,7 +48,7 @@ def test_names_of_a_planar_root():
 @settings(max_examples=30, deadline=None)
 @given(trees())
 def test_every_velocity_name_names_the_motion_it_stands_for(tree):
-    model = RobotModel.from_text(tree.text, root="floating")
+    model = RobotModel.from_urdf(tree.text, root="floating")
     assert len(set(model.velocity_names)) == model.nv
     assert len(set(model.position_names)) == model.nq
     for joint in model.joint_names:
@@ -146,28 +146,28 @@ def test_unknown_links_are_named_with_a_suggestion(serial):
 
 def test_unknown_joint_with_armature():
     with pytest.raises(UnknownNameError, match='no joint "joint9"'):
-        RobotModel.from_text(SERIAL, armature={"joint9": 1.0})
+        RobotModel.from_urdf(SERIAL, armature={"joint9": 1.0})
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_impossible_armature(value):
     with pytest.raises(InputError, match='armature of "joint1" must be a number >= 0'):
-        RobotModel.from_text(SERIAL, armature={"joint1": value})
+        RobotModel.from_urdf(SERIAL, armature={"joint1": value})
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0), (0.0, 0.0, float("nan")), "down"])
 def test_impossible_gravity(gravity):
     with pytest.raises(InputError, match="gravity must be three finite numbers"):
-        RobotModel.from_text(SERIAL, gravity=gravity)
+        RobotModel.from_urdf(SERIAL, gravity=gravity)
 
 
 def test_impossible_root():
     with pytest.raises(InputError, match='no root "flying"; there are: fixed, floating, planar'):
-        RobotModel.from_text(SERIAL, root="flying")
+        RobotModel.from_urdf(SERIAL, root="flying")
 
 
 def test_gravity_acts_along_its_direction():
-    model = RobotModel.from_text(SERIAL, root="floating", gravity=(1.0, 2.0, 3.0))
+    model = RobotModel.from_urdf(SERIAL, root="floating", gravity=(1.0, 2.0, 3.0))
     workspace = model.workspace()
     workspace.update(model.neutral(), np.zeros(model.nv))
     weight = np.array([1.0, 2.0, 3.0]) * model.total_mass
@@ -189,7 +189,7 @@ def test_the_model_cannot_be_changed_through_its_arrays(serial):
 
 
 def test_a_robot_without_moving_joints_is_a_robot():
-    model = RobotModel.from_text(urdf((0,), ("fixed",), seed=1))
+    model = RobotModel.from_urdf(urdf((0,), ("fixed",), seed=1))
     workspace = model.workspace()
     workspace.update(model.neutral(), np.zeros(0))
     assert (model.nv, workspace.mass.shape, workspace.jacobian.shape) == (0, (0, 0), (6, 0))

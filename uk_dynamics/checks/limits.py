@@ -38,7 +38,7 @@ def inside(subject: Subject) -> Iterator[Finding]:
 def limits(subject: Subject) -> Iterator[Finding]:
     """Joints that cannot move, or start outside or at their limits."""
     model, q = subject.mechanism.model, subject.assembly.q
-    places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+    places, velocities = model.position_of_joint, model.velocity_of_joint
     outside = {v.joint: str(v) for v in subject.assembly.limit_violations}
     guess = {v.joint: str(v) for v in model.limit_violations(subject.mechanism.initial_guess)}
     named = dict(subject.mechanism.spec.initial_guess)

@@ -166,7 +166,7 @@ def loop_directions(
 ) -> LoopDirections:
     """Look at the joints that move one frame relative to another."""
     velocities, _ = model.ancestry.between(parent, child)
-    if not set(velocities) <= set(model.coordinates.velocity_of_joint.tolist()):
+    if not set(velocities) <= set(model.velocity_of_joint.tolist()):
         return LoopDirections(None, {})  # a floating base moves in all directions
     jacobian = np.asarray(workspace.jacobian)
     turning, sliding = {}, {}

@@ -84,18 +84,17 @@ class PassiveForces:
         # False when every force is zero, so that a caller may skip them
         self.active = self._damped or self._rubbing or self._springs or self._stops
 
-    def force(self, q: Array, v: Array, out: Array | None = None) -> Array:
+    def force(self, q: Array, v: Array) -> Array:
         """The generalized force of all of them.
 
         Args:
             q: Positions, (nq,).
             v: Velocities, (nv,).
-            out: Overwritten and returned when given, (nv,).
 
         Returns:
             (nv,), in N m or N.
         """
-        force = self.resistance(v, out)
+        force = self.resistance(v)
         if self._springs:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
         if self._stops:
@@ -107,9 +106,9 @@ class PassiveForces:
             force[self._stop_v] -= where(above(over, 0.0), push_down, 0.0)
         return force
 
-    def resistance(self, v: Array, out: Array | None = None) -> Array:
+    def resistance(self, v: Array) -> Array:
         """The part of damping and friction, (nv,), in N m or N; see :meth:`force`."""
-        force = np.multiply(v, self._negative_damping, out)
+        force = v * self._negative_damping
         if self._rubbing:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         return force

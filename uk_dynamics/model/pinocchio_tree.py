@@ -21,7 +21,7 @@ from uk_dynamics.model.urdf.description import (
     Pose,
     RobotDescription,
 )
-from uk_dynamics.model.urdf.rotation import from_quaternion, turning_z_to
+from uk_dynamics.model.urdf.rotation import from_quaternion, turning_to
 
 Root = Literal["fixed", "floating", "planar"]
 
@@ -82,7 +82,7 @@ class Tree:
     def _add_joint(self, joint: Joint, child: Link, carrier: int, placement: Any) -> None:
         tilt = pin.SE3.Identity()
         if joint.type == "planar":
-            tilt = pin.SE3(turning_z_to(joint.axis), np.zeros(3))
+            tilt = pin.SE3(turning_to(np.array([0.0, 0.0, 1.0]), joint.axis), np.zeros(3))
         index = self.model.addJoint(carrier, joint_model(joint), placement * tilt, joint.name)
         self.joints.append(joint)
         self._add_body(child, int(index), tilt.inverse())

@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.coordinates import Coordinates, LimitViolation
+from uk_dynamics.model.coordinates import Coordinates
 from uk_dynamics.model.kinematics.bodies import (
     Ancestry,
     Body,
@@ -25,20 +24,20 @@ from uk_dynamics.model.kinematics.bodies import (
     by_freedom,
     frames_of,
 )
-from uk_dynamics.model.kinematics.chart import chart_rate, structure_constants
+from uk_dynamics.model.kinematics.chart import chart_rate, lie_bracket
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
 from uk_dynamics.model.pinocchio_tree import Root, Tree
 from uk_dynamics.model.urdf.description import Array, AttachedFrame, Mimic, RobotDescription
-from uk_dynamics.model.urdf.reading import read_urdf, read_urdf_text
+from uk_dynamics.model.urdf.reading import read_urdf
 
 # Pinocchio keeps several arrays of nv³ numbers: here they are a quarter of a gigabyte.
 _LARGEST_DENSE = 200
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
-class RobotModel:
-    """An immutable model of the tree that a URDF describes."""
+class RobotModel(Coordinates):
+    """An immutable model of the tree that a URDF describes, with the names of its coordinates."""
 
     def __init__(
         self,
@@ -52,6 +51,7 @@ class RobotModel:
         tree = Tree(description, root, frames)
         tree.set_armature(armature or {})
         tree.model.gravity.linear = _checked_gravity(gravity)
+        super().__init__(tree.joints)
         # the underlying ``pinocchio.Model``, for comparisons; do not change it
         self.pinocchio: Any = tree.model
         self.description = description  # the checked description it was built from
@@ -61,37 +61,20 @@ class RobotModel:
         self.warnings = description.warnings
         # joints that follow others; the tree moves them freely, constraints must couple them
         self.mimic: tuple[Mimic, ...] = description.mimics
-        self.coordinates = Coordinates(tree.joints)
         # nq, nv: number of positions and of velocities; they differ on floating and planar joints
         self.nq = int(tree.model.nq)
         self.nv = int(tree.model.nv)
         self.is_euclidean = self.nq == self.nv  # whether q is a vector space with nq == nv
-        self.joint_names = self.coordinates.joint_names  # the one-dof joints in velocity order
-        # position_names, velocity_names: names of the nq positions and nv velocities
-        self.position_names = self.coordinates.position_names
-        self.velocity_names = self.coordinates.velocity_names
         # depth first from the root
         self.link_names = tuple(tree.frame_names[: len(description.links)])
         # links, then attached frames; the order of Workspace.rotation
         self.frame_names = tuple(tree.frame_names)
         self._frame_index = {name: index for index, name in enumerate(self.frame_names)}
-        # lower, upper: position limits by velocity index, (nv,), infinite where absent
-        self.lower = self.coordinates.lower
-        self.upper = self.coordinates.upper
-        # effort_limit, velocity_limit: (nv,), infinite where not declared
-        self.effort_limit = self.coordinates.effort_limit
-        self.velocity_limit = self.coordinates.velocity_limit
-        # damping, friction: of the joints, (nv,)
-        self.damping = self.coordinates.damping
-        self.friction = self.coordinates.friction
         self.armature = _read_only(tree.model.armature)  # rotor inertia, (nv,)
         self.gravity = _read_only(tree.model.gravity.linear)  # in m/s², (3,)
         self.ancestry: Ancestry = tree.ancestry()  # which velocities move which frames
         # for each velocity the one before it towards the root, or -1
         self.velocity_parents = tuple(int(parent) for parent in self.ancestry.parents)
-        self._structure_constants = None if self.is_euclidean else structure_constants(tree.joints)
-        # velocity indices of the dynamically decoupled parts, M is block-diagonal in them
-        self.branches = _branches(self.velocity_parents)
         # of everything that moves, in kg
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
         self._neutral = _read_only(pin.neutral(tree.model))
@@ -120,21 +103,6 @@ class RobotModel:
             UnknownNameError: A frame's link or an armature's joint does not exist.
         """
         return cls(read_urdf(urdf), gravity=gravity, root=root, frames=frames, armature=armature)
-
-    @classmethod
-    def from_text(
-        cls,
-        text: str,
-        *,
-        source: str = "robot_description",
-        gravity: Sequence[float] = STANDARD_GRAVITY,
-        root: Root = "fixed",
-        frames: Sequence[AttachedFrame] = (),
-        armature: Mapping[str, float] | None = None,
-    ) -> RobotModel:
-        """Read a robot description from URDF text; ``source`` names it in messages."""
-        description = read_urdf_text(text, source)
-        return cls(description, gravity=gravity, root=root, frames=frames, armature=armature)
 
     @cached_property
     def ancestor_mask(self) -> Array:
@@ -210,18 +178,7 @@ class RobotModel:
 
         Moving h along x, then y, then back along x and y ends h²[x, y] away, to higher order in h.
         """
-        if self._structure_constants is None:
-            return np.zeros(self.nv)
-        bracket: Array = (self._structure_constants @ y) @ x
-        return bracket
-
-    def position_index(self, name: str) -> int:
-        """Place of a joint (or of a coordinate such as ``root.x``) in q, or UnknownNameError."""
-        return self.coordinates.position_index(name)
-
-    def velocity_index(self, name: str) -> int:
-        """Place of a joint (or of a coordinate such as ``root.vx``) in v, or UnknownNameError."""
-        return self.coordinates.velocity_index(name)
+        return lie_bracket(self.bodies, x, y)
 
     def frame_index(self, name: str) -> int:
         """Place of a link or attached frame in Workspace.rotation, or UnknownNameError."""
@@ -233,21 +190,8 @@ class RobotModel:
     def to_positions(
         self, values: Mapping[str, float] | ArrayLike, default: Array | None = None
     ) -> Array:
-        """A checked (nq,) configuration from names or an array; see Coordinates.to_positions."""
-        start = self._neutral if default is None else default
-        return self.coordinates.to_positions(values, start)
-
-    def to_velocities(self, values: Mapping[str, float] | ArrayLike) -> Array:
-        """A checked (nv,) array from names or an array; names not given are zero."""
-        return self.coordinates.to_velocities(values)
-
-    def positions_by_name(self, q: Array) -> dict[str, float]:
-        """The (nq,) positions by name."""
-        return self.coordinates.positions_by_name(q)
-
-    def limit_violations(self, q: Array, tolerance: float = 1e-9) -> list[LimitViolation]:
-        """The joints outside their position limits by more than a tolerance (rad, m)."""
-        return self.coordinates.limit_violations(q, tolerance)
+        """As :meth:`Coordinates.to_positions`; names not given are at zero by default."""
+        return super().to_positions(values, self._neutral if default is None else default)
 
 
 def _checked_gravity(gravity: Sequence[float]) -> Array:
@@ -264,10 +208,3 @@ def _read_only(array: ArrayLike) -> Array:
     fixed = np.array(array, dtype=float)
     fixed.flags.writeable = False
     return fixed
-
-
-def _branches(parents: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
-    """Depth-first order makes every branch at the root a contiguous range."""
-    starts = [index for index, parent in enumerate(parents) if parent < 0]
-    ranges = pairwise([*starts, len(parents)])
-    return tuple(np.arange(start, end, dtype=np.intp) for start, end in ranges)

@@ -187,7 +187,7 @@ class Recorder:
 
     def _warn_of(self, states: States, found: Samples) -> None:
         mechanism = self._mechanism
-        outside = mechanism.model.coordinates.outside_limits(states.q).any(axis=1)
+        outside = mechanism.model.outside_limits(states.q).any(axis=1)
         for k in np.flatnonzero(outside).tolist():
             for violation in mechanism.model.limit_violations(states.q[k]):
                 limits = f"[{violation.lower:.6g}, {violation.upper:.6g}]"

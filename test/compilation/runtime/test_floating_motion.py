@@ -109,7 +109,7 @@ def test_hold_with_error_control(machine: Mechanism, begin: State) -> None:
 @pytest.mark.parametrize("root", ["floating", "planar"])
 def test_rates_of_the_chart_are_their_series(root: str, size: float) -> None:
     """ξ̇ = Σ (−1)ⁿ Bₙ/n! adⁿ v, summed with 40 digits."""
-    model = RobotModel.from_text('<robot name="r"><link name="l"/></robot>', root=root)
+    model = RobotModel.from_urdf('<robot name="r"><link name="l"/></robot>', root=root)
     rng = np.random.default_rng(4)
     xi, v = rng.standard_normal((2, model.nv))
     turn = slice(3, 6) if root == "floating" else slice(2, 3)

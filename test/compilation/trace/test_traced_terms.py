@@ -46,7 +46,7 @@ def check_tree(model, seed):
 @given(tree=random_urdf.trees(), root=st.sampled_from(["fixed", "floating", "planar"]))
 @settings(max_examples=40, deadline=None)
 def test_the_recursions_give_what_pinocchio_gives(tree, root):
-    model = RobotModel.from_text(tree.text, root=root)
+    model = RobotModel.from_urdf(tree.text, root=root)
     check_tree(model, tree.seed)
 
 

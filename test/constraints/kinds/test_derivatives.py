@@ -32,7 +32,7 @@ def model() -> RobotModel:
         AttachedFrame("parent", "left", (0.1, -0.2, 0.3), (0.1, 0.2, 0.3, np.sqrt(0.86))),
         AttachedFrame("child", "right", (-0.3, 0.1, 0.2), (-0.4, 0.2, 0.1, np.sqrt(0.79))),
     ]
-    return RobotModel.from_text(URDF, frames=frames)
+    return RobotModel.from_urdf(URDF, frames=frames)
 
 
 def _set(model: RobotModel, kind: str, seed: int = 0, **data: object) -> ConstraintSet:
@@ -228,7 +228,7 @@ def test_mixed_families_keep_declared_order(model):
 
 def test_reversed_hinge_is_noticed(model):
     """Both tilt rows vanish for antiparallel axes too; the set must say so."""
-    flipped = RobotModel.from_text(
+    flipped = RobotModel.from_urdf(
         URDF,
         frames=[
             AttachedFrame("parent", "left", (0, 0, 0), (0, 0, 0, 1)),

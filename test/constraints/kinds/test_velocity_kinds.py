@@ -49,7 +49,7 @@ def model() -> RobotModel:
         AttachedFrame("parent", "left", (0.1, -0.2, 0.3), (0.1, 0.2, 0.3, np.sqrt(0.86))),
         AttachedFrame("child", "right", (-0.3, 0.1, 0.2), (-0.4, 0.2, 0.1, np.sqrt(0.79))),
     ]
-    return RobotModel.from_text(URDF, frames=frames)
+    return RobotModel.from_urdf(URDF, frames=frames)
 
 
 def rows_set(model, name, parent="parent"):
@@ -200,7 +200,7 @@ def test_a_centre_of_mass_without_a_parent_is_measured_in_the_world(model):
 
 def test_one_angle_keeps_its_reference_beyond_half_a_turn(model):
     """The error is that against the reference, so a yaw of many turns can be asked for."""
-    turning = RobotModel.from_text(
+    turning = RobotModel.from_urdf(
         '<robot name="r"><link name="w"/><link name="b"><inertial><mass value="1"/>'
         '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         '<joint name="j" type="continuous"><parent link="w"/><child link="b"/>'

@@ -16,7 +16,7 @@ STEP = 1e-3
 def test_commutator_of_two_motions(root, seed):
     """There and back around a small parallelogram: h²[x, y] remains, third order aside."""
     text = f'<robot name="r">{link("base")}{link("arm")}{joint("j", "base", "arm")}</robot>'
-    model = RobotModel.from_text(text, root=root)
+    model = RobotModel.from_urdf(text, root=root)
     rng = np.random.default_rng(seed)
     q = model.integrate(model.neutral(), rng.standard_normal(model.nv))
     x, y = rng.standard_normal((2, model.nv))
@@ -36,5 +36,5 @@ def test_commutator_of_two_motions(root, seed):
 
 def test_joint_coordinates_commute():
     text = f'<robot name="r">{link("base")}{link("arm")}{joint("j", "base", "arm")}</robot>'
-    model = RobotModel.from_text(text)
+    model = RobotModel.from_urdf(text)
     assert not np.any(model.lie_bracket(np.ones(1), np.full(1, 2.0)))

@@ -6,6 +6,7 @@ import pytest
 
 from uk_dynamics.exceptions import UrdfError
 from uk_dynamics.model import RobotModel
+from uk_dynamics.model.urdf import read_urdf_text
 from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION
 
 INERTIAL = (
@@ -245,7 +246,7 @@ def one_line(error, *expected):
 def test_malformed_text(case):
     text, expected = MALFORMED[case]
     with pytest.raises(UrdfError) as error:
-        RobotModel.from_text(text, source="arm.urdf")
+        RobotModel(read_urdf_text(text, "arm.urdf"))
     assert one_line(error, *expected).startswith("arm.urdf: ")
 
 
@@ -302,19 +303,19 @@ def test_huge_file_is_refused_without_reading_it(tmp_path):
 
 def test_huge_text():
     with pytest.raises(UrdfError) as error:
-        RobotModel.from_text(pair() + " " * LARGEST_DESCRIPTION)
+        RobotModel.from_urdf(pair() + " " * LARGEST_DESCRIPTION)
     one_line(error, "20 MB")
 
 
 def test_endless_nesting():
     with pytest.raises(UrdfError) as error:
-        RobotModel.from_text(NESTED)
+        RobotModel.from_urdf(NESTED)
     one_line(error, "nested more than 50 deep")
 
 
 def test_too_many_links():
     with pytest.raises(UrdfError) as error:
-        RobotModel.from_text(CROWD)
+        RobotModel.from_urdf(CROWD)
     one_line(error, "more than 10000 links")
 
 

@@ -145,7 +145,7 @@ class JointPlaces:
 
     @classmethod
     def of(cls, coordinates: Coordinates) -> JointPlaces:
-        """The places in the coordinates of a robot (``model.coordinates``)."""
+        """The places in the coordinates of a robot."""
         names = coordinates.joint_names
         several = (n.rpartition(".")[0] for n in coordinates.velocity_names if n not in names)
         return cls(
@@ -263,13 +263,13 @@ def compile_expressions(
 
     ::
 
-        effort = compile_expressions(["-k*x - 2*d(x)"], model.coordinates, owner="forces.brake",
+        effort = compile_expressions(["-k*x - 2*d(x)"], model, owner="forces.brake",
                                      parameters={"k": 3.0})
         (force,) = effort(t, q, v)
 
     Args:
         texts: One per value.
-        coordinates: The robot's, ``model.coordinates``.
+        coordinates: The robot's, ``model``.
         owner: What they belong to, for errors at evaluation.
         parameters: Constants by name.
         aliases: Further names of joints, {alias: joint}.

@@ -94,7 +94,7 @@ def _configuration(model: RobotModel, given: Mapping[str, float]) -> Array:
     violated = [v for v in model.limit_violations(q) if v.joint in given]
     if violated:
         raise InputError(f"{violated[0]}; choose a position within", place="--at")
-    places, velocities = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+    places, velocities = model.position_of_joint, model.velocity_of_joint
     q[places] = np.clip(q[places], model.lower[velocities], model.upper[velocities])
     return q
 

@@ -135,7 +135,7 @@ class Machine(Remarks):
     @cached_property
     def at(self) -> dict[str, float]:
         """Positions by name where it is drawn, in rad or m; of the root, of parts of it."""
-        return self.mechanism.model.coordinates.positions_by_name(self.drawn)
+        return self.mechanism.model.positions_by_name(self.drawn)
 
     def coupling_lost(self, coupling: Coupling, reason: str) -> None:
         """Note that the format has no place for a coupling."""

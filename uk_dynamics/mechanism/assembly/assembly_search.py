@@ -89,11 +89,11 @@ class Search:
         self._away: Array = np.zeros(count)
         self._free = np.flatnonzero(free)
         # Joints that may move and must stay within limits: their places in v and in q.
-        velocities = model.coordinates.velocity_of_joint
+        velocities = model.velocity_of_joint
         bounded = np.isfinite(model.lower) | np.isfinite(model.upper)
         chosen = (free & bounded)[velocities]
         self._bounded_v = velocities[chosen]
-        self._bounded_q = model.coordinates.position_of_joint[chosen]
+        self._bounded_q = model.position_of_joint[chosen]
 
     def error(self, q: Array) -> Array:
         """Residuals of all rows, those of tasks last, (m,), in m or rad."""

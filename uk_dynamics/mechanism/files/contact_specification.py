@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
+from uk_dynamics.model.urdf import from_quaternion
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,7 @@ class ContactSpec:
 
     def at(self, label: str, point: Vector) -> ContactSpec:
         """The contact of one point in the child frame, in m, which is no longer of its shapes."""
-        moved = replace(self.child, xyz=_within(self.child, point))
+        turned = from_quaternion(self.child.quaternion) @ point
+        moved = replace(self.child, xyz=vector((turned + self.child.xyz).tolist()))
         name = f"{self.name}.{label}" if label else self.name
         return replace(self, name=name, child=moved, from_collision=False)
-
-
-def _within(frame: FrameSpec, point: Vector) -> Vector:
-    """A point of a frame in its link, in m."""
-    x, y, z, w = frame.quaternion
-    a, b, c = point
-    # p + 2 w (u × p) + 2 u × (u × p)
-    d, e, f = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    turned = (
-        a + w * d + y * f - z * e,
-        b + w * e + z * d - x * f,
-        c + w * f + x * e - y * d,
-    )
-    return vector([one + other for one, other in zip(frame.xyz, turned, strict=True)])

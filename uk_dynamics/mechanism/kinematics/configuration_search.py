@@ -250,7 +250,7 @@ class ConfigurationSearch:
         lower, upper = model.lower, model.upper
         bounded = np.isfinite(lower) & np.isfinite(upper)
         q0, way0 = self.seed, np.zeros(model.nv)
-        places, columns = model.coordinates.position_of_joint, model.coordinates.velocity_of_joint
+        places, columns = model.position_of_joint, model.velocity_of_joint
         at = np.zeros(model.nv)
         at[columns] = q0[places]
         low = np.where(bounded, lower - at, -span)

@@ -178,7 +178,7 @@ def _expression(
     with located(file, f"forces.{spec.name}.expression"):
         effort = compile_expressions(
             [spec.expression],
-            model.coordinates,
+            model,
             owner=f"forces.{spec.name}",
             parameters=dict(spec.parameters),
             aliases=dict(spec.names),

@@ -13,7 +13,7 @@ end early.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -21,54 +21,33 @@ import uk_dynamics.core.linalg.rotation_coefficients as coefficients
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg import at_least, below, cosine, polar_angle, square_root, where
 from uk_dynamics.model.kinematics.bodies import Body
-from uk_dynamics.model.urdf.description import ONE_DOF, Joint
 
-_SIZES = {"floating": 6, "planar": 3}
-
-
-def structure_constants(joints: Sequence[Joint]) -> Array:
-    """The c with [E_a, E_b] = Σ_c c_cab E_c for the velocity coordinates, (nv, nv, nv)."""
-    sizes = [1 if joint.type in ONE_DOF else _SIZES[joint.type] for joint in joints]
-    total = sum(sizes)
-    constants = np.zeros((total, total, total))
-    start = 0
-    for size in sizes:
-        if size > 1:
-            part = slice(start, start + size)
-            constants[part, part, part] = free_body() if size == 6 else planar_body()
-        start += size
-    return constants
-
-
-def free_body() -> Array:
-    """[(v₁, ω₁), (v₂, ω₂)] = (ω₁ × v₂ − ω₂ × v₁, ω₁ × ω₂), (6, 6, 6)."""
-    cross = np.zeros((3, 3, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        cross[i, j, k], cross[i, k, j] = 1.0, -1.0
-    constants = np.zeros((6, 6, 6))
-    constants[:3, 3:, :3] = cross
-    constants[:3, :3, 3:] = cross
-    constants[3:, 3:, 3:] = cross
-    return constants
-
-
-def planar_body() -> Array:
-    """The same for (vx, vy, ωz), (3, 3, 3)."""
-    kept = [0, 1, 5]
-    return free_body()[np.ix_(kept, kept, kept)]
+# Velocities of a free body that joints have.
+_KEPT = {"floating": [0, 1, 2, 3, 4, 5], "planar": [0, 1, 5]}
 
 
 def chart_rate(bodies: Iterable[Body], xi: Array, v: Array) -> Array:
     """ξ̇ for the velocity v (nv,) at q₀ ⊕ ξ, ξ (nv,); q₀ does not matter."""
-    rate = np.array(v, dtype=float)
+    return _of_free_joints(bodies, floating_rate, np.array(v, dtype=float), xi, v)
+
+
+def lie_bracket(bodies: Iterable[Body], x: Array, y: Array) -> Array:
+    """[x, y] of two constant velocities, (nv,)."""
+    return _of_free_joints(bodies, _bracket, np.zeros(len(x)), x, y)
+
+
+def _of_free_joints(
+    bodies: Iterable[Body], make: Callable[[Array, Array], Array], found: Array, x: Array, y: Array
+) -> Array:
+    """``found``, (nv,), with what floating and planar joints make of x and y in their places."""
     for body in bodies:
-        if body.kind in _SIZES:
-            part = slice(body.velocity, body.velocity + _SIZES[body.kind])
-            kept = slice(None) if body.kind == "floating" else [0, 1, 5]
+        if body.kind in _KEPT:
+            kept = _KEPT[body.kind]
+            part = slice(body.velocity, body.velocity + len(kept))
             motions = np.zeros((2, 6))
-            motions[:, kept] = xi[part], v[part]
-            rate[part] = floating_rate(*motions)[kept]
-    return rate
+            motions[:, kept] = x[part], y[part]
+            found[part] = make(*motions)[kept]
+    return found
 
 
 # The motions of a floating joint, of numbers or of symbols: they are compiled, too. Places are

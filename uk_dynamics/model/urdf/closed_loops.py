@@ -28,7 +28,7 @@ from uk_dynamics.model.urdf.description import (
     Pose,
 )
 from uk_dynamics.model.urdf.rotation import compose, from_rpy, relative, turning_to
-from uk_dynamics.model.urdf.schema import finite_numbers
+from uk_dynamics.model.urdf.schema import finite_numbers, read_origin, unit_vector
 
 LOOP_TAGS = ("constraint", "loop", "coupling")
 _DRAKE = "{http://drake.mit.edu}"
@@ -115,7 +115,7 @@ class _Reader:
         return found[::-1]
 
     def _proposed(self, node: ET.Element) -> LoopJoint:
-        frames = [_origin(node.find(f"{role}_origin")) for role in ("parent", "child")]
+        frames = [read_origin(node.find(f"{role}_origin")) for role in ("parent", "child")]
         axes = [
             _axis(node, f"{role}_axis") if node.find(f"{role}_axis") is not None else None
             for role in ("parent", "child")
@@ -142,7 +142,7 @@ class _Reader:
     def _urdf_plus(self, node: ET.Element) -> LoopJoint:
         roles = ("predecessor", "successor")
         parent, child = (self._link(node, role) for role in roles)
-        frames = [_origin(_part(node, role).find("origin")) for role in roles]
+        frames = [read_origin(_part(node, role).find("origin")) for role in roles]
         axis = _axis(node, "axis")
         return LoopJoint(_name(node), _type(node), parent, frames[0], child, frames[1], (axis,))
 
@@ -164,7 +164,7 @@ class _Reader:
             if axis is None or xyz is None:
                 axes.append(np.array([0.0, 0.0, 1.0]))
                 continue
-            direction = _unit(f"{tag} xyz", xyz.text or "")
+            direction = unit_vector(f"{tag} xyz", xyz.text or "")
             seen_from = xyz.get("expressed_in", "")
             if (axis.findtext("use_parent_model_frame") or "").strip() in ("1", "true"):
                 seen_from = "__model__"
@@ -223,7 +223,7 @@ class _Reader:
             if frame is None:
                 raise UrdfError(f'there is no <frame> "{name}"')
             link = self._known(frame.get("link", ""), f"frame {name}")
-            ends.append((link, _origin(frame)))
+            ends.append((link, read_origin(frame)))
         (parent, parent_pose), (child, child_pose) = ends
         name = f"{parent}_to_{child}"
         torque, force = (
@@ -283,23 +283,6 @@ def _numbers(node: ET.Element, tag: str, attribute: str, count: int) -> list[flo
     return finite_numbers(what, _part(node, tag).get(attribute, ""), count)
 
 
-def _origin(node: ET.Element | None) -> Pose:
-    if node is None:
-        return Pose()
-    xyz = finite_numbers(f"{node.tag} xyz", node.get("xyz", "0 0 0"), 3)
-    rpy = finite_numbers(f"{node.tag} rpy", node.get("rpy", "0 0 0"), 3)
-    return Pose(np.array(xyz), from_rpy(rpy))
-
-
 def _axis(node: ET.Element, tag: str) -> Array:
     found = node.find(tag)
-    return np.array(_X) if found is None else _unit(f"{tag} xyz", found.get("xyz", ""))
-
-
-def _unit(what: str, text: str) -> Array:
-    vector = np.array(finite_numbers(what, text, 3))
-    length = float(np.linalg.norm(vector))
-    if length < 1e-9:
-        raise UrdfError(f"{what}: the axis is zero; give a direction such as 0 0 1")
-    unit: Array = vector / length
-    return unit
+    return np.array(_X) if found is None else unit_vector(f"{tag} xyz", found.get("xyz", ""))

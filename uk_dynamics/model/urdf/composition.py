@@ -19,13 +19,11 @@ import copy
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
-
 from uk_dynamics.exceptions import UrdfError
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, prefixed
-from uk_dynamics.model.urdf.description import Array
-from uk_dynamics.model.urdf.rotation import about_axis, from_rpy, to_rpy
-from uk_dynamics.model.urdf.schema import finite_numbers
+from uk_dynamics.model.urdf.description import Array, Pose
+from uk_dynamics.model.urdf.rotation import about_axis, compose, to_rpy
+from uk_dynamics.model.urdf.schema import finite_numbers, read_origin, unit_vector
 from uk_dynamics.model.urdf.source import Source, read_source
 from uk_dynamics.model.urdf.xml_text import parse_robot
 
@@ -106,28 +104,24 @@ def _lock(robot: ET.Element, lock: ET.Element, source: str) -> None:
     kind = joint.get("type")
     if kind not in ("revolute", "continuous", "prismatic"):
         raise UrdfError(f"a {kind} joint cannot be locked", file=source, place=f"joint {name}")
-    xyz = _triple(joint, "origin", "xyz", "0 0 0")
-    rotation = from_rpy(_triple(joint, "origin", "rpy", "0 0 0").tolist())
-    axis = _triple(joint, "axis", "xyz", "1 0 0")
+    direction = joint.find("axis")
+    try:
+        pose = read_origin(joint.find("origin"))
+        text = "1 0 0" if direction is None else direction.get("xyz", "1 0 0")
+        axis = unit_vector("axis xyz", text)
+    except UrdfError as error:
+        raise error.located(file=source, place=f"joint {name}") from None
     position = finite_numbers(f"lock {name}: position", lock.get("position", "0"), 1)[0]
-    length = float(np.linalg.norm(axis))
-    if length == 0.0:
-        raise UrdfError("the axis is zero", file=source, place=f"joint {name}")
+    motion = Pose(rotation=about_axis(axis, position))
     if kind == "prismatic":
-        xyz = xyz + rotation @ axis * (position / length)
-    else:
-        rotation = rotation @ about_axis(axis / length, position)
+        motion = Pose(axis * position)
+    there = compose(pose, motion)
     for child in list(joint):
         if child.tag not in NAMING_TAGS:
             joint.remove(child)
     joint.set("type", "fixed")
-    ET.SubElement(joint, "origin", {"xyz": _text(xyz), "rpy": _text(to_rpy(rotation))})
-
-
-def _triple(joint: ET.Element, tag: str, attribute: str, default: str) -> Array:
-    element = joint.find(tag)
-    text = default if element is None else element.get(attribute, default)
-    return np.array(finite_numbers(f"joint {joint.get('name')}: {tag} {attribute}", text, 3))
+    placed = {"xyz": _text(there.translation), "rpy": _text(to_rpy(there.rotation))}
+    ET.SubElement(joint, "origin", placed)
 
 
 def _text(values: Array) -> str:

@@ -54,11 +54,11 @@ def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -
 
 def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescription:
     """Read a description from URDF text; ``source`` names it in messages. Raises UrdfError."""
-    return _read(text_source(text, source), encoding="utf-8")
+    return _read(text_source(text, source))
 
 
-def _read(source: Source, encoding: str | None = None) -> RobotDescription:
-    robot = parse_robot(source.text, source.name, encoding=encoding)
+def _read(source: Source) -> RobotDescription:
+    robot = parse_robot(source.text, source.name, encoding=source.encoding)
     try:
         expand_includes(robot, source)
         return _Reader(robot, source.name, source.warnings).description()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf.description import Array, Pose
 
@@ -56,38 +57,20 @@ def from_quaternion(quaternion: Sequence[float]) -> Array:
     )
 
 
-def turning_z_to(axis: Array) -> Array:
-    """The shortest rotation that takes the z axis to a unit vector, (3, 3)."""
-    x, y, z = axis
-    if z <= -1.0 + 1e-12:
-        return np.diag([1.0, -1.0, -1.0])
-    return np.array(
-        [
-            [1 - x * x / (1 + z), -x * y / (1 + z), x],
-            [-x * y / (1 + z), 1 - y * y / (1 + z), y],
-            [-x, -y, z],
-        ]
-    )
-
-
 def turning_to(first: Array, second: Array) -> Array:
     """The shortest rotation that takes one unit vector to another, (3, 3)."""
     cosine = float(first @ second)
     if cosine <= -1.0 + 1e-12:  # half a turn about any direction across them
-        across = turning_z_to(first)[:, 0]
-        return about_axis(across, math.pi)
-    x, y, z = np.cross(first, second)
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        across = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
+        return about_axis(across / np.linalg.norm(across), math.pi)
+    cross = so3.skew(np.cross(first, second))
     turned: Array = np.eye(3) + cross + cross @ cross / (1.0 + cosine)
     return turned
 
 
 def about_axis(axis: Array, angle: float) -> Array:
-    """Rotation by an angle in rad about a unit vector, (3, 3) (Rodrigues)."""
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    turned: Array = np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
-    return turned
+    """Rotation by an angle in rad about a unit vector, (3, 3)."""
+    return so3.exp(angle * axis)
 
 
 def to_rpy(rotation: Array) -> Array:

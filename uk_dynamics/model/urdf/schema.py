@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 from urdf_parser_py import urdf as reference
 from urdf_parser_py.xml_reflection import core as reflection
 
 from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.model.urdf.description import Array, Pose
+from uk_dynamics.model.urdf.rotation import from_rpy
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 CLASSES = {"link": reference.Link, "joint": reference.Joint}
@@ -134,6 +137,26 @@ def finite_numbers(what: str, text: str, count: int) -> list[float]:
     if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
         raise UrdfError(f'{what}: expected {expected}, found "{text:.60}"')
     return numbers
+
+
+def unit_vector(what: str, text: str) -> Array:
+    """A direction scaled to length one, (3,). Raises UrdfError, which calls it ``what``."""
+    vector = np.array(finite_numbers(what, text, 3))
+    length = float(np.linalg.norm(vector))
+    if length < 1e-9:
+        raise UrdfError(f"{what}: the axis is zero; give a direction such as 0 0 1")
+    unit: Array = vector / length
+    return unit
+
+
+def read_origin(node: ET.Element | None) -> Pose:
+    """The pose that an ``<origin>`` gives; without one it is the identity. Raises UrdfError."""
+    if node is None:
+        return Pose()
+    xyz, rpy = (
+        finite_numbers(f"{node.tag} {key}", node.get(key) or "0 0 0", 3) for key in ("xyz", "rpy")
+    )
+    return Pose(np.array(xyz), from_rpy(rpy))
 
 
 @contextmanager

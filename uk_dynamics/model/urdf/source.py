@@ -31,6 +31,7 @@ class Source:
     name: str  # what messages call it
     directory: Path  # where its relative addresses start
     warnings: tuple[str, ...] = ()  # what xacro complained about
+    encoding: str | None = None  # of the text; None: what it declares
 
 
 def read_source(
@@ -67,7 +68,7 @@ def read_source(
 def text_source(text: str, name: str = "robot_description") -> Source:
     """A robot description given as text. Raises UrdfError when it is empty or too large."""
     raw = text.lstrip().encode(errors="replace")
-    return Source(_checked_size(raw, name), name, Path.cwd())
+    return Source(_checked_size(raw, name), name, Path.cwd(), encoding="utf-8")
 
 
 def _checked_size(text: bytes, source: str) -> bytes:

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
-
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf.description import Pose, RobotDescription
-from uk_dynamics.model.urdf.rotation import from_rpy
-from uk_dynamics.model.urdf.schema import finite_numbers
+from uk_dynamics.model.urdf.schema import finite_numbers, read_origin
 from uk_dynamics.resources import resolve
 
 Numbers = tuple[float, ...]
@@ -109,7 +106,7 @@ def collision_shapes(
         InputError: A shape that is none of URDF's, or without its numbers.
     """
     return tuple(
-        (_pose(node.find("origin")), _shape(node.find("geometry"), directory))
+        (read_origin(node.find("origin")), _shape(node.find("geometry"), directory))
         for one in ET.fromstring(description.text).iterfind("link")
         if one.get("name") == link
         for node in one.iterfind("collision")
@@ -123,7 +120,7 @@ def _visual(
     material = node.find("material")
     try:
         shape = _shape(node.find("geometry"), directory)
-        pose = _pose(node.find("origin"))
+        pose = read_origin(node.find("origin"))
         colour: Numbers | None = None if isinstance(shape, MeshFile) else GREY
         if material is not None:
             colour = _colour(material) or materials.get(material.get("name", ""), colour)
@@ -144,15 +141,6 @@ def _shape(geometry: ET.Element | None, directory: Path | None) -> Shape:
             scale = _numbers(node, "scale", 3) if node.get("scale") else (1.0, 1.0, 1.0)
             return MeshFile(resolve(node.get("filename", ""), relative_to=directory), scale)
     raise InputError("no box, cylinder, sphere or mesh")
-
-
-def _pose(origin: ET.Element | None) -> Pose:
-    if origin is None:
-        return Pose()
-    xyz, rpy = (
-        _numbers(origin, key, 3) if origin.get(key) else (0.0,) * 3 for key in ("xyz", "rpy")
-    )
-    return Pose(np.array(xyz), from_rpy(rpy))
 
 
 def _colour(material: ET.Element) -> Numbers | None:

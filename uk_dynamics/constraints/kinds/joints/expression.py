@@ -125,7 +125,7 @@ class Expression(Kind):
         Raises:
             ExpressionError: A text cannot be a constraint; says place and column.
         """
-        places = JointPlaces.of(setting.model.coordinates)
+        places = JointPlaces.of(setting.model)
         scope = self._scope(places)
         rows = []
         operations = 0
