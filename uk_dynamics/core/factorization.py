@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 import numpy as np
@@ -15,37 +15,31 @@ from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.nullspace import ArticulatedNullSpace, NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
     AugmentedPseudoinverse,
+    RangeSpace,
+    UdwadiaKalabaPseudoinverse,
     UdwadiaPhohomsiri,
 )
 from uk_dynamics.core.equation.published.kkt import Kkt
 from uk_dynamics.core.equation.published.pseudoinverse import PseudoinverseMethod
-from uk_dynamics.core.equation.published.whitened_pseudoinverse import (
-    RangeSpace,
-    UdwadiaKalabaPseudoinverse,
+from uk_dynamics.core.equation.solution import (
+    FOR_SINGULAR_MASS,
+    WHITENING,
+    WITH_PSEUDOINVERSE,
+    Method,
 )
-from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, WHITENING, Method
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass, UndeterminedCoordinatesError
+from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.tree.articulated_bodies import ArticulatedMass
 from uk_dynamics.exceptions import InputError
 
-__all__ = [
-    "Factorization",
-    "Method",
-    "SingularMassError",
-    "UndeterminedCoordinatesError",
-    "factorize",
-]
-
-
-_EXPLICIT: dict[str, type[AugmentedPseudoinverse | UdwadiaPhohomsiri]] = {
-    form.method: form for form in (AugmentedPseudoinverse, UdwadiaPhohomsiri)
-}
-_SCALED: dict[str, type[NullSpace | Kkt]] = {form.method: form for form in (NullSpace, Kkt)}
-_WHITENED: dict[str, type[UdwadiaKalabaPseudoinverse | RangeSpace]] = {
-    form.method: form for form in (UdwadiaKalabaPseudoinverse, RangeSpace)
+_FORMS: dict[str, Callable[..., Factorization]] = {
+    form.method: form
+    for form in (
+        *(UdwadiaKalaba, NullSpace, Kkt, UdwadiaKalabaPseudoinverse, RangeSpace),
+        *(AugmentedPseudoinverse, UdwadiaPhohomsiri, Hierarchical),
+    )
 }
 
 
@@ -102,23 +96,18 @@ def factorize(
                 "a sparse constraint matrix goes with the articulated bodies of a tree"
             )
         return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
-    if method in WHITENING:
-        if isinstance(mass, SingularMass):
-            raise SingularMassError(
-                f'the mass matrix is singular, and method "{method}" divides by it: use method '
-                f'"auto" or "nullspace" (or {", ".join(FOR_SINGULAR_MASS[1:])}), or give every '
-                "link a mass and every joint an armature"
-            )
-        if method == "hierarchical":
-            return Hierarchical(mass, A, natural_scale, rank_tolerance, levels, clearance)
-        if method == "udwadia_kalaba":
-            return UdwadiaKalaba(mass, A, natural_scale, rank_tolerance)
-        return _WHITENED[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
-    if method in _EXPLICIT:
-        return _EXPLICIT[method](mass, A, natural_scale, rank_tolerance, pseudoinverse)
-    if method in _SCALED:
-        return _SCALED[method](mass, A, natural_scale, rank_tolerance)
-    raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
+    if method not in _FORMS:
+        raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
+    if method in WHITENING and isinstance(mass, SingularMass):
+        raise SingularMassError(
+            f'the mass matrix is singular, and method "{method}" divides by it: use method '
+            f'"auto" or "nullspace" (or {", ".join(FOR_SINGULAR_MASS[1:])}), or give every '
+            "link a mass and every joint an armature"
+        )
+    options: tuple[object, ...] = (pseudoinverse,) if method in WITH_PSEUDOINVERSE else ()
+    if method == "hierarchical":
+        options = levels, clearance
+    return _FORMS[method](mass, A, natural_scale, rank_tolerance, *options)
 
 
 def _suitable(mass: Mass, clearance: Array | None) -> Method:

@@ -284,7 +284,7 @@ def test_modules_without_a_common_constraint_are_computed_apart():
     hierarchy = Hierarchical(mass_factor(M), A, None, 1e-6, levels)
     first = hierarchy.recursions[0]
     assert [set(u.coordinates) for u in first.updates] == [set(module) for module in modules]
-    assert [update.gain.shape for update in first.updates] == [(3, 2)] * 3
+    assert [update.response.shape for update in first.updates] == [(3, 2)] * 3
     # What one module does not know cannot reach the others: not even NaN does.
     b = np.ones(8)
     b[2] = np.nan

@@ -125,12 +125,6 @@ class Update(NamedTuple):
         """Number of rows that hold exactly now and did not before."""
         return len(self.rows) if self.rigid else 0
 
-    @property
-    def gain(self) -> Array:
-        """K of (4.14) for the independent rows, (n, r)."""
-        scaled = np.diag(self.inverse_scale)
-        return self.response @ solve_triangle(self.triangle, scaled)
-
     def apply(self, a: Array, b: Array) -> None:
         """Enforce the rows on accelerations, in place."""
         if len(self.rows) == 0:

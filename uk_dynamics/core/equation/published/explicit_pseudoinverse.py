@@ -1,14 +1,22 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""De Falco's (41) and (43): explicit pseudoinverses, also for singular M.
+"""De Falco's forms with explicit pseudoinverses: (31), (35), and for singular M too (41), (43).
 
-With G = A⁺ and the projector E = I − G A on the motions that constraints leave,
+With M = L Lᵀ, D = A L⁻ᵀ and a = M⁻¹ F
+
+    (31)  q̈ = a + L⁻ᵀ D⁺ (b − A a)
+    (35)  the same with D⁺ = Dᵀ (D Dᵀ)⁺
+
+and, in scaled coordinates, with G = A⁺ and the projector E = I − G A on the motions that
+constraints leave,
 
     (41)  q̈ = Q F + (I − Q M) G b,    Q = (E M E)⁺
     (43)  q̈ = [E M; A]⁺ [F; b]
 
-in scaled coordinates and with rows of unit length. Both exist where [M; A] has full column rank;
-the rank of E M E is then known to be nv − rank A, and what falls below is no inertia.
+which exist where [M; A] has full column rank; the rank of E M E is then known to be nv − rank A,
+and what falls below is no inertia. Rows are brought to unit length first: that changes nothing in
+the solution of equations that do not contradict each other, but it makes one rank tolerance fit
+heavy and light bodies. Stabilised rows, (32), are inside b.
 """
 
 from __future__ import annotations
@@ -19,14 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.core.equation.fundamental_equation import Factorization, WhitenedCoordinates
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.equation.published.pseudoinverse import (
     Pseudoinverse,
     PseudoinverseMethod,
     pseudoinverse,
 )
-from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass
-from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
+from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass, MassFactor
+from uk_dynamics.core.linalg.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, RowBasis, projector_basis
 from uk_dynamics.exceptions import InputError
 
@@ -36,10 +45,114 @@ _Maps = tuple[Array, Array, int]
 _ROOM = 10.0  # how much larger than the defect of the projector what counts as inertia must be
 
 
-class ExplicitPseudoinverse(ScaledCoordinates):
-    """What (41) and (43) share: linear maps from forces and from right-hand sides to motions."""
+class ByPseudoinverse(Factorization):
+    """What these forms share: no row is preferred, so that all may fail to hold."""
 
     basis: PseudoinverseRows
+
+    def _rows_to_check(self) -> Indices:
+        return np.arange(len(self.A))
+
+    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
+        return self.basis.contradict(failed)
+
+
+class WhitenedPseudoinverse(ByPseudoinverse, WhitenedCoordinates):
+    """What (31) and (35) share: once D⁺ is known, they are the same."""
+
+    def __init__(
+        self,
+        mass: MassFactor,
+        A: Array,
+        natural_scale: Array | None,
+        rank_tolerance: float,
+        algorithm: PseudoinverseMethod,
+    ) -> None:
+        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        columns = mass.whiten(A.T)
+        self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
+        self._rows: Array = (columns * self._scaling).T
+        self._inverse, rank = self._invert(self._rows, rank_tolerance, algorithm)
+        space = PseudoinverseRows(self._rows, self._scaling, self._inverse, rank, rank_tolerance)
+        super().__init__(space, mass, A)
+
+    @staticmethod
+    @abstractmethod
+    def _invert(
+        rows: Array, rank_tolerance: float, algorithm: PseudoinverseMethod
+    ) -> tuple[Array, int]:
+        """D⁺, (n, m), and its rank."""
+
+    def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
+        """K = Zᵀ L⁻¹ with Z an orthonormal basis of the range of I − D⁺D."""
+        whitened = self.mass.whiten(X)
+        n = len(whitened)
+        Z = projector_basis(np.eye(n) - self._inverse @ self._rows, n - self.rank)
+        return Z.T @ whitened, np.linalg.norm(whitened, axis=0)
+
+    def correction(self, r: Array) -> Array:
+        """L⁻ᵀ D⁺ r."""
+        return self.mass.unwhiten(self._inverse @ (self._scaling * r))
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """L z."""
+        return self.mass.multiply_factor(coordinates)
+
+    def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
+        free = self.mass.whiten(F)
+        force: Array = self._inverse @ (self._scaling * b - self._rows @ free)
+        moved = free + force
+        if nonideal is not None:
+            moved += self._project(self.mass.whiten(nonideal))
+        return self.mass.unwhiten(moved), force
+
+    def _project(self, x: Array) -> Array:
+        projected: Array = x - self._inverse @ (self._rows @ x)
+        return projected
+
+
+class UdwadiaKalabaPseudoinverse(WhitenedPseudoinverse):
+    """(31): D⁺ from D itself."""
+
+    method = "udwadia_kalaba_pseudoinverse"
+
+    @staticmethod
+    def _invert(
+        rows: Array, rank_tolerance: float, algorithm: PseudoinverseMethod
+    ) -> tuple[Array, int]:
+        found = pseudoinverse(rows, algorithm, rank_tolerance=rank_tolerance)
+        return found.matrix, found.rank
+
+
+class RangeSpace(WhitenedPseudoinverse):
+    """(35): D⁺ = Dᵀ Q⁺ with Q = D Dᵀ = A M⁻¹ Aᵀ, (m, m).
+
+    Cheapest where rows are few, but Q has the squares of D's singular values: half of the digits
+    are lost near a rank change.
+    """
+
+    method = "range_space"
+
+    @staticmethod
+    def _invert(
+        rows: Array, rank_tolerance: float, algorithm: PseudoinverseMethod
+    ) -> tuple[Array, int]:
+        if rank_tolerance < LEAST_RANGE_SPACE_TOLERANCE:
+            raise InputError(
+                f"range_space sees the square of the rank tolerance {rank_tolerance:g}, which is "
+                f"rounding: take at least {LEAST_RANGE_SPACE_TOLERANCE:g}, or "
+                "udwadia_kalaba_pseudoinverse"
+            )
+        # Near a rank change one projection leaves fewer digits than Q has: a simulation would see
+        # rows appear and vanish from one evaluation to the next.
+        found = pseudoinverse(
+            rows @ rows.T, algorithm, rank_tolerance=rank_tolerance**2, projections=2
+        )
+        return rows.T @ found.matrix, found.rank
+
+
+class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
+    """What (41) and (43) share: linear maps from forces and from right-hand sides to motions."""
 
     def __init__(
         self,
@@ -103,12 +216,6 @@ class ExplicitPseudoinverse(ScaledCoordinates):
         if nonideal is not None:
             qdd += self.admissible(nonideal)
         return qdd, force
-
-    def _rows_to_check(self) -> Indices:
-        return np.arange(len(self.A))
-
-    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
-        return self.basis.contradict(failed)
 
     def _null_basis(self) -> Array:
         return projector_basis(self._projector, len(self._M) - self.rank)
