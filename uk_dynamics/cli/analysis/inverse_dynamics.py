@@ -8,7 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import show, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -65,30 +65,22 @@ def run(arguments: argparse.Namespace) -> int:
         weights=arguments.weights,
         preload=dict(arguments.preload),
     )
-    if arguments.json:
-        facts = {
-            "efforts": motion.by_motor(),
-            "loop_forces": motion.by_row(),
-            "actuation": motion.actuation,
-            "missing": dict(motion.missing),
-            "beyond_limits": list(motion.beyond_limits),
-        }
-        print(json_text(facts))
-    else:
-        print(_text(motion))
+    facts = {
+        "efforts": motion.by_motor(),
+        "loop_forces": motion.by_row(),
+        "actuation": motion.actuation,
+        "missing": dict(motion.missing),
+        "beyond_limits": list(motion.beyond_limits),
+    }
+    show(arguments, facts, _text(motion))
     return 0
 
 
 def _text(motion: InverseDynamics) -> str:
     rows = [(name, f"{effort:.6g} N m or N") for name, effort in motion.by_motor().items()]
-    forces = zip(motion.by_row().items(), motion.determined.tolist(), strict=True)
-    rows += [
-        (
-            name,
-            f"{force:.6g} N m or N{'' if unique else '  (one of many: redundant rows share it)'}",
-        )
-        for (name, force), unique in forces
-    ]
+    for (name, force), unique in zip(motion.by_row().items(), motion.determined, strict=True):
+        shared = "" if unique else "  (one of many: redundant rows share it)"
+        rows.append((name, f"{force:.6g} N m or N{shared}"))
     rows.append(("actuation", motion.actuation))
     rows += [
         ("out of reach", f"{name} misses {lack:.3g} m/s^2 or rad/s^2")

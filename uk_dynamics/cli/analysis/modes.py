@@ -68,20 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(json_text(_facts(at_rest, system, mechanism.model.position_names)))
         return 0
     position = zip(mechanism.model.position_names, at_rest.state.q, strict=True)
-    rows = [
-        ("position", ", ".join(f"{name} {x:.4g}" for name, x in position)),
-        *(
-            [
-                (
-                    "holding",
-                    ", ".join(f"{n} {x:.4g}" for n, x in at_rest.holding.items()) + "  (N or N m)",
-                )
-            ]
-            if at_rest.holding
-            else []
-        ),
-        *((f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)),
-    ]
+    rows = [("position", ", ".join(f"{name} {x:.4g}" for name, x in position))]
+    if at_rest.holding:
+        holding = ", ".join(f"{name} {x:.4g}" for name, x in at_rest.holding.items())
+        rows.append(("holding", f"{holding}  (N or N m)"))
+    rows += [(f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)]
     print(f"{mechanism.name}\n{table(rows)}", flush=True)
     if arguments.view:
         from uk_dynamics.viewing import ModeMotion

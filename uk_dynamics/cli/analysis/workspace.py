@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -96,11 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         write_picture(found, mechanism, arguments.plot)
     if arguments.out:
         write_parquet(found, arguments.out)
-    facts = _facts(found)
-    if arguments.json:
-        print(json_text(facts))
-        return 0
-    print(f"{found.mechanism}: {found.frame}\n{table(_rows(found))}")
+    text = f"{found.mechanism}: {found.frame}\n{table(_rows(found))}"
+    show(arguments, _facts(found), text)
     return 0
 
 
@@ -130,11 +127,12 @@ def _rows(found: ReachableSet) -> list[tuple[str, str]]:
     rows = [
         ("configurations", str(len(found.q))),
         *((axis, f"{low[k]:.4g} to {high[k]:.4g} m") for k, axis in enumerate("xyz")),
-        *(
-            (f"{locus.kind} singular", _locus(len(locus.q), found.measures[locus.kind].min()))
-            for locus in found.loci
-        ),
     ]
+    for locus in found.loci:
+        count, least = len(locus.q), found.measures[locus.kind].min()
+        none = f"none found; the measure is at least {least:.2g}"
+        some = f"{count} configuration{'s' * (count > 1)} found"
+        rows.append((f"{locus.kind} singular", some if count else none))
     for what, unit, envelopes in (("force", "N", found.forces), ("torque", "N m", found.torques)):
         if envelopes is not None:
             held = [each.guaranteed for each in envelopes]
@@ -142,9 +140,3 @@ def _rows(found: ReachableSet) -> list[tuple[str, str]]:
             among = ", ".join(envelopes[0].rows)
             rows.append((f"{what} held", f"{span}, in any direction of {among}"))
     return [*rows, *(("note", note) for note in found.notes)]
-
-
-def _locus(count: int, least: float) -> str:
-    if count:
-        return f"{count} configuration{'s' * (count > 1)} found"
-    return f"none found; the measure is at least {least:.2g}"

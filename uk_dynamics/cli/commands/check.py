@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_mechanism
-from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import PART_BAR, progress_bar, show, table
 
 if TYPE_CHECKING:
     from uk_dynamics.checks import Finding
@@ -54,12 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bar.update,
         )
     errors = sum(finding.severity == "error" for finding in findings)
-    if arguments.json:
-        print(json_text({"file": arguments.file, "errors": errors, "findings": findings}))
-    else:
-        print(f"{arguments.file}: {_summary(findings)}")
-        if findings:
-            print(table(_rows(findings)))
+    facts = {"file": arguments.file, "errors": errors, "findings": findings}
+    text = f"{arguments.file}: {_summary(findings)}\n{table(_rows(findings))}"
+    show(arguments, facts, text.rstrip())
     return _FOUND_ERRORS if errors else 0
 
 

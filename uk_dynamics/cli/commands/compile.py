@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
-from uk_dynamics.cli.output.printing import json_text, progress_bar
+from uk_dynamics.cli.output.printing import progress_bar, show
 
 _HELP = """\
 compile a mechanism, or export it as C
@@ -66,11 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.clean:
         return _clean(arguments)
     from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.derivatives import (
-        by_parameters,
-        differentiable,
-        has_effort_derivatives,
-    )
+    from uk_dynamics.derivatives import by_parameters, differentiable, has_effort_derivatives
 
     mechanism = Mechanism.from_file(arguments.file)
     if arguments.export_c is not None:
@@ -97,10 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             law |= derivative_export(by_parameters(mechanism, arguments.parameters))
             law |= derivative_check(mechanism, arguments.parameters)
         files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
-        if arguments.json:
-            print(json_text({"mechanism": mechanism.name, "files": files}))
-        else:
-            print("\n".join(f"written: {file}" for file in files))
+        written = "\n".join(f"written: {file}" for file in files)
+        show(arguments, {"mechanism": mechanism.name, "files": files}, written)
         return 0
     from uk_dynamics.compilation import Library, library_of
     from uk_dynamics.compilation.build import side_by_side
@@ -115,15 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.derivatives:
         fixed = differentiable(mechanism)
         libraries["derivatives"] = lambda: library_of(fixed, Library.DERIVATIVES)
-        libraries["derivatives of many states"] = lambda: library_of(
-            fixed, Library.DERIVATIVE_BATCH
-        )
+        many = "derivatives of many states"
+        libraries[many] = lambda: library_of(fixed, Library.DERIVATIVE_BATCH)
     if arguments.parameters:
         by = by_parameters(mechanism, arguments.parameters)
         libraries["derivatives by parameters"] = lambda: library_of(by, Library.DERIVATIVES)
-        libraries["derivatives by parameters, many states"] = lambda: library_of(
-            by, Library.DERIVATIVE_BATCH
-        )
+        many = "derivatives by parameters, many states"
+        libraries[many] = lambda: library_of(by, Library.DERIVATIVE_BATCH)
 
     def timed(compiled: Callable[[], Path]) -> tuple[Path, float]:
         begin = time.monotonic()
@@ -135,14 +127,11 @@ def run(arguments: argparse.Namespace) -> int:
         for part, (library, seconds) in zip(libraries, made, strict=True):
             found.append({"for": part, "seconds": seconds, "library": library})
             bar.update()
-    if arguments.json:
-        print(json_text({"mechanism": mechanism.name, "libraries": found}))
-        return 0
-    for entry in found:
-        print(
-            f"{mechanism.name}, {entry['for']}: ready after {entry['seconds']:.1f} s: "
-            f"{entry['library']}"
-        )
+    ready = "\n".join(
+        f"{mechanism.name}, {x['for']}: ready after {x['seconds']:.1f} s: {x['library']}"
+        for x in found
+    )
+    show(arguments, {"mechanism": mechanism.name, "libraries": found}, ready)
     return 0
 
 
@@ -151,8 +140,6 @@ def _clean(arguments: argparse.Namespace) -> int:
 
     folder = directory()
     count, size = clear(folder)
-    if arguments.json:
-        print(json_text({"directory": folder, "removed": count, "bytes": size}))
-    else:
-        print(f"removed: {count} libraries, {size / 2**20:.1f} MiB: {folder}")
+    removed = f"removed: {count} libraries, {size / 2**20:.1f} MiB: {folder}"
+    show(arguments, {"directory": folder, "removed": count, "bytes": size}, removed)
     return 0

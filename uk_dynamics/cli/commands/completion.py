@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
 
 from uk_dynamics.cli.options.arguments import Commands, add_command
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.resources import shipped_files
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism_class import Mechanism
 
 _HELP = """\
 print the completion script of a shell
@@ -66,18 +63,13 @@ def complete(parser: argparse.ArgumentParser) -> None:
         import argcomplete
     except ImportError:
         return
-    for command, part in _commands(parser):
+    chosen = (x.choices for x in parser._actions if isinstance(x, argparse._SubParsersAction))
+    for command, part in (item for choices in chosen for item in choices.items()):
         for action in part._actions:
             completer = _completer(command, action)
             if completer is not None:
                 setattr(action, "completer", completer)  # noqa: B010 - as argcomplete has it
     argcomplete.autocomplete(parser)
-
-
-def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.items()
 
 
 def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[str]] | None:
@@ -86,13 +78,9 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
         return _yaml_files if command == "sweep" else _shipped_or_files("mechanism", _ROBOTS)
     if action.dest == "tasks" and action.metavar == "FILE":
         return _shipped_or_files("tasks")
-    if action.metavar == "JOINT=VALUE" and command == "init":
-        return _joints_of_urdf
     if action.metavar == "JOINT=VALUE":
-        return _assigned(lambda mechanism: mechanism.model.position_names)
-    if action.metavar == "MOTOR=VALUE":
-        return _assigned(lambda mechanism: mechanism.actuators.names)
-    return None
+        return _assigned(_joints_of_urdf if command == "init" else _joints)
+    return _assigned(_motors) if action.metavar == "MOTOR=VALUE" else None
 
 
 def _yaml_files(prefix: str, *, endings: Sequence[str] = (), **_: Any) -> Iterable[str]:
@@ -114,27 +102,31 @@ def _shipped_or_files(
     return offered
 
 
-def _assigned(names: Callable[[Mechanism], Iterable[str]]) -> Callable[..., Iterable[str]]:
-    """Names in the mechanism given before, each with an equals sign."""
+def _assigned(names: Callable[[str], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """Names in the file given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-        from uk_dynamics.mechanism_class import Mechanism
-
         try:
-            mechanism = Mechanism.from_file(parsed_args.file)
-        except UkDynamicsError:  # an incomplete name
+            return [f"{name}=" for name in names(parsed_args.file)]
+        except UkDynamicsError:  # an incomplete name of the file
             return []
-        return [f"{name}=" for name in names(mechanism)]
 
     return offered
 
 
-def _joints_of_urdf(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    """Names of the joints in the robot description given before."""
+def _joints(file: str) -> Iterable[str]:
+    from uk_dynamics.mechanism_class import Mechanism
+
+    return Mechanism.from_file(file).model.position_names
+
+
+def _motors(file: str) -> Iterable[str]:
+    from uk_dynamics.mechanism_class import Mechanism
+
+    return Mechanism.from_file(file).actuators.names
+
+
+def _joints_of_urdf(file: str) -> Iterable[str]:
     from uk_dynamics.model import RobotModel
 
-    try:
-        model = RobotModel.from_urdf(parsed_args.file)
-    except UkDynamicsError:  # an incomplete name
-        return []
-    return [f"{name}=" for name in model.position_names]
+    return RobotModel.from_urdf(file).position_names

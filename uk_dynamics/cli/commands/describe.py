@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import progress_bar, show, table
 
 if TYPE_CHECKING:
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
+_SWITCHED = {True: "initially on", False: "initially off: its rows are not counted"}
 
 _HELP = """\
 links, joints, mobility, redundant rows, actuation
@@ -48,11 +49,10 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report."""
-    from uk_dynamics import Tasks
     from uk_dynamics.mechanism.analysis import report
 
     mechanism = common.load_mechanism(arguments)
-    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    tasks = common.load_tasks(arguments, mechanism)
     if arguments.start_on_tasks:
         q = common.start_state(arguments, mechanism, tasks).q
     else:
@@ -60,10 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         q = mechanism.assemble(positions, hold=positions)
     with progress_bar(arguments.samples, "state") as bar:
         facts = report(mechanism, q, tasks, samples=arguments.samples, progress=bar.update)
-    if arguments.json:
-        print(json_text(facts.to_dict()))
-    else:
-        print(describe(facts))
+    show(arguments, facts.to_dict(), describe(facts))
     return 0
 
 
@@ -88,18 +85,14 @@ def describe(facts: MechanismReport) -> str:
             ("task rows", _reach(facts.tasks)),
             ("task actuation", facts.tasks.actuation),
         ]
-        if any(abs(error) > _ON_REFERENCE for error in facts.tasks.errors.values()):
-            rows.append(("tracking errors", _errors(facts.tasks)))
-        for name, norm in facts.tasks.missing.items():
-            rows.append(("out of reach", f"{name} misses {norm:.3g} m/s^2 or rad/s^2 at t = 0"))
-        if facts.tasks.reason:
-            rows.append(("servo control", _not_controllable(facts.tasks)))
+        rows += _shortcomings(facts.tasks)
+    levels = list(enumerate(facts.levels, start=1)) if len(facts.levels) > 1 else []
     rows += [
         ("position", _position(facts)),
         *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
-        *((f"level {i + 1}", ", ".join(names)) for i, names in _levels(facts)),
+        *((f"level {i}", ", ".join(names)) for i, names in levels),
         *(("one-sided", f"{name}, {what}") for name, what in facts.one_sided.items()),
-        *(("switchable", f"{name}, {_on(on)}") for name, on in facts.switchable.items()),
+        *(("switchable", f"{name}, {_SWITCHED[on]}") for name, on in facts.switchable.items()),
         *(
             (x["by"], f"{name} {x['value']:.6g} ± {x['deviation']:.2g}  ({x['date']})")
             for name, x in facts.identified.items()
@@ -110,9 +103,18 @@ def describe(facts: MechanismReport) -> str:
     return f"{facts.name}\n{table(rows)}"
 
 
-def _errors(tasks: TaskReport) -> str:
-    errors = ", ".join(f"{row} {error:.4g}" for row, error in tasks.errors.items())
-    return f"{errors} at t = 0  (m or rad; --start-on-tasks starts on the references)"
+def _shortcomings(tasks: TaskReport) -> Iterator[tuple[str, str]]:
+    """Where tasks are off their references, or the motors cannot serve them, and why ((34))."""
+    if any(abs(error) > _ON_REFERENCE for error in tasks.errors.values()):
+        errors = ", ".join(f"{row} {error:.4g}" for row, error in tasks.errors.items())
+        remedy = "(m or rad; --start-on-tasks starts on the references)"
+        yield "tracking errors", f"{errors} at t = 0  {remedy}"
+    for name, norm in tasks.missing.items():
+        yield "out of reach", f"{name} misses {norm:.3g} m/s^2 or rad/s^2 at t = 0"
+    if tasks.reason:
+        ranks = f"rank {tasks.reachable_rows} of {tasks.independent_rows}"
+        problem = f"not servo-controllable at acceleration level, {ranks}: {tasks.reason}"
+        yield "servo control", problem
 
 
 def _typed(kinds: dict[str, str]) -> list[str]:
@@ -134,23 +136,16 @@ def _rows(facts: MechanismReport) -> str:
 def _actuation(facts: MechanismReport) -> str:
     if not facts.mobility:
         return "none needed: the constraints leave no degree of freedom"
-    return f"{facts.actuation}  ({_freedoms(facts)})"
+    motors = "1 motor drives" if len(facts.motors) == 1 else f"{len(facts.motors)} motors drive"
+    freedoms = f"{facts.actuated_freedoms} of {facts.mobility} degrees of freedom"
+    return f"{facts.actuation}  ({motors} {freedoms})"
 
 
 def _position(facts: MechanismReport) -> str:
     return ", ".join(
-        f"{name} {_short(q)} {facts.units[name]}".rstrip()
+        f"{name} {round(q, 4) + 0.0:g} {facts.units[name]}".rstrip()  # + 0.0 turns -0 into 0
         for name, q in facts.configuration.items()
     )
-
-
-def _levels(facts: MechanismReport) -> list[tuple[int, tuple[str, ...]]]:
-    """The levels of the hierarchy if there is more than one."""
-    return list(enumerate(facts.levels)) if len(facts.levels) > 1 else []
-
-
-def _on(on: bool) -> str:
-    return "initially on" if on else "initially off: its rows are not counted"
 
 
 def _counted(names: tuple[str, ...] | list[str]) -> str:
@@ -179,25 +174,16 @@ def _integrability(facts: MechanismReport) -> Iterator[tuple[str, str]]:
         words = f"{nature.verdict}, {'rheonomic' if nature.rheonomic else 'scleronomic'}"
         groups.setdefault(words, []).append(name)
     tested = f"tested at {found.samples} state{'s' * (found.samples != 1)}"
-    if len(groups) == 1:
-        yield "integrability", f"all {next(iter(groups))} ({tested})"
-    else:
-        parts = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
-        yield "integrability", f"{'; '.join(parts)} ({tested})"
-    if found.bound_coordinates < found.bound_velocities:
-        velocities = (
-            "1 velocity" if found.bound_velocities == 1 else f"{found.bound_velocities} velocities"
-        )
+    parts = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
+    shown = f"all {next(iter(groups))}" if len(groups) == 1 else "; ".join(parts)
+    yield "integrability", f"{shown} ({tested})"
+    if found.bound_coordinates < (bound := found.bound_velocities):
+        velocities = "1 velocity" if bound == 1 else f"{bound} velocities"
         most, least = ("", "") if found.complete else ("at most ", "at least ")
         integrable = f"{velocities}, {most}{found.bound_coordinates or 'none'} integrably"
         left = facts.velocities - found.bound_coordinates
         dimensions = f"{left} dimension{'' if left == 1 else 's'}"
         yield "constrained", f"{integrable}: configurations have {least}{dimensions}"
-
-
-def _freedoms(facts: MechanismReport) -> str:
-    motors = "1 motor drives" if len(facts.motors) == 1 else f"{len(facts.motors)} motors drive"
-    return f"{motors} {facts.actuated_freedoms} of {facts.mobility} degrees of freedom"
 
 
 def _reach(tasks: TaskReport) -> str:
@@ -207,13 +193,3 @@ def _reach(tasks: TaskReport) -> str:
         rows = ", ".join(tasks.unreachable)
         reach = f"the motors cannot reach {missed} of them (among {rows})"
     return f"{tasks.rows}, independent {tasks.independent_rows}; {reach}"
-
-
-def _not_controllable(tasks: TaskReport) -> str:
-    """Condition (34) of the servo paper, and why it fails."""
-    ranks = f"rank {tasks.reachable_rows} of {tasks.independent_rows}"
-    return f"not servo-controllable at acceleration level, {ranks}: {tasks.reason}"
-
-
-def _short(value: float) -> str:
-    return f"{round(value, 4) + 0.0:g}"  # + 0.0 turns -0 into 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_joint_values, add_json
-from uk_dynamics.cli.output.printing import json_text, table
+from uk_dynamics.cli.output.printing import show, table
 
 if TYPE_CHECKING:
     from uk_dynamics.conversion.drafting import Draft
@@ -75,10 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         xacro=dict(arguments.xacro),
     )
     write_files({path: found.text}, force=arguments.force)
-    if arguments.json:
-        print(json_text(_facts(path, found)))
-    else:
-        print(f"{path}\n{table(_rows(path, found))}")
+    show(arguments, _facts(path, found), f"{path}\n{table(_rows(path, found))}")
     return 0
 
 
@@ -86,10 +83,7 @@ def _rows(path: Path, found: Draft) -> list[tuple[str, str]]:
     closed = [f"{cut.name} ({cut.data['type']})" for cut in found.cuts]
     rows = [
         ("joints", ", ".join(found.report.joints) or "none"),
-        (
-            "loops, guessed",
-            ", ".join(closed) or _NO_LOOP,
-        ),
+        ("loops, guessed", ", ".join(closed) or _NO_LOOP),
         ("motors, guessed", ", ".join(found.motors) or "none: no tags and no effort limits"),
         ("mobility", f"{found.report.mobility}, {found.report.actuation}"),
     ]

@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
-from uk_dynamics.cli.output.printing import print_files
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import show_files
 
 _HELP = """\
 write layouts for PlotJuggler and Foxglove
@@ -29,10 +29,10 @@ share/uk_dynamics/layouts.
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "layouts", _HELP, run)
-    add_file(parser)
+    parser = common.add_command(commands, "layouts", _HELP, run)
+    common.add_file(parser)
     parser.add_argument(
         "--tasks", metavar="FILE", help="also show servo_controller with this tasks file"
     )
@@ -40,22 +40,22 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=Path(), help="output directory (this one)"
     )
-    add_json(parser, "what was written")
+    common.add_json(parser, "what was written")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths."""
-    from uk_dynamics import Mechanism, Tasks
+    from uk_dynamics import Mechanism
     from uk_dynamics.conversion import write_files
     from uk_dynamics.viewing import foxglove_layout, plotjuggler_layout
 
     mechanism = Mechanism.from_file(arguments.file)
-    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    tasks = common.load_tasks(arguments, mechanism)
     shown = (mechanism, arguments.namespace, tasks)
     texts = {
         arguments.out / f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(*shown),
         arguments.out / f"{mechanism.name}_foxglove.json": foxglove_layout(*shown),
     }
     write_files(texts, force=True)
-    print_files(mechanism.name, list(texts), json=arguments.json)
+    show_files(arguments, mechanism.name, list(texts))
     return 0

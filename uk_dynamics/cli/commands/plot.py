@@ -41,7 +41,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths or the summary."""
     from uk_dynamics import Trajectory
-    from uk_dynamics.cli.output.printing import json_text
+    from uk_dynamics.cli.output.printing import show
     from uk_dynamics.cli.output.report_page import write_report
     from uk_dynamics.cli.output.simulation_summary import summarize
 
@@ -51,8 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("its directory does not exist; create it first", file=str(base))
     trajectory = Trajectory.load(source)
     files = write_report(trajectory, base, source.name)
-    if arguments.json:
-        print(json_text(summarize(trajectory, conservative=False)))
-    else:
-        print("\n".join(map(str, files)))
+    summary = summarize(trajectory, conservative=False)
+    show(arguments, summary, "\n".join(map(str, files)))
     return 0

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import TASKS, Commands, add_command, add_file
-from uk_dynamics.cli.output.printing import json_text, print_files
+from uk_dynamics.cli.output.printing import show, show_files
 from uk_dynamics.exceptions import InputError
 
 _MOST = 10000  # Hz
@@ -125,33 +125,32 @@ def run(arguments: argparse.Namespace) -> int:
             namespace=arguments.namespace,
             maintainer=arguments.maintainer,
         )
-        return _write(mechanism.name, arguments.controller, package, json=arguments.json)
+        return _write(arguments, mechanism.name, arguments.controller, package)
     if arguments.transmission is not None:
         from uk_dynamics.conversion import transmission_package
 
         package = transmission_package(mechanism, arguments.joints, maintainer=arguments.maintainer)
-        return _write(mechanism.name, arguments.transmission, package, json=arguments.json)
+        return _write(arguments, mechanism.name, arguments.transmission, package)
+    namespace = arguments.namespace
     texts = {
-        f"{mechanism.name}.ros2_control.xacro": hardware_block(
-            mechanism, plugin, arguments.namespace
-        ),
-        f"{mechanism.name}_controllers.yaml": controllers(
-            mechanism, arguments.rate, arguments.namespace
-        ),
+        f"{mechanism.name}.ros2_control.xacro": hardware_block(mechanism, plugin, namespace),
+        f"{mechanism.name}_controllers.yaml": controllers(mechanism, arguments.rate, namespace),
     }
     if arguments.out is None:
         named = {"mechanism": mechanism.name, "texts": texts}
-        print(json_text(named) if arguments.json else "\n".join(texts.values()).removesuffix("\n"))
+        show(arguments, named, "\n".join(texts.values()).removesuffix("\n"))
         return 0
-    return _write(mechanism.name, Path(arguments.out), texts, json=arguments.json)
+    return _write(arguments, mechanism.name, Path(arguments.out), texts)
 
 
-def _write(mechanism: str, directory: Path, texts: Mapping[str, str], *, json: bool) -> int:
+def _write(
+    arguments: argparse.Namespace, mechanism: str, directory: Path, texts: Mapping[str, str]
+) -> int:
     from uk_dynamics.conversion import write_files
 
     files = {directory / name: text for name, text in texts.items()}
     write_files(files, force=True)
-    print_files(mechanism, list(files), json=json)
+    show_files(arguments, mechanism, list(files))
     return 0
 
 

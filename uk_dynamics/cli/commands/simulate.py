@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.options.arguments import add_control, controller_factory
-from uk_dynamics.cli.output.printing import TIME_BAR, json_text, log_on_stderr, progress_bar
+from uk_dynamics.cli.output.printing import TIME_BAR, log_on_stderr, progress_bar, show
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from uk_dynamics import Reality, ServoController, Tasks
+    from uk_dynamics import Reality, ServoController
     from uk_dynamics import simulate as run_simulation
     from uk_dynamics.control import EncoderFeedback
     from uk_dynamics.mechanism.dynamics import workless
@@ -130,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> int:
     mechanism = common.load_mechanism(arguments)
     held = arguments.control_period is not None
     options = _options(arguments, arguments.method or default_method(mechanism, held=held))
-    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
+    tasks = common.load_tasks(arguments, mechanism)
     controller = _compiled_beside(
         mechanism,
         arguments.backend,
@@ -174,7 +174,7 @@ def _run(arguments: argparse.Namespace) -> int:
         and not arguments.switch
     )
     summary = summarize(trajectory, conservative=undisturbed)
-    print(json_text(summary) if arguments.json else summary_table(summary))
+    show(arguments, summary, summary_table(summary))
     return 0
 
 

@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 
 from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
-from uk_dynamics.cli.output.printing import json_text, progress_bar
+from uk_dynamics.cli.output.printing import progress_bar, show
 
 _SHOWN_FAILURES = 5
 
@@ -69,16 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         kept = f"{store.directory} has {len(store.rows())} points, start again to resume"
         raise KeyboardInterrupt(kept) from None
-    if arguments.json:
-        print(json_text({**vars(outcome), "results": store.results}))
-        return 1 if outcome.failed else 0
-    print(
-        f"{outcome.total} points: {outcome.found} existed, {outcome.ok} simulated, "
-        f"{len(outcome.failed)} failed; {outcome.wall:.1f} s"
-    )
-    for point, problem in list(outcome.failed.items())[:_SHOWN_FAILURES]:
-        print(f"  failed: {point}: {problem}")
-    if len(outcome.failed) > _SHOWN_FAILURES:
-        print(f"  and {len(outcome.failed) - _SHOWN_FAILURES} more, in the column error")
-    print(f"written: {store.results}")
+    done = f"{outcome.total} points: {outcome.found} existed, {outcome.ok} simulated"
+    lines = [f"{done}, {len(outcome.failed)} failed; {outcome.wall:.1f} s"]
+    failures = [f"  failed: {point}: {problem}" for point, problem in outcome.failed.items()]
+    lines += failures[:_SHOWN_FAILURES]
+    if more := failures[_SHOWN_FAILURES:]:
+        lines.append(f"  and {len(more)} more, in the column error")
+    lines.append(f"written: {store.results}")
+    show(arguments, {**vars(outcome), "results": store.results}, "\n".join(lines))
     return 1 if outcome.failed else 0

@@ -61,17 +61,14 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the view until interrupted."""
-    from uk_dynamics import Tasks
-
     if arguments.file.endswith((".npz", ".mcap", ".db3", ".csv", ".parquet")):
         raise InputError(
             f"{arguments.file} is a recording, not a mechanism; name its mechanism, too:"
             f" uk_dynamics view MECHANISM --recording {arguments.file}"
         )
     mechanism = common.load_mechanism(arguments)
-    tasks = Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
-    source = _source(arguments, mechanism, tasks)
-    serve(arguments, mechanism, source, tasks)
+    tasks = common.load_tasks(arguments, mechanism)
+    serve(arguments, mechanism, _source(arguments, mechanism, tasks), tasks)
     return 0
 
 

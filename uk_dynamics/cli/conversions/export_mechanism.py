@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_file, add_json
-from uk_dynamics.cli.output.printing import json_text, remark_data, remark_rows, table
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import remark_data, remark_rows, show, table
 
 _INCOMPLETE = 1
 # as uk_dynamics.conversion has them, whose import would delay --help
@@ -34,23 +33,16 @@ exit status: 0 written, 1 constraints or freedoms would be missing, 2 wrong usag
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "export", _HELP, run)
-    add_file(parser)
+    parser = common.add_command(commands, "export", _HELP, run)
+    common.add_file(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="what to write")
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        type=Path,
-        required=True,
-        help="output directory, created if necessary",
-    )
+    common.add_out_directory(parser)
     parser.add_argument(
         "--partial", action="store_true", help="write it also without some of its constraints"
     )
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
-    add_json(parser, "what was done")
+    common.add_json(parser, "what was done")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,17 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not refused:
         write_files(texts, force=arguments.force)
     paths = [] if refused else list(texts)
-    if arguments.json:
-        missing = [remark.subject for remark in found.missing]
-        facts = {"files": paths, "missing": missing, "zero": found.zero}
-        print(json_text({**facts, **remark_data(found.remarks)}))
-    else:
-        if paths:
-            print("\n".join(map(str, paths)))
-        rows = remark_rows(found.remarks)
-        if refused:
-            subjects = ", ".join(remark.subject for remark in found.missing)
-            rows.append(("not written", f"without {subjects} it is another machine; --partial"))
-        if rows:
-            print(table(rows))
+    missing = [remark.subject for remark in found.missing]
+    facts = {"files": paths, "missing": missing, "zero": found.zero}
+    rows = remark_rows(found.remarks)
+    if refused:
+        reason = f"without {', '.join(missing)} it is another machine; --partial"
+        rows.append(("not written", reason))
+    lines = [*map(str, paths), *([table(rows)] if rows else [])]
+    show(arguments, {**facts, **remark_data(found.remarks)}, "\n".join(lines))
     return _INCOMPLETE if found.missing else 0

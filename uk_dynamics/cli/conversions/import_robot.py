@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_json
-from uk_dynamics.cli.output.printing import json_text, remark_data, remark_rows, table
+from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_out_directory
+from uk_dynamics.cli.output.printing import remark_data, remark_rows, show, table
 
 _HELP = """\
 convert a mechanism from SDF, MJCF, USD, or a YAML file of closed loops
@@ -35,13 +35,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="SDF, MJCF, USD, or closed-loop YAML"
     )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        type=Path,
-        required=True,
-        help="output directory, created if necessary",
-    )
+    add_out_directory(parser)
     parser.add_argument("--model", metavar="NAME", help="model of an SDF file that has several")
     parser.add_argument(
         "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one next to it)"
@@ -51,7 +45,6 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="a root that nothing holds stands in the world, instead of floating",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
     add_json(parser, "what was done")
 
 
@@ -66,10 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
     paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]
     texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
     write_files(texts, force=arguments.force)
-    if arguments.json:
-        print(json_text({"files": paths, **remark_data(found.remarks)}))
-        return 0
-    print("\n".join(str(path) for path in paths))
     rows = [
         ("links", str(len(facts.model.link_names))),
         ("joints", ", ".join(facts.joint_names) or "none"),
@@ -78,5 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     rows += remark_rows(found.remarks)
     rows.append(("next", f"uk_dynamics check {paths[1]}"))
-    print(table(rows))
+    text = "\n".join([*map(str, paths), table(rows)])
+    show(arguments, {"files": paths, **remark_data(found.remarks)}, text)
     return 0

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import argparse
-from datetime import date
 from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import PART_BAR, progress_bar, show, table
 
 _HELP = """\
 estimate the geometry of loops from redundant encoders, or with a tracker
@@ -41,33 +40,22 @@ def register(commands: common.Commands) -> None:
         help="coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
         " encoders.JOINT, * stands for anything; repeatable (default: all pins and encoders)",
     )
-    parser.add_argument(
-        "--measured",
-        metavar="JOINT",
-        action="append",
-        help="joint with an encoder; repeatable (default: as the mechanism file says)",
-    )
+    common.add_measured(parser)
     parser.add_argument("--tracker", metavar="CSV", help="positions of a link, for one RECORDING")
     parser.add_argument("--link", metavar="LINK", help="whose origin the tracker measured")
     common.add_number(
         parser, "--tracker-deviation", "M", "standard deviation of the tracker", default=1e-3
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="directory of the files")
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    common.add_force(parser)
     common.add_json(parser, "the report")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Calibrate; status 1 if held-out measurements agree no better than before."""
-    from uk_dynamics.conversion import write_files
+    from uk_dynamics.cli.identification.identify import write_estimates
     from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import (
-        PLACES,
-        calibrate,
-        facts,
-        read_tracker,
-        updated_files,
-    )
+    from uk_dynamics.identification import PLACES, calibrate, facts, read_tracker
     from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Trajectory
 
@@ -87,34 +75,20 @@ def run(arguments: argparse.Namespace) -> int:
             tracked=tracked,
             progress=bar.update,
         )
+    report = facts(found)
+    rows = [
+        ("misfit", f"{found.before:.3g} before, {found.after:.3g} after (m or rad, rms)"),
+        ("held out", f"{found.held_out_before:.3g} before, {found.held_out:.3g} after"),
+        *(
+            (x.name, f"{x.value:.6g} ± {x.deviation:.2g} {x.unit} (file: {x.before:.6g})")
+            for x in found.placements
+            if x.determined
+        ),
+        *(("only the sum", str(x)) for x in found.limits.base if len(x.terms) > 1),
+    ]
+    if found.limits.without_effect:
+        rows.append(("no effect", ", ".join(found.limits.without_effect)))
+    show(arguments, report, f"{mechanism.name}\n{table(rows)}")
     if arguments.out is not None:
-        texts = updated_files(
-            mechanism,
-            found.values,
-            command="calibrate",
-            report="calibration.json",
-            estimates=found.to_file(arguments.recordings, date.today().isoformat()),
-        )
-        texts["calibration.json"] = json_text(facts(found)) + "\n"
-        write_files(
-            {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
-        )
-    if arguments.json:
-        print(json_text(facts(found)))
-    else:
-        rows = [
-            ("misfit", f"{found.before:.3g} before, {found.after:.3g} after (m or rad, rms)"),
-            ("held out", f"{found.held_out_before:.3g} before, {found.held_out:.3g} after"),
-            *(
-                (x.name, f"{x.value:.6g} ± {x.deviation:.2g} {x.unit} (file: {x.before:.6g})")
-                for x in found.placements
-                if x.determined
-            ),
-            *(("only the sum", str(x)) for x in found.limits.base if len(x.terms) > 1),
-        ]
-        if found.limits.without_effect:
-            rows.append(("no effect", ", ".join(found.limits.without_effect)))
-        print(f"{mechanism.name}\n{table(rows)}")
-        if arguments.out is not None:
-            print(f"  {arguments.out}: {', '.join(texts)}")
+        write_estimates(arguments, mechanism, found, found.values, ("calibration.json", report))
     return 0 if found.held_out <= found.held_out_before else 1

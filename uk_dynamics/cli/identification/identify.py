@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.printing import PART_BAR, TIME_BAR, json_text, progress_bar, table
+from uk_dynamics.cli.output.printing import PART_BAR, TIME_BAR, json_text, progress_bar, show, table
 
 if TYPE_CHECKING:
+    from uk_dynamics.identification import Calibration, Identification
     from uk_dynamics.mechanism_class import Mechanism
 
 _HELP = """\
@@ -66,12 +68,7 @@ def register(commands: common.Commands) -> None:
     parser.add_argument(
         "--payload", metavar="LINK", help="estimate an unknown body that this link carries"
     )
-    parser.add_argument(
-        "--measured",
-        metavar="JOINT",
-        action="append",
-        help="joint with an encoder; repeatable (default: as the mechanism file says)",
-    )
+    common.add_measured(parser)
     common.add_number(
         parser, "--cutoff", "HZ", "cut-off of the low-pass filter (default: from the spectrum)"
     )
@@ -97,15 +94,14 @@ def register(commands: common.Commands) -> None:
     parser.add_argument(
         "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"
     )
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    common.add_force(parser)
     common.add_json(parser, "the report")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, or find an excitation; status 1 if predictions are no better than before."""
-    from uk_dynamics.conversion import write_files
     from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import DEFAULT, identify, report, summary, updated_files
+    from uk_dynamics.identification import DEFAULT, identify, report, summary
     from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.simulation import Trajectory
 
@@ -137,26 +133,39 @@ def run(arguments: argparse.Namespace) -> int:
             fitting=fit.update,
         )
     facts = report(found)
-    if arguments.json:
-        print(json_text(facts))
-    else:
-        print(f"{mechanism.name}\n{table(summary(found))}")
+    show(arguments, facts, f"{mechanism.name}\n{table(summary(found))}")
     if arguments.out is not None:
-        texts = updated_files(
-            mechanism,
-            found.new_values,
-            gains=found.motor_gains,
-            command="identify",
-            report="report.json",
-            estimates=found.to_file(arguments.recordings, date.today().isoformat()),
-        )
-        texts["report.json"] = json_text(facts) + "\n"
-        write_files(
-            {arguments.out / name: text for name, text in texts.items()}, force=arguments.force
-        )
-        if not arguments.json:
-            print(f"  {arguments.out}: {', '.join(texts)}")
+        values, gains = found.new_values, found.motor_gains
+        write_estimates(arguments, mechanism, found, values, ("report.json", facts), gains)
     return 0 if found.held_out.relative <= found.held_out.relative_before else 1
+
+
+def write_estimates(
+    arguments: argparse.Namespace,
+    mechanism: Mechanism,
+    found: Identification | Calibration,
+    values: Mapping[str, float],  # new ones, by the names of the mechanism's parameters
+    report: tuple[str, object],  # name of the file that tells about the estimates, and its data
+    gains: Mapping[str, float] | None = None,  # what efforts are to be multiplied by, by motor
+) -> None:
+    """Write the files that ``--out`` asks for, and name them."""
+    from uk_dynamics.conversion import write_files
+    from uk_dynamics.identification import updated_files
+
+    name, facts = report
+    texts = updated_files(
+        mechanism,
+        values,
+        gains=gains,
+        command=arguments.parser.prog.rpartition(" ")[2],
+        report=name,
+        estimates=found.to_file(arguments.recordings, date.today().isoformat()),
+    )
+    texts[name] = json_text(facts) + "\n"
+    files = {arguments.out / file: text for file, text in texts.items()}
+    write_files(files, force=arguments.force)
+    if not arguments.json:
+        print(f"  {arguments.out}: {', '.join(texts)}")
 
 
 def _template(arguments: argparse.Namespace, mechanism: Mechanism) -> int:
@@ -178,12 +187,7 @@ def _template(arguments: argparse.Namespace, mechanism: Mechanism) -> int:
 def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:
     from uk_dynamics.conversion import check_new, write_files
     from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import (
-        EVALUATIONS,
-        Regressor,
-        excitation,
-        linear_parameters,
-    )
+    from uk_dynamics.identification import EVALUATIONS, Regressor, excitation, linear_parameters
     from uk_dynamics.mechanism.files import yaml_text
 
     if arguments.recordings:
@@ -196,14 +200,10 @@ def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[s
     facts = {"joints": found.joints, "gain": found.gain}
     if arguments.out is not None:
         write_files({arguments.out: yaml_text(found.tasks())}, force=arguments.force)
-    if arguments.json:
-        print(json_text({**facts, **found.tasks()}))
-    else:
-        rows = [
-            ("joints", ", ".join(found.joints)),
-            ("gain", f"standard deviations {found.gain:.3g} times below those of a random motion"),
-        ]
-        print(f"{mechanism.name}\n{table(rows)}")
-        if arguments.out is not None:
-            print(f"  {arguments.out}")
+    rows = [
+        ("joints", ", ".join(found.joints)),
+        ("gain", f"standard deviations {found.gain:.3g} times below those of a random motion"),
+    ]
+    written = "" if arguments.out is None else f"\n  {arguments.out}"
+    show(arguments, {**facts, **found.tasks()}, f"{mechanism.name}\n{table(rows)}{written}")
     return 0

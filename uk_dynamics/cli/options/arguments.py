@@ -78,6 +78,28 @@ def add_number(
     parser.add_argument(option, metavar=unit, type=positive, default=default, help=text + shown)
 
 
+def add_measured(parser: argparse.ArgumentParser) -> None:
+    """Add ``--measured``."""
+    parser.add_argument(
+        "--measured",
+        metavar="JOINT",
+        action="append",
+        help="joint with an encoder; repeatable (default: as the mechanism file says)",
+    )
+
+
+def add_out_directory(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out``, the directory that a conversion writes to, and ``--force``."""
+    text = "output directory, created if necessary"
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help=text)
+    add_force(parser)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add ``--force``."""
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+
+
 def add_json(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
@@ -126,6 +148,13 @@ def load_mechanism(arguments: argparse.Namespace) -> Mechanism:
     if arguments.tolerance is not None:
         spec = replace(spec, solver=spec.solver.closing_within(arguments.tolerance))
     return Mechanism.from_spec(spec)
+
+
+def load_tasks(arguments: argparse.Namespace, mechanism: Mechanism) -> Tasks | None:
+    """The tasks of ``--tasks``; None without it."""
+    from uk_dynamics import Tasks
+
+    return Tasks.from_file(arguments.tasks, mechanism) if arguments.tasks else None
 
 
 def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:

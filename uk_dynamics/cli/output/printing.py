@@ -10,7 +10,8 @@ import math
 import sys
 import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -47,12 +48,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def print_files(mechanism: str, files: Sequence[Path], *, json: bool) -> None:
-    """Print the files that were written for a mechanism, one per line or as JSON."""
-    if json:
-        print(json_text({"mechanism": mechanism, "files": files}))
+def show(arguments: Namespace, facts: object, text: str | Callable[[], str]) -> None:
+    """Print a result as the command line asks for it: ``facts`` for ``--json``, else the text."""
+    if arguments.json:
+        print(json_text(facts))
     else:
-        print("\n".join(map(str, files)))
+        print(text if isinstance(text, str) else text())
+
+
+def show_files(arguments: Namespace, mechanism: str, files: Sequence[Path]) -> None:
+    """Print the files that were written for a mechanism, one per line or as JSON."""
+    show(arguments, {"mechanism": mechanism, "files": files}, "\n".join(map(str, files)))
 
 
 def table(rows: Iterable[tuple[str, str]], indent: int = 2) -> str:
@@ -96,24 +102,29 @@ def progress_bar(total: float | None, unit: str, shape: str | None = None) -> It
                 ticking.join()
 
 
-def remark_rows(remarks: Iterable[Remark]) -> list[tuple[str, str]]:
-    """Label and text of each."""
-    every = list(remarks)
+# whether remarks are of what was lost, their label in tables, and their key in JSON
+_REMARKS = (
+    (True, "not converted", "not_carried_over"),
+    (False, "in another form", "in_another_form"),
+)
+
+
+def remark_rows(remarks: Sequence[Remark]) -> list[tuple[str, str]]:
+    """Remarks of a conversion as rows of a table, those of what was lost first."""
     return [
         (label, f"{remark.subject}: {remark.reason}")
-        for lost, label in ((True, "not converted"), (False, "in another form"))
-        for remark in every
+        for lost, label, _ in _REMARKS
+        for remark in remarks
         if remark.lost == lost
     ]
 
 
 def remark_data(remarks: Sequence[Remark]) -> dict[str, object]:
-    """The same for JSON."""
-
-    def chosen(*, lost: bool) -> list[dict[str, str]]:
-        return [{"subject": r.subject, "reason": r.reason} for r in remarks if r.lost == lost]
-
-    return {"not_carried_over": chosen(lost=True), "in_another_form": chosen(lost=False)}
+    """Remarks of a conversion for JSON."""
+    return {
+        key: [{"subject": r.subject, "reason": r.reason} for r in remarks if r.lost == lost]
+        for lost, _, key in _REMARKS
+    }
 
 
 @contextmanager

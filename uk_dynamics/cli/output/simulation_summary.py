@@ -66,13 +66,14 @@ def summary_table(summary: dict[str, Any]) -> str:
     """A summary as text."""
     varied = f"kinetic energy varies by {summary['energy_range']:.3g} J"
     drift = "energy drift" if summary["energy_should_be_constant"] else "energy change"
+    low, high = summary["lowest_rank"], summary["highest_rank"]
     rejected = f"; {summary['rejected_steps']} rejected" if summary["rejected_steps"] else ""
     rows = [
         ("simulated", f"{summary['simulated_time']:g} s in {summary['wall_time']:.2f} s"),
         ("real-time factor", f"{summary['real_time_factor']:.1f}"),
         ("steps", f"{summary['steps']}{rejected}"),
         ("evaluations", f"{summary['evaluations']}"),
-        ("rank", _span(summary["lowest_rank"], summary["highest_rank"])),
+        ("rank", f"{low}" if low == high else f"{low} to {high}"),
         ("largest residual", _worst(summary, "largest_violation")),
         (drift, f"{summary['energy_change']:.2e} J; {varied}"),
     ]
@@ -112,7 +113,3 @@ def _final(values: Array) -> float:
 def _worst(summary: dict[str, Any], key: str) -> str:
     row = summary[f"{key}_row"]
     return f"{summary[key]:.1e} m or rad ({row})" if row else "none: no constraints"
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
