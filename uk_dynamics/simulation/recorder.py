@@ -19,11 +19,10 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     ContactDynamics,
     Dynamics,
-    Samples,
     contact_row_names,
     contact_rows,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State, States
+from uk_dynamics.mechanism.resolution import Array, Inputs, Samples, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching

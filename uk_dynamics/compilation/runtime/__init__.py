@@ -15,21 +15,3 @@ from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
 from uk_dynamics.compilation.runtime.deferred import Deferred
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table
-
-__all__ = [
-    "CompiledControl",
-    "CompiledCrowd",
-    "CompiledDynamics",
-    "CompiledForesight",
-    "CompiledMotion",
-    "CompiledServo",
-    "ControlMemory",
-    "Crowd",
-    "Deferred",
-    "ForeignReferenceError",
-    "JointSpaceMemory",
-    "PastPeriod",
-    "TransferMemory",
-    "limit_arrays",
-    "reference_table",
-]

@@ -44,7 +44,6 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
-    Samples,
     evaluate_each,
     put,
     roll_each,
@@ -57,6 +56,7 @@ from uk_dynamics.mechanism.resolution import (
     Plan,
     ResolvedMechanism,
     Rollout,
+    Samples,
     State,
     States,
 )

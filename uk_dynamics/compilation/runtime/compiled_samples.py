@@ -19,8 +19,8 @@ from uk_dynamics.compilation.runtime.compiled_solution import (
 )
 from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import Dynamics, Samples, sample_each
-from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, States
+from uk_dynamics.mechanism.dynamics import Dynamics, sample_each
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, Samples, States
 
 
 class CompiledSamples:

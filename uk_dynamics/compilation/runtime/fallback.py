@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import Dynamics, Motion, Samples
+from uk_dynamics.mechanism.dynamics import Dynamics, Motion
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -14,6 +14,7 @@ from uk_dynamics.mechanism.resolution import (
     Plan,
     Residual,
     Rollout,
+    Samples,
     State,
     States,
 )

@@ -21,24 +21,3 @@ from uk_dynamics.compilation.verification.comparison import (
 )
 from uk_dynamics.compilation.verification.record import WrongLibraryError, verify, wrong_libraries
 from uk_dynamics.compilation.verification.trials import Trial, trials
-
-__all__ = [
-    "Answers",
-    "AnswersOfMany",
-    "Comparison",
-    "Trial",
-    "WrongLibraryError",
-    "allowed",
-    "answered",
-    "batch_answers",
-    "compare",
-    "derivative_answers",
-    "each",
-    "motion_answers",
-    "servo_answers",
-    "state_answers",
-    "states_of",
-    "trials",
-    "verify",
-    "wrong_libraries",
-]

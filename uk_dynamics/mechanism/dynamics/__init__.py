@@ -13,6 +13,7 @@ from uk_dynamics.mechanism.dynamics.batch import (
     empty,
     evaluate_each,
     put,
+    roll_each,
     sample_each,
 )
 from uk_dynamics.mechanism.dynamics.contact import (
@@ -35,7 +36,7 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
     effort_columns,
 )
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
-from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
+from uk_dynamics.mechanism.dynamics.equation_terms import Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,
@@ -46,8 +47,6 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Stretch,
 )
 from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
-from uk_dynamics.mechanism.dynamics.rollout import roll_each
-from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,
@@ -55,64 +54,9 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     ServoOutcome,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.state_projection import (
     STEP_CONSTANTS,
     jump_constants,
     project_step,
 )
 from uk_dynamics.mechanism.dynamics.switching import Switched, switch
-
-__all__ = [
-    "BACKENDS",
-    "CLOSE",
-    "FOLLOWS_WITHIN",
-    "METHODS",
-    "SLOW",
-    "STEP_CONSTANTS",
-    "Backend",
-    "CompiledController",
-    "Contact",
-    "ContactDynamics",
-    "ControlInC",
-    "Demand",
-    "Derivative",
-    "DerivativeStatus",
-    "Derivatives",
-    "Dynamics",
-    "EffortQueue",
-    "EquationDerivatives",
-    "Groups",
-    "InterpretedDynamics",
-    "Law",
-    "Motion",
-    "Prepared",
-    "Quantities",
-    "References",
-    "Samples",
-    "ServoEvaluator",
-    "ServoOutcome",
-    "Solver",
-    "Stretch",
-    "StructuralRows",
-    "Switched",
-    "TrackingErrors",
-    "column_count",
-    "column_groups",
-    "contact_row_names",
-    "contact_rows",
-    "effort_columns",
-    "empty",
-    "evaluate_each",
-    "jump_constants",
-    "plan",
-    "project_step",
-    "put",
-    "require_finite",
-    "require_finite_reference",
-    "roll_each",
-    "sample_each",
-    "switch",
-    "without_forces",
-    "workless",
-]

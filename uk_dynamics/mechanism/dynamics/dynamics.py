@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics.arguments import plan, states, without_forces
 from uk_dynamics.mechanism.dynamics.motion import Motion
-from uk_dynamics.mechanism.dynamics.samples import Samples
 from uk_dynamics.mechanism.resolution.state import (
     Array,
     BatchSolution,
@@ -21,6 +20,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Residual,
     Rollout,
     RolloutMethod,
+    Samples,
     State,
     States,
 )

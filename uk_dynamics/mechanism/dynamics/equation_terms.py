@@ -1,11 +1,23 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, from Pinocchio and its rows."""
+"""The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, and the factorisation of M and A."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintTerms
+from uk_dynamics.core import (
+    Factorization,
+    SingularMassError,
+    UndeterminedCoordinatesError,
+    factorize,
+)
+from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.model.kinematics import Workspace
@@ -96,3 +108,63 @@ class EquationTerms:
         if self._forces is not None:
             self._forces.add_to(force, self._workspace, t, q, v)
         return force
+
+
+class Solver:
+    """Factors M and A with the method, tolerances and levels of a mechanism.
+
+    Its errors name joints, and the method that the file asks for.
+    """
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        spec = mechanism.spec.solver
+        self.rank_tolerance = spec.rank_tolerance  # of the mechanism file
+        self._natural_scale = mechanism.natural_scale
+        self._file = mechanism.spec.file
+        self._velocity_names = mechanism.model.velocity_names
+        part = {"method": spec.method, "pseudoinverse": spec.pseudoinverse}
+        hierarchy = mechanism.hierarchy
+        self._all = part | {"levels": hierarchy.levels, "clearance": hierarchy.clearance}
+        # Levels change nothing about a projection.
+        self._part = part | ({"method": "auto"} if spec.method == "hierarchical" else {})
+
+    def factorize(self, mass: Array, A: Array) -> Factorization:
+        """For accelerations: all rows, in their levels.
+
+        Args:
+            mass: M, (nv, nv).
+            A: All rows, (m, nv).
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            SingularMassError: M is singular, and the method of the file divides by it.
+        """
+        return self._factored(mass, A, self._natural_scale, self.rank_tolerance, self._all)
+
+    def factorize_part(
+        self,
+        mass: Array,  # M, (nv, nv)
+        A: Array,  # the chosen rows, (k, nv)
+        rank_tolerance: float,  # instead of that of the file
+        chosen: NDArray[np.intp] | None = None,  # which rows these are, (k,); None: all
+    ) -> Factorization:
+        """For projections: rows that hold exactly, all on one level.
+
+        Raises:
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+            SingularMassError: M is singular, and the method of the file divides by it.
+        """
+        scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
+        return self._factored(mass, A, scale, rank_tolerance, self._part)
+
+    def _factored(
+        self, mass: Array, A: Array, scale: Array, tolerance: float, options: dict[str, Any]
+    ) -> Factorization:
+        try:
+            return factorize(
+                factor_inertia(mass), A, natural_scale=scale, rank_tolerance=tolerance, **options
+            )
+        except SingularMassError as error:
+            raise error.located(file=self._file, place="solver.method") from None
+        except UndeterminedCoordinatesError as error:
+            raise error.named(self._velocity_names) from None

@@ -12,14 +12,15 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
-from uk_dynamics.mechanism.dynamics.batch import evaluate_each, sample_each
+from uk_dynamics.mechanism.dynamics.batch import evaluate_each, roll_each, sample_each
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, StructuralRows
+from uk_dynamics.mechanism.dynamics.equation_terms import (
+    EquationTerms,
+    Solver,
+    StructuralRows,
+)
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
-from uk_dynamics.mechanism.dynamics.rollout import roll_each
-from uk_dynamics.mechanism.dynamics.samples import Samples
-from uk_dynamics.mechanism.dynamics.solver import Solver
 from uk_dynamics.mechanism.dynamics.state_projection import StateProjection
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import (
@@ -31,6 +32,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Plan,
     Residual,
     Rollout,
+    Samples,
     State,
     States,
 )

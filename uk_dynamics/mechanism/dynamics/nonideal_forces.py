@@ -47,8 +47,8 @@ class NonidealForces:
         inputs: Inputs,
     ) -> Solution:
         """Acceleration and forces."""
-        given, function = _split(inputs.nonideal)
-        functions = [f for f in (self._function, function) if f is not None]
+        given = None if callable(inputs.nonideal) else inputs.nonideal
+        functions = [f for f in (self._function, inputs.nonideal) if callable(f)]
         loads = None
         if self._friction.active:
             acting = self._hierarchy.mask(inputs.active)
@@ -68,14 +68,6 @@ class NonidealForces:
             function=functools.partial(_total, functions, state) if functions else None,
             consistency_tolerance=self._tolerance,
         )
-
-
-def _split(
-    nonideal: Array | NonidealFunction | None,
-) -> tuple[Array | None, NonidealFunction | None]:
-    if callable(nonideal):
-        return None, nonideal
-    return nonideal, None
 
 
 def _total(functions: list[NonidealFunction], state: State, solution: Solution) -> Array:

@@ -21,8 +21,7 @@ from uk_dynamics.core.equation import (
 from uk_dynamics.core.linalg import LOOSEST
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.equation_terms import StructuralRows
-from uk_dynamics.mechanism.dynamics.solver import Solver
+from uk_dynamics.mechanism.dynamics.equation_terms import Solver, StructuralRows
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 from uk_dynamics.model import RobotModel

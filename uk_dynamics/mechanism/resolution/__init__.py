@@ -31,6 +31,7 @@ from uk_dynamics.mechanism.resolution.state import (
     Plan,
     Residual,
     Rollout,
+    Samples,
     State,
     States,
     Stopped,

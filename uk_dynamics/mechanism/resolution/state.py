@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.equation import Solution, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +177,19 @@ class BatchSolution:
     # whether each multiplier is unique, (K, m); None likewise
     determined: NDArray[np.bool_] | None = None
     residual: Array | None = None  # a q̈ − b, (K, m); None likewise
+
+
+class Samples(NamedTuple):
+    """What recordings hold of K states of one motion; a row for each."""
+
+    qdd: Array  # accelerations, (K, nv)
+    rank: NDArray[np.intp]  # of the constraints, (K,)
+    # what the joints transmit, (K, m), of rows that count in the declared length
+    multipliers: Array
+    residual: Array  # constraint residuals, (K, m), in m or rad
+    residual_rate: Array  # their rates, (K, m)
+    status: list[Status]  # of each solution
+    solution: Callable[[int], Solution]  # the solution of state number k
 
 
 @dataclass(frozen=True)
