@@ -11,11 +11,12 @@ from uk_dynamics.checks.subject import Finding, Subject
 
 def idle_entries(subject: Subject) -> Iterator[Finding]:
     """Entries whose two frames never move relative to each other: a forgotten or wrong link."""
-    mechanism = subject.mechanism
+    mechanism, model = subject.mechanism, subject.mechanism.model
     entries = [(x.name, x.frames) for x in mechanism.spec.constraints]
     entries += [(x.name, list(x.frames)) for x in mechanism.spec.forces]
     for name, links in ((name, [x.link for _, x in frames]) for name, frames in entries):
-        if len(links) < 2 or len({_carrier(subject, link) for link in links}) > 1:
+        bodies = {model.ancestry.carriers[model.frame_index(link)] for link in links}
+        if len(links) < 2 or len(bodies) > 1:
             continue
         yield Finding(
             "idle",
@@ -24,9 +25,3 @@ def idle_entries(subject: Subject) -> Iterator[Finding]:
             f"does nothing: {' and '.join(links)} are parts of one body",
             "name the links that it joins, or remove it",
         )
-
-
-def _carrier(subject: Subject, frame: str) -> int:
-    """Number of the moving body that carries a frame; negative for the ground."""
-    model = subject.mechanism.model
-    return int(model.ancestry.carriers[model.frame_index(frame)])

@@ -9,7 +9,6 @@ from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.checks.duplicates import duplicates
 from uk_dynamics.checks.references import references
 from uk_dynamics.checks.subject import Finding, Subject, listed
 from uk_dynamics.core.equation import Solution, Status
@@ -32,7 +31,7 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
     later = list(references(subject))
     yield from later
     apart = {name for finding in later for name in finding.subject}
-    groups = [] if contradictory else duplicates(subject)
+    groups = [] if contradictory else subject.duplicates
     for names_of_group in groups:
         if apart.issuperset(names_of_group):
             continue

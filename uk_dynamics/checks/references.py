@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from uk_dynamics.checks.duplicates import duplicates
 from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.constraints.references import Reference, Sinusoid, Spline
 from uk_dynamics.mechanism.assembly import Assembly
@@ -36,7 +35,7 @@ def references(subject: Subject) -> Iterator[Finding]:
 def _finding(subject: Subject, found: Assembly, t: float) -> Finding:
     largest = max(found.violations.values())
     blamed = {name for name, error in found.violations.items() if error > _SHARE * largest}
-    groups = [group for group in duplicates(subject) if len(blamed.intersection(group)) > 1]
+    groups = [group for group in subject.duplicates if len(blamed.intersection(group)) > 1]
     if groups:
         return Finding(
             "redundancy",

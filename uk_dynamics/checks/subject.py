@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.linalg import spanning_rows
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.analysis import MechanismReport
@@ -26,6 +27,7 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _MANY = 30  # names that nobody reads
 _SHOWN = 12
+_ROUNDING = 1e-8  # of rows at unit norm
 
 
 def listed(names: Sequence[str]) -> str:
@@ -103,6 +105,29 @@ class Subject:
         return State(0.0, self.assembly.q, self.velocity)
 
     @cached_property
+    def duplicates(self) -> list[tuple[str, ...]]:
+        """Groups of constraints whose rows span the same space, at a closed configuration.
+
+        Constraints that fix every velocity, or none, are not compared.
+        """
+        mechanism, workspace, q = self.mechanism, self.workspace, self.assembly.q
+        workspace.update(q, self.velocity)
+        followed = mechanism.references.sample(0.0)
+        rows = mechanism.constraints.evaluate(workspace, 0.0, q, self.velocity, followed)
+        acts = mechanism.hierarchy.acting()
+        groups: list[tuple[Array, list[str]]] = []
+        for name, where in mechanism.constraints.slices.items():
+            basis = spanning_rows(rows.A[where], _ROUNDING)
+            if not (acts[where].all() and 0 < len(basis) < mechanism.model.nv):
+                continue
+            same = next((names for other, names in groups if _same(basis, other)), None)
+            if same is None:
+                groups.append((basis, [name]))
+            else:
+                same.append(name)
+        return [tuple(names) for _, names in groups if len(names) > 1]
+
+    @cached_property
     def solution(self) -> Solution | UndeterminedMotionError:
         """Solution without efforts at the start, or the error if there is none."""
         try:
@@ -112,3 +137,11 @@ class Subject:
             )
         except UndeterminedMotionError as error:
             return error
+
+
+def _same(first: Array, second: Array) -> bool:
+    """Whether two orthonormal bases span the same space."""
+    if len(first) != len(second):
+        return False
+    left = first - (first @ second.T) @ second
+    return float(np.abs(left).max()) <= _ROUNDING

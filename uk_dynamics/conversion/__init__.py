@@ -22,3 +22,4 @@ from uk_dynamics.conversion.importing import Import, import_file
 from uk_dynamics.conversion.output_files import check_new, write_files
 from uk_dynamics.conversion.robot.imported_robot import Remark
 from uk_dynamics.conversion.ros2_control_files import controllers, hardware_block
+from uk_dynamics.conversion.updated_files import updated_files

@@ -25,6 +25,7 @@ import numpy as np
 from uk_dynamics.constraints.kinds import kind_called
 from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
+from uk_dynamics.conversion.robot.urdf_text import xml_text
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.urdf import (
     FAR,
@@ -107,8 +108,7 @@ def read_gepetto(
         robot.add_actuator(str(motor), {"joint": str(motor)})
     if any("package:///" in (mesh.get("filename") or "") for mesh in tree.iter("mesh")):
         robot.lost("meshes", "their addresses (package:///...) name no package")
-    ET.indent(tree)
-    return robot, '<?xml version="1.0"?>\n' + ET.tostring(tree, encoding="unicode") + "\n"
+    return robot, xml_text(tree)
 
 
 def _checked_lists(data: object) -> dict[str, list[object]]:

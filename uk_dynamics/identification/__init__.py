@@ -28,4 +28,3 @@ from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_
 from uk_dynamics.identification.possible_values import Estimate
 from uk_dynamics.identification.regressor import Equations, Motions, Regressor
 from uk_dynamics.identification.report import report, summary
-from uk_dynamics.identification.updated_files import updated_files

@@ -18,7 +18,7 @@ from support.nodes.ros_fixtures import Ros
 
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
-from uk_dynamics.identification import updated_files
+from uk_dynamics.conversion import updated_files
 from uk_dynamics.mechanism.files import yaml_text
 
 pytestmark = pytest.mark.ros

@@ -149,8 +149,7 @@ def write_estimates(
     gains: Mapping[str, float] | None = None,  # what efforts are to be multiplied by, by motor
 ) -> None:
     """Write the files that ``--out`` asks for, and name them."""
-    from uk_dynamics.conversion import write_files
-    from uk_dynamics.identification import updated_files
+    from uk_dynamics.conversion import updated_files, write_files
 
     name, facts = report
     texts = updated_files(

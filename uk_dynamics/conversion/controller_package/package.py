@@ -16,12 +16,12 @@ from uk_dynamics.compilation.build import completion_export, servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import StateCompletion
-from uk_dynamics.conversion.controller_package.law_answers import law_answers
 from uk_dynamics.conversion.controller_package.parts import (
     BLEND_TIME,
     c_number,
     filled,
     identifier,
+    law_answers,
     listed,
     loop_tables,
 )

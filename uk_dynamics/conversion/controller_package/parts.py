@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What generated packages share: templates, names and numbers, and the loops as tables of C."""
+"""What generated packages share: templates, names, numbers, tables of loops, answers of the law."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from uk_dynamics.control.estimation import (
     StateCompletion,
     allowed_motions,
 )
+from uk_dynamics.control.servo import ServoController
 from uk_dynamics.conversion import output_files
 from uk_dynamics.core.servo import (
     COMMANDS_UNDER_WAY,
@@ -27,7 +28,10 @@ from uk_dynamics.core.servo import (
     SAME_EFFECT,
     continuation_rule,
 )
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import simulate
 
 
 def identifier(name: str) -> str:
@@ -126,3 +130,54 @@ def filled(template: str, words: Mapping[str, str]) -> str:
 def _decimal(x: float) -> str:
     """A number that is a float in C++ and in YAML 1.1, where a mantissa has a point."""
     return re.sub(r"^(\d+)e", r"\1.0e", repr(x))
+
+
+_PERIODS = 20
+_WITHIN = 1e-9  # relative: rounding times feedback of some 1e4 per s², and conditions of up to 1e3
+
+
+def law_answers(
+    tasks: Tasks,
+    mechanism: Mechanism,
+    completion: StateCompletion,
+    blend_time: float,
+    period: float,
+) -> dict[str, str]:
+    """Words of a test: measurements of some periods along the references, and efforts for them.
+
+    Args:
+        tasks: What the motors enforce.
+        mechanism: Moves under the law from its start.
+        completion: The estimation of its states.
+        blend_time: Of the first errors, in s.
+        period: Of control, in s.
+    """
+    law = ServoController(
+        mechanism, tasks, control_period=period, blend_time=blend_time, backend="interpreted"
+    )
+    motion = simulate(
+        mechanism,
+        mechanism.start(tasks=tasks),
+        _PERIODS * period,
+        controller=law,
+        control_period=period,
+        sample_period=period,
+        backend="interpreted",
+    )
+    law.reset()
+    completion.reset()
+    encoders = completion.encoders
+    rows: list[Array] = []
+    for t, q, v in zip(motion.t[:_PERIODS], motion.q, motion.v, strict=False):
+        positions, velocities = q[encoders.places], v[encoders.columns]
+        state = completion.complete(positions, velocities, t)
+        efforts = law.command(State(t, state.q, state.v)).efforts
+        rows.append(np.concatenate([[t], positions, velocities, efforts]))
+    completion.reset()
+    largest = float(np.abs([row[-len(mechanism.actuators) :] for row in rows]).max(initial=0.0))
+    return {
+        "periods": str(len(rows)),
+        "answers": ",\n  ".join(f"{{{{{listed(map(c_number, row))}}}}}" for row in rows),
+        "within": repr(_WITHIN * (1.0 + largest)),
+        "period": repr(period),
+    }

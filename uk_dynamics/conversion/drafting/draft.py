@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from uk_dynamics.conversion.drafting.candidate_cuts import (
+from uk_dynamics.conversion.drafting.guesses import (
     CandidateCut,
+    MotorGuess,
     candidate_cuts,
     choose_types,
+    motor_guesses,
+    motor_lines,
 )
-from uk_dynamics.conversion.drafting.motor_guesses import MotorGuess, motor_guesses, motor_lines
 from uk_dynamics.conversion.output_files import relative_address
 from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
 from uk_dynamics.escaping import one_line

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds import Kind
 from uk_dynamics.constraints.kinds.pairs import Universal
 from uk_dynamics.conversion.robot.imported_robot import Remark, Remarks, named
@@ -17,17 +18,6 @@ from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.files import FrameSpec, JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import (
-    ONE_DOF,
-    Joint,
-    Link,
-    Pose,
-    Visual,
-    about_axis,
-    appearance,
-    compose,
-    from_quaternion,
-)
 
 
 @dataclass(frozen=True)
@@ -55,8 +45,8 @@ class Closure:
 
     name: str  # of the constraint
     kind: Kind  # its kind, with the keys of that kind
-    parent: tuple[str, Pose]  # link and pose in it, to which axes refer
-    child: tuple[str, Pose]  # link and pose in it
+    parent: tuple[str, urdf.Pose]  # link and pose in it, to which axes refer
+    child: tuple[str, urdf.Pose]  # link and pose in it
     active: bool = True  # whether it holds at the start
     switchable: bool = False  # whether it can be switched on and off
 
@@ -84,11 +74,11 @@ class Machine(Remarks):
     """A mechanism on its way to another format."""
 
     mechanism: Mechanism  # as it is resolved
-    links: tuple[Link, ...]  # the root first
-    joints: tuple[Joint, ...]  # parents first, with damping and friction of the mechanism file
+    links: tuple[urdf.Link, ...]  # the root first
+    joints: tuple[urdf.Joint, ...]  # parents first, with damping and friction of the mechanism file
     extras: Mapping[str, JointSpec]  # what else the mechanism file says of joints, by name
     motors: tuple[Motor, ...]  # in declared order
-    visuals: tuple[Visual, ...]  # shapes of the links
+    visuals: tuple[urdf.Visual, ...]  # shapes of the links
     remarks: list[Remark] = field(default_factory=list)  # what is not as it was; writers add theirs
     # positions of joints that the format calls zero, in rad or m; none: the same
     zero: dict[str, float] = field(default_factory=dict)
@@ -110,7 +100,7 @@ class Machine(Remarks):
             for motor, limit in zip(spec.actuators, limits, strict=True)
         )
         directory = spec.urdf_path().parent if spec.model.urdf else None
-        look = appearance(description, directory)
+        look = urdf.appearance(description, directory)
         root = [link for link in description.links if link.name == description.root]
         others = [link for link in description.links if link.name != description.root]
         machine = cls(mechanism, (*root, *others), tuple(joints), given, motors, look.visuals)
@@ -162,7 +152,7 @@ class Machine(Remarks):
             file = self.mechanism.spec.file
             raise InputError(f"{problem} URDF", file=file, place="model.root")
         for joint in self.joints:
-            if joint.type not in (*ONE_DOF, "fixed"):
+            if joint.type not in (*urdf.ONE_DOF, "fixed"):
                 problem = f"a {joint.type} joint of the tree has no counterpart in {program}"
                 problem += "; write it as joints of one freedom"
                 raise InputError(problem, place=f"joint {joint.name}")
@@ -208,15 +198,15 @@ class Machine(Remarks):
             self.changed(named("actuator", changed), f"{program} the efforts of their joints")
 
 
-def pose_of(frame: FrameSpec) -> Pose:
+def pose_of(frame: FrameSpec) -> urdf.Pose:
     """Where a frame is in its link."""
-    return Pose(np.array(frame.xyz), from_quaternion(frame.quaternion))
+    return urdf.Pose(np.array(frame.xyz), urdf.from_quaternion(frame.quaternion))
 
 
-def moved(joint: Joint, position: float) -> Pose:
+def moved(joint: urdf.Joint, position: float) -> urdf.Pose:
     """Where the child's frame is in the parent's, the joint at a position in rad or m."""
-    if joint.type not in ONE_DOF or position == 0.0:
+    if joint.type not in urdf.ONE_DOF or position == 0.0:
         return joint.pose
     if joint.type == "prismatic":
-        return compose(joint.pose, Pose(position * joint.axis))
-    return compose(joint.pose, Pose(rotation=about_axis(joint.axis, position)))
+        return urdf.compose(joint.pose, urdf.Pose(position * joint.axis))
+    return urdf.compose(joint.pose, urdf.Pose(rotation=urdf.about_axis(joint.axis, position)))

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
@@ -20,20 +21,6 @@ from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Mo
 from uk_dynamics.conversion.robot.imported_robot import named, quaternion
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
-from uk_dynamics.model.urdf import (
-    FAR,
-    ONE_DOF,
-    WORLD,
-    Box,
-    Cylinder,
-    Joint,
-    Link,
-    MeshFile,
-    Pose,
-    Sphere,
-    Visual,
-    compose,
-)
 
 KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
 
@@ -67,7 +54,7 @@ class _Writer:
         default = ET.SubElement(self.root, "default")
         ET.SubElement(default, "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
-        self.bodies = {WORLD: ET.SubElement(self.root, "worldbody")}
+        self.bodies = {urdf.WORLD: ET.SubElement(self.root, "worldbody")}
         sections = (ET.SubElement(self.root, name) for name in ("tendon", "equality", "actuator"))
         self.tendons, self.equalities, self.actuators = sections
         self.tiny, self.unread = list[str](), list[str]()
@@ -109,8 +96,8 @@ class _Writer:
         heavy = self._heavy(machine.joints, links)
         root = machine.links[0]
         kind = machine.mechanism.spec.model.root
-        if root.name != WORLD:
-            body = ET.SubElement(self.bodies[WORLD], "body", name=root.name)
+        if root.name != urdf.WORLD:
+            body = ET.SubElement(self.bodies[urdf.WORLD], "body", name=root.name)
             self.bodies[root.name] = body
             if kind == "floating":
                 self._float(body)
@@ -119,13 +106,13 @@ class _Writer:
             body = ET.SubElement(self.bodies[joint.parent], "body", name=joint.child)
             self.bodies[joint.child] = body
             _place(body, moved(joint, self.at.get(joint.name, 0.0)))
-            if joint.type in ONE_DOF:
+            if joint.type in urdf.ONE_DOF:
                 self._joint(body, joint)
             needs = joint.type != "fixed" and joint.child not in heavy
             self._inertia(body, links[joint.child], needs=needs)
 
     @staticmethod
-    def _heavy(joints: Iterable[Joint], links: dict[str, Link]) -> set[str]:
+    def _heavy(joints: Iterable[urdf.Joint], links: dict[str, urdf.Link]) -> set[str]:
         """Links that are, or hold by fixed joints, a body with mass and inertia."""
         head = {joint.child: joint.parent for joint in joints if joint.type == "fixed"}
         found = set()
@@ -142,14 +129,14 @@ class _Writer:
         body.set("quat", numbers([self.at[f"root.{part}"] for part in ("qw", "qx", "qy", "qz")]))
         ET.SubElement(body, "freejoint", name="root")
 
-    def _joint(self, body: ET.Element, joint: Joint) -> None:
+    def _joint(self, body: ET.Element, joint: urdf.Joint) -> None:
         kind = "hinge" if joint.type == "revolute" else "slide"
         node = ET.SubElement(body, "joint", name=joint.name, type=kind, axis=numbers(joint.axis))
         if self.at[joint.name]:
             node.set("ref", number(self.at[joint.name]))
         if math.isfinite(joint.lower) or math.isfinite(joint.upper):
             if joint.lower < joint.upper:
-                bounds = max(joint.lower, -FAR), min(joint.upper, FAR)
+                bounds = max(joint.lower, -urdf.FAR), min(joint.upper, urdf.FAR)
                 node.set("range", numbers(bounds))
             else:
                 self.machine.lost(f"joint {joint.name}", "its limits, which leave no range")
@@ -166,7 +153,7 @@ class _Writer:
         if extras.spring_stiffness:
             node.set("springref", number(extras.spring_rest))
 
-    def _inertia(self, body: ET.Element, link: Link, *, needs: bool) -> None:
+    def _inertia(self, body: ET.Element, link: urdf.Link, *, needs: bool) -> None:
         node = ET.SubElement(body, "inertial", pos=numbers(link.center_of_mass))
         if not (link.mass or link.inertia.any() or needs):
             # other readers of MJCF want it said
@@ -179,17 +166,17 @@ class _Writer:
             return
         moments, axes = np.linalg.eigh(link.inertia)
         axes[:, 0] *= np.linalg.det(axes)
-        node.set("quat", _wxyz(Pose(rotation=axes)))
+        node.set("quat", _wxyz(urdf.Pose(rotation=axes)))
         node.set("diaginertia", numbers(np.maximum(moments, _LEAST)))
         self.tiny.append(link.name)
 
-    def _visual(self, visual: Visual) -> None:
+    def _visual(self, visual: urdf.Visual) -> None:
         shape, place = visual.shape, f"visual of {visual.link}"
-        if isinstance(shape, Box):
+        if isinstance(shape, urdf.Box):
             kind, size = "box", [0.5 * side for side in shape.size]
-        elif isinstance(shape, Cylinder):
+        elif isinstance(shape, urdf.Cylinder):
             kind, size = "cylinder", [shape.radius, 0.5 * shape.length]
-        elif isinstance(shape, Sphere):
+        elif isinstance(shape, urdf.Sphere):
             kind, size = "sphere", [shape.radius]
         else:
             kind, size = "mesh", [1.0]
@@ -201,14 +188,14 @@ class _Writer:
             return
         geom = ET.SubElement(self.bodies[visual.link], "geom", type=kind)
         _place(geom, visual.pose)
-        if isinstance(shape, MeshFile):
+        if isinstance(shape, urdf.MeshFile):
             geom.set("mesh", self._mesh(shape))
         else:
             geom.set("size", numbers(size))
         if visual.colour is not None:
             geom.set("rgba", numbers(visual.colour))
 
-    def _mesh(self, mesh: MeshFile) -> str:
+    def _mesh(self, mesh: urdf.MeshFile) -> str:
         wanted = {"file": str(mesh.path), "scale": numbers(mesh.scale)}
         for node in self.assets:
             if all(node.get(key) == value for key, value in wanted.items()):
@@ -219,7 +206,7 @@ class _Writer:
 
     def _remark_joints(self) -> None:
         machine = self.machine
-        single = [joint for joint in machine.joints if joint.type in ONE_DOF]
+        single = [joint for joint in machine.joints if joint.type in urdf.ONE_DOF]
         fast = [joint.name for joint in single if math.isfinite(joint.velocity_limit)]
         if fast:
             machine.lost(named("joint", fast), "velocity limit")
@@ -238,14 +225,14 @@ class _Writer:
             self.machine.changed(f"constraint {name}", f"two points of its axis, {name} 1 and 2")
         elif isinstance(kind, Distance):
             tendon = self._tendon("spatial", name)
-            ends = self._sites(closure, name, Pose())
+            ends = self._sites(closure, name, urdf.Pose())
             for site in ends.values():
                 ET.SubElement(tendon, "site", site=site)
             length = kind.distance - self._drawn_length(closure)
             self._hold(tendon, name, length, active)
         else:
             tag = "connect" if isinstance(kind, Point) else "weld"
-            ends = self._sites(closure, name, Pose())
+            ends = self._sites(closure, name, urdf.Pose())
             ET.SubElement(self.equalities, tag, ends | active, name=name)
 
     def _drawn_length(self, closure: Closure) -> float:
@@ -256,16 +243,16 @@ class _Writer:
             points.append(place + turn @ pose.translation)
         return float(np.linalg.norm(points[1] - points[0]))
 
-    def _sites(self, closure: Closure, name: str, offset: Pose) -> dict[str, str]:
+    def _sites(self, closure: Closure, name: str, offset: urdf.Pose) -> dict[str, str]:
         """Both ends as sites, by the attributes that name them."""
         named = {}
         roles = {"site1": ("parent", *closure.parent), "site2": ("child", *closure.child)}
         for key, (role, link, pose) in roles.items():
             named[key] = f"{name} {role}"
-            self._site(named[key], link, compose(pose, offset))
+            self._site(named[key], link, urdf.compose(pose, offset))
         return named
 
-    def _site(self, name: str, link: str, pose: Pose) -> None:
+    def _site(self, name: str, link: str, pose: urdf.Pose) -> None:
         place = {"pos": numbers(pose.translation), "quat": _wxyz(pose)}
         ET.SubElement(self.bodies[link], "site", place, name=name)
 
@@ -331,17 +318,17 @@ class _Writer:
             node.set("ctrlrange", numbers([-motor.effort_limit, motor.effort_limit]))
 
 
-def _least_moment(link: Link) -> float:
+def _least_moment(link: urdf.Link) -> float:
     return float(np.linalg.eigvalsh(link.inertia)[0])
 
 
-def _place(node: ET.Element, pose: Pose) -> None:
+def _place(node: ET.Element, pose: urdf.Pose) -> None:
     if pose.translation.any():
         node.set("pos", numbers(pose.translation))
     if not np.array_equal(pose.rotation, np.eye(3)):
         node.set("quat", _wxyz(pose))
 
 
-def _wxyz(pose: Pose) -> str:
+def _wxyz(pose: urdf.Pose) -> str:
     """The rotation as MuJoCo has it."""
     return numbers(np.roll(quaternion(pose.rotation), 1))

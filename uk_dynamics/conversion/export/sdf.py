@@ -15,21 +15,12 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
 from uk_dynamics.conversion.export.closures import carried, closures, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
 from uk_dynamics.conversion.robot.imported_robot import named, quaternion
 from uk_dynamics.conversion.robot.urdf_text import MOMENTS, dimensions, number, numbers
-from uk_dynamics.model.urdf import (
-    ONE_DOF,
-    WORLD,
-    Array,
-    Joint,
-    Link,
-    MeshFile,
-    Pose,
-    Visual,
-)
 
 _VERSION = "1.11"  # the first with <mimic>
 _LEAST = 1e-17  # kg and kg m²: SDF knows no link without mass
@@ -57,12 +48,12 @@ class _Names:
     """Names that differ from each other; joints keep theirs, since states are named by them."""
 
     def __init__(self, machine: Machine) -> None:
-        self._taken = {WORLD}
+        self._taken = {urdf.WORLD}
         self._machine = machine
         self.model = _plain(machine.mechanism.name)  # name of the model
         self.joints = self._chosen("joint", (joint.name for joint in machine.joints))
-        links = (link.name for link in machine.links if link.name != WORLD)
-        self.links = self._chosen("link", links) | {WORLD: WORLD}
+        links = (link.name for link in machine.links if link.name != urdf.WORLD)
+        self.links = self._chosen("link", links) | {urdf.WORLD: urdf.WORLD}
         # name of the joint that holds the root in the world
         self.mount = self._free(f"{_plain(machine.links[0].name)}_mount", "joint")
 
@@ -94,7 +85,7 @@ def _plain(name: str) -> str:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        joints = [joint.name for joint in machine.joints if joint.type in ONE_DOF]
+        joints = [joint.name for joint in machine.joints if joint.type in urdf.ONE_DOF]
         self.at = {name: machine.at[name] for name in joints}
         machine.zero.update(self.at)
         self.names = _Names(machine)
@@ -128,7 +119,7 @@ class _Writer:
         kind = machine.mechanism.spec.model.root
         parents = {joint.child: joint for joint in machine.joints}
         for link in machine.links:
-            if link.name == WORLD:
+            if link.name == urdf.WORLD:
                 continue
             node = ET.SubElement(self.model, "link", name=self.names.links[link.name])
             joint = parents.get(link.name)
@@ -142,17 +133,17 @@ class _Writer:
             for count, visual in enumerate(shapes, start=1):
                 _visual(node, f"visual_{count}", visual)
         root = machine.links[0].name
-        if kind == "fixed" and root != WORLD:
-            _edge(self.model, self.names.mount, "fixed", WORLD, self.names.links[root])
-        if any(v.link == WORLD for v in machine.visuals):
-            machine.lost(f"link {WORLD}", "its visuals: the world of SDF is no link")
+        if kind == "fixed" and root != urdf.WORLD:
+            _edge(self.model, self.names.mount, "fixed", urdf.WORLD, self.names.links[root])
+        if any(v.link == urdf.WORLD for v in machine.visuals):
+            machine.lost(f"link {urdf.WORLD}", "its visuals: the world of SDF is no link")
 
     def _float(self, node: ET.Element) -> None:
         names = ("x", "y", "z", "qx", "qy", "qz", "qw")
         parts = [self.machine.at[f"root.{name}"] for name in names]
         ET.SubElement(node, "pose", rotation_format="quat_xyzw").text = numbers(parts)
 
-    def _inertial(self, node: ET.Element, link: Link, *, moves: bool) -> None:
+    def _inertial(self, node: ET.Element, link: urdf.Link, *, moves: bool) -> None:
         mass, inertia = link.mass, link.inertia
         if mass < _LEAST or float(np.linalg.eigvalsh(inertia)[0]) < _LEAST:
             mass, inertia = max(mass, _LEAST), inertia + _LEAST * np.eye(3)
@@ -160,12 +151,12 @@ class _Writer:
                 self.tiny.append(link.name)
         inertial = ET.SubElement(node, "inertial")
         if link.center_of_mass.any():
-            _place(inertial, Pose(link.center_of_mass))
+            _place(inertial, urdf.Pose(link.center_of_mass))
         ET.SubElement(inertial, "mass").text = number(mass)
         moments = ET.SubElement(inertial, "inertia")
         _values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
 
-    def _joint(self, joint: Joint) -> None:
+    def _joint(self, joint: urdf.Joint) -> None:
         ends = (self.names.links[joint.parent], self.names.links[joint.child])
         node = _edge(self.model, self.names.joints[joint.name], joint.type, *ends)
         if joint.type == "fixed":
@@ -209,7 +200,7 @@ class _Writer:
             machine.changed("joint positions", reason + ", ".join(shown))
 
     def _closure(self, closure: Closure) -> None:
-        if closure.child[0] == WORLD:  # which SDF knows as a parent only
+        if closure.child[0] == urdf.WORLD:  # which SDF knows as a parent only
             closure = closure.exchanged()
         kind = closure.kind
         ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
@@ -228,7 +219,7 @@ class _Writer:
         if isinstance(kind, Screw):
             ET.SubElement(node, "screw_thread_pitch").text = number(kind.pitch)
 
-    def _rotation(self, link: str) -> Array:
+    def _rotation(self, link: str) -> urdf.Array:
         return self.machine.mechanism.pose(link, self.machine.drawn)[1]
 
     def _coupling(self, coupling: Coupling) -> None:
@@ -256,7 +247,7 @@ class _Writer:
             return False
         (reference,) = shared
         ends = [w.child if w.parent == reference else w.parent for w in wheels]
-        if WORLD in (reference, ends[1]):
+        if urdf.WORLD in (reference, ends[1]):
             return False
         signs = [1.0 if w.child == end else -1.0 for w, end in zip(wheels, ends, strict=True)]
         (_, first), (_, second) = coupling.joints
@@ -272,13 +263,13 @@ class _Writer:
         return True
 
 
-def _visual(link: ET.Element, name: str, visual: Visual) -> None:
+def _visual(link: ET.Element, name: str, visual: urdf.Visual) -> None:
     node = ET.SubElement(link, "visual", name=name)
     if visual.pose.translation.any() or not np.array_equal(visual.pose.rotation, np.eye(3)):
         _place(node, visual.pose)
     kind, sizes = dimensions(visual.shape)
     geometry = ET.SubElement(ET.SubElement(node, "geometry"), kind)
-    if isinstance(visual.shape, MeshFile):
+    if isinstance(visual.shape, urdf.MeshFile):
         sizes = {"uri": visual.shape.path.as_uri(), **sizes}
     for word, text in sizes.items():
         ET.SubElement(geometry, word).text = text
@@ -296,14 +287,14 @@ def _edge(model: ET.Element, name: str, kind: str, parent: str, child: str) -> E
     return node
 
 
-def _add_axis(joint: ET.Element, tag: str, direction: Sequence[float] | Array) -> ET.Element:
+def _add_axis(joint: ET.Element, tag: str, direction: Sequence[float] | urdf.Array) -> ET.Element:
     """An axis, in the frame of its joint."""
     axis = ET.SubElement(joint, tag)
     ET.SubElement(axis, "xyz").text = numbers(direction)
     return axis
 
 
-def _place(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
+def _place(node: ET.Element, pose: urdf.Pose, relative_to: str = "") -> None:
     """The pose of an element."""
     attributes = {"rotation_format": "quat_xyzw"}
     if relative_to:

@@ -37,6 +37,11 @@ def urdf_text(robot: ImportedRobot) -> str:
         _link(root, link, shapes.get(link.name, ()))
     for joint in robot.joints:
         _joint(root, joint)
+    return xml_text(root)
+
+
+def xml_text(root: ET.Element) -> str:
+    """A document whose elements are indented."""
     ET.indent(root)
     return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 

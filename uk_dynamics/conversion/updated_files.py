@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from uk_dynamics.conversion.robot.urdf_text import inertial, number, numbers, xml_text
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files import EstimatesSpec, find_file, read_yaml, yaml_text
 from uk_dynamics.mechanism.resolution import Parameter
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import Link, RobotDescription
+from uk_dynamics.model.urdf import RobotDescription
 
 _COMMENT = "# Written by uk_dynamics {command}; what was estimated, and how well, is in {report}.\n"
 _KEYS_OF_A_JOINT = ("damping", "friction", "armature")
@@ -49,7 +50,6 @@ def updated_files(
     robot = ET.fromstring(mechanism.model.description.text)
     _write_links(robot, changed.model.description, names)
     _write_joints(robot, names, values)
-    ET.indent(robot)
     path, shown = _file(mechanism)
     from_urdf = path.suffix in (".urdf", ".xacro")
     data: Any = {"schema": 1} if from_urdf else copy.deepcopy(read_yaml(path, shown))
@@ -63,11 +63,7 @@ def updated_files(
         older = [x for x in mechanism.spec.identified if not set(x.names) <= set(estimates.names)]
         data["identified"] = [x.data() for x in (*older, estimates)]
     top = _COMMENT.format(command=command, report=report)
-    declaration = '<?xml version="1.0"?>\n'
-    return {
-        urdf: declaration + ET.tostring(robot, encoding="unicode") + "\n",
-        f"{mechanism.name}.yaml": top + yaml_text(data),
-    }
+    return {urdf: xml_text(robot), f"{mechanism.name}.yaml": top + yaml_text(data)}
 
 
 def _file(mechanism: Mechanism) -> tuple[Path, str]:
@@ -88,21 +84,9 @@ def _write_links(
     for element in robot.findall("link"):
         name = element.get("name", "")
         if name in changed:
-            _write_inertial(element, links[name])
-
-
-def _write_inertial(element: ET.Element, link: Link) -> None:
-    for old in element.findall("inertial"):
-        element.remove(old)
-    inertial = ET.Element("inertial")
-    element.insert(0, inertial)
-    ET.SubElement(inertial, "origin", xyz=_numbers(link.center_of_mass.tolist()), rpy="0 0 0")
-    ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
-    moments = {
-        f"i{a}{b}": repr(float(link.inertia["xyz".index(a), "xyz".index(b)]))
-        for a, b in ("xx", "xy", "xz", "yy", "yz", "zz")
-    }
-    ET.SubElement(inertial, "inertia", moments)
+            for old in element.findall("inertial"):
+                element.remove(old)
+            element.insert(0, inertial(links[name]))
 
 
 def _write_joints(
@@ -120,12 +104,12 @@ def _write_joints(
                 origin = ET.SubElement(element, "origin", xyz="0 0 0", rpy="0 0 0")
             place = [float(x) for x in origin.get("xyz", "0 0 0").split()]
             place["xyz".index(rest[1])] = values[name]
-            origin.set("xyz", _numbers(place))
+            origin.set("xyz", numbers(place))
             continue
         dynamics = element.find("dynamics")
         if dynamics is None:
             dynamics = ET.SubElement(element, "dynamics")
-        dynamics.set(rest[0], repr(float(values[name])))
+        dynamics.set(rest[0], number(values[name]))
 
 
 def _write_value(
@@ -171,7 +155,3 @@ def _write_gain(data: dict[str, Any], motor: str, gain: float, mechanism: Mechan
     if limit < float("inf"):
         entry["effort_limit"] = limit
     data["actuators"][motor] = entry
-
-
-def _numbers(values: list[float]) -> str:
-    return " ".join(repr(float(x)) for x in values)
