@@ -38,9 +38,8 @@ from uk_dynamics.conversion.ros2_control_files import (
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.simulation import simulate
+from uk_dynamics.simulation import Trajectory, simulate
 from uk_dynamics.simulation.plots.curves import draw
-from uk_dynamics.simulation.recording.trajectory_files import load
 from uk_dynamics.viewing.layouts import foxglove_layout, plotjuggler_layout
 
 COMPILER = shutil.which("cc")
@@ -185,7 +184,7 @@ def test_programs_read_the_same_names(folder, first, second):
     assert first in page.text
     for suffix in (".npz", ".mcap"):
         motion.save(folder / f"motion{suffix}")
-        assert load(folder / f"motion{suffix}").names.positions == (first, second)
+        assert Trajectory.load(folder / f"motion{suffix}").names.positions == (first, second)
     motion.save(folder / "motion.csv")
     with (folder / "motion.csv").open(newline="", encoding="utf-8") as file:
         header = next(csv.reader(file))

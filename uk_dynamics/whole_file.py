@@ -57,3 +57,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def output_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a name to write under, as :func:`whole_file`, for a file that a user asked for.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    try:
+        with whole_file(path) as unfinished:
+            yield unfinished
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be written: {reason}", file=os.fspath(path)) from None

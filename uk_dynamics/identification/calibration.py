@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
-from uk_dynamics.identification.linear_parameters import LinearParameter
+from uk_dynamics.identification.linear_parameters import LinearParameter, matching
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -219,13 +218,7 @@ def _names(
         if name.startswith(_GEOMETRY) and x.unit == "m" and name.split(".")[-1] in "xyz"
     ]
     known = [*geometry, *(f"encoders.{name}" for name in encoders)]
-    chosen: dict[str, None] = {}
-    for pattern in patterns:
-        found = [name for name in known if fnmatch.fnmatchcase(name, pattern)]
-        if not found and pattern not in PLACES:
-            raise UnknownNameError("coordinate", pattern, known)
-        chosen |= dict.fromkeys(found)
-    return tuple(chosen)
+    return matching(patterns, known, PLACES, "coordinate")
 
 
 class _Problem:

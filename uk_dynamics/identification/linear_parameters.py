@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -38,6 +38,22 @@ class LinearParameter:
     signed: bool = False  # whether it may be negative
 
 
+def matching(
+    patterns: Sequence[str],  # in which ``*`` stands for anything
+    known: Collection[str],
+    usual: Sequence[str],  # patterns that may match nothing
+    kind: str,  # of what the names are, for errors
+) -> tuple[str, ...]:
+    """Names that match a pattern, each once; raises UnknownNameError where none does."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        found = fnmatch.filter(known, pattern)
+        if not found and pattern not in usual:
+            raise UnknownNameError(kind, pattern, known)
+        chosen |= dict.fromkeys(found)
+    return tuple(chosen)
+
+
 def linear_parameters(
     mechanism: Mechanism, patterns: Sequence[str] = DEFAULT, payload: str | None = None
 ) -> tuple[LinearParameter, ...]:
@@ -53,12 +69,7 @@ def linear_parameters(
         InputError: The link does not move.
     """
     known = {parameter.name: parameter for parameter in _all(mechanism)}
-    chosen: dict[str, LinearParameter] = {}
-    for pattern in patterns:
-        found = {name: x for name, x in known.items() if fnmatch.fnmatchcase(name, pattern)}
-        if not found and pattern not in DEFAULT:
-            raise UnknownNameError("parameter", pattern, known)
-        chosen |= found
+    chosen = {name: known[name] for name in matching(patterns, known, DEFAULT, "parameter")}
     if payload is not None:
         body = mechanism.model.body_frames[mechanism.model.frame_index(payload)].body
         if body < 0:

@@ -15,7 +15,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.mcap_trajectory import MotionLog, check_joints
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.recording.trajectory_files import SUFFIXES, unknown_suffix
+from uk_dynamics.simulation.trajectory import SUFFIXES, unknown_suffix
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from uk_dynamics.mechanism.kinematics import ForceEnvelope, Kind
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
-from uk_dynamics.whole_file import whole_file
+from uk_dynamics.whole_file import output_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +110,8 @@ def write_parquet(workspace: ReachableSet, path: str | Path) -> None:
         raise InputError("Parquet needs pyarrow: pip install pyarrow", file=str(path)) from None
     table = arrow.table(workspace.columns())
     told = {"mechanism": workspace.mechanism, "frame": workspace.frame}
-    try:
-        with whole_file(Path(path)) as temporary:
-            parquet.write_table(table.replace_schema_metadata(told), temporary)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    with output_file(path) as unfinished:
+        parquet.write_table(table.replace_schema_metadata(told), unfinished)
 
 
 def write_picture(workspace: ReachableSet, mechanism: Mechanism, path: str | Path) -> None:
@@ -149,11 +146,8 @@ def write_picture(workspace: ReachableSet, mechanism: Mechanism, path: str | Pat
         _skeleton(axis, mechanism, workspace.q[0], axes)
         _dress(axis, axes)
     figure.suptitle(plot_text(f"{workspace.mechanism}: where {workspace.frame} gets to"))
-    try:
-        with whole_file(path) as temporary:
-            figure.savefig(temporary, dpi=RESOLUTION)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    with output_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=RESOLUTION)
 
 
 def _axes(workspace: ReachableSet) -> list[int]:

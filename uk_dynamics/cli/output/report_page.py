@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uk_dynamics.cli.output.simulation_summary import summarize
-from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.plots import RESOLUTION, draw_for_files, empty_figure
-from uk_dynamics.whole_file import whole_file
+from uk_dynamics.whole_file import output_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,13 +39,10 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
     """
     page, picture = base.with_name(f"{base.name}.html"), base.with_name(f"{base.name}.png")
     figure = empty_figure(picture)
-    try:
-        with whole_file(page) as text, whole_file(picture) as image:
-            draw_for_files(trajectory, figure)
-            text.write_text(report_page(trajectory, source, _as_svg(figure)), encoding="utf-8")
-            figure.savefig(image, dpi=RESOLUTION)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(page)) from None
+    with output_file(page) as text, output_file(picture) as image:
+        draw_for_files(trajectory, figure)
+        text.write_text(report_page(trajectory, source, _as_svg(figure)), encoding="utf-8")
+        figure.savefig(image, dpi=RESOLUTION)
     return page, picture
 
 

@@ -2,5 +2,9 @@
 
 """Plots of a trajectory."""
 
-from uk_dynamics.simulation.plots.curves import LINE_STYLES
-from uk_dynamics.simulation.plots.figure_files import RESOLUTION, draw_for_files, empty_figure
+from uk_dynamics.simulation.plots.curves import (
+    LINE_STYLES,
+    RESOLUTION,
+    draw_for_files,
+    empty_figure,
+)

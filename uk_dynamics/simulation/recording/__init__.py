@@ -5,13 +5,13 @@
 from uk_dynamics.simulation.recording.bags import BagReader, is_bag
 from uk_dynamics.simulation.recording.columns import template
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
-from uk_dynamics.simulation.recording.mcap_topics import (
+from uk_dynamics.simulation.recording.mcap_contents import (
     COMMANDS,
     DIAGNOSTICS,
     MOTION,
     REFERENCES,
     ROWS,
+    SCHEMAS,
     START,
     STATES,
     TASKS,

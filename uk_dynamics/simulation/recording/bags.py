@@ -14,7 +14,7 @@ from urllib.parse import quote
 import yaml
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_contents import SCHEMAS
 from uk_dynamics.simulation.recording.mcap_writer import MISSING, McapReader, Message
 from uk_dynamics.whole_file import require_regular
 

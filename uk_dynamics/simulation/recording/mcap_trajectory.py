@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording.bags import BagReader
 from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.mcap_topics import (
+from uk_dynamics.simulation.recording.mcap_contents import (
     COMMANDS,
     CONTACTS,
     DIAGNOSTICS,
@@ -42,9 +43,14 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
-_ROWS = ("residual", "residual_rate", "multipliers", "tracking_error", "references")
-_CONTACTS = ("contact_gaps", "contact_rates", "contact_forces")
-_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ROWS, *_CONTACTS, *_NUMBERS)
+# arrays of a trajectory that are positions, velocities and efforts of a JointState
+_ROWS = {
+    ROWS: ("residual", "residual_rate", "multipliers"),
+    CONTACTS: ("contact_gaps", "contact_rates", "contact_forces"),
+    TASKS: ("tracking_error",),
+}
+_OF_ROWS = tuple(array for arrays in _ROWS.values() for array in arrays)
+_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_OF_ROWS, "references", *_NUMBERS)
 
 
 class MotionLog:
@@ -105,20 +111,14 @@ class MotionLog:
             log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
             content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
             log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
-        if names.constraint_rows:
-            row_values = [values[name] for name in ("residual", "residual_rate", "multipliers")]
-            rows = _joint_state(header, names.constraint_rows, *row_values)
-            log.write(ROWS, "sensor_msgs/msg/JointState", rows, time)
-        if names.contact_rows:
-            parts = [values[name] for name in _CONTACTS]
-            contacts = _joint_state(header, names.contact_rows, *parts)
-            log.write(CONTACTS, "sensor_msgs/msg/JointState", contacts, time)
-        if names.task_rows:
-            errors = _joint_state(header, names.task_rows, values["tracking_error"])
-            log.write(TASKS, "sensor_msgs/msg/JointState", errors, time)
-            if np.isfinite(values["references"]).all():
-                content = _motion(header, names.task_rows, values["references"])
-                log.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
+        of = {ROWS: names.constraint_rows, CONTACTS: names.contact_rows, TASKS: names.task_rows}
+        for topic, arrays in _ROWS.items():
+            if of[topic]:
+                content = _joint_state(header, of[topic], *(values[array] for array in arrays))
+                log.write(topic, "sensor_msgs/msg/JointState", content, time)
+        if names.task_rows and np.isfinite(values["references"]).all():
+            content = _motion(header, names.task_rows, values["references"])
+            log.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
         # Last, because readers take a joint state as the end of a sample.
         v = values["v"] if np.isfinite(values["v"]).all() else None
         states = _joint_state(header, names.positions, values["q"], v)
@@ -133,13 +133,7 @@ class Samples:
         self._joints: tuple[str, ...] = ()
         self._states: list[tuple[Any, Any]] = []
         self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {
-            MOTION: {},
-            ROWS: {},
-            CONTACTS: {},
-            TASKS: {},
-            REFERENCES: {},
-        }
+        self._by_stamp: dict[str, dict[int, Any]] = {x: {} for x in (MOTION, *_ROWS, REFERENCES)}
         self._command: Any = None
         self._values: dict[str, str] = {}
 
@@ -171,8 +165,16 @@ class Samples:
         if times[0] > _WALL_CLOCK * SECOND:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
-        motors = tuple(json.loads(first.get("motors", "null")) or self._numbered())
-        rows, tasks, contacts = (self._names(topic) for topic in (ROWS, TASKS, CONTACTS))
+        count = 0 if self._command is None else len(self._command)
+        numbered = [f"motor_{index + 1}" for index in range(count)]
+        motors = tuple(json.loads(first.get("motors", "null")) or numbered)
+        named = {topic: self._names(topic) for topic in _ROWS}
+        arrays = {
+            array: self._matched(topic, attrgetter(part), len(named[topic]))
+            for topic, of_topic in _ROWS.items()
+            for array, part in zip(of_topic, ("position", "velocity", "effort"), strict=False)
+        }
+        tasks = named[TASKS]
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
         warnings = json.loads(last.get("warnings", "[]"))
         if cut:
@@ -180,21 +182,14 @@ class Samples:
         nv = len(self._joints)
         return TrajectoryData(
             name=first.get("mechanism", "recording"),
-            names=Names(self._joints, self._joints, motors, rows, tasks, contacts),
+            names=Names(self._joints, self._joints, motors, named[ROWS], tasks, named[CONTACTS]),
             t=t,
             q=np.array([state[0] for state in self._states], dtype=float),
             v=_rates([state[1] for state in self._states], nv),
             qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
             efforts=self._efforts(len(motors)),
             effort_limits=np.array([math.inf if x is None else x for x in limits]),
-            residual=self._matched(ROWS, lambda m: m.position, len(rows)),
-            residual_rate=self._matched(ROWS, lambda m: m.velocity, len(rows)),
-            multipliers=self._matched(ROWS, lambda m: m.effort, len(rows)),
-            tracking_error=self._matched(TASKS, lambda m: m.position, len(tasks)),
             references=self._matched(REFERENCES, lambda m: m.points[0].positions, len(tasks)),
-            contact_gaps=self._matched(CONTACTS, lambda m: m.position, len(contacts)),
-            contact_rates=self._matched(CONTACTS, lambda m: m.velocity, len(contacts)),
-            contact_forces=self._matched(CONTACTS, lambda m: m.effort, len(contacts)),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
@@ -207,11 +202,8 @@ class Samples:
             ),
             switchings=tuple(Switching(**s) for s in json.loads(last.get("switchings", "[]"))),
             machine=MachineData.from_text(first.get("machine", "{}")),
+            **arrays,
         )
-
-    def _numbered(self) -> list[str]:
-        count = 0 if self._command is None else len(self._command)
-        return [f"motor_{index + 1}" for index in range(count)]
 
     def _names(self, topic: str) -> tuple[str, ...]:
         messages = self._by_stamp[topic]

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_schemas import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_contents import SCHEMAS
 
 UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording that was not finished
 # Data reach the file a chunk at a time: a crash loses at most this much, in bytes.

@@ -1,8 +1,14 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Definitions of the recorded ROS 2 messages, so that ROS need not be installed."""
+"""What a recording in MCAP holds: topics of the nodes, definitions of their messages, metadata."""
 
 from __future__ import annotations
+
+import json
+import math
+
+from uk_dynamics.simulation.recording.machine_data import MachineData
+from uk_dynamics.simulation.recording.trajectory_data import Array
 
 _PARTS = {
     "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
@@ -67,3 +73,32 @@ SCHEMAS = {
     name: "\n".join([fields, *(f"{'=' * 80}\nMSG: {part}\n{_PARTS[part]}" for part in used)])
     for name, (fields, used) in _OWN_FIELDS.items()
 }
+
+
+STATES = "/joint_states"
+COMMANDS = "/effort_controller/commands"
+MOTION = "/forward_dynamics/dynamics"
+ROWS = "/forward_dynamics/constraint_states"
+TASKS = "/servo_controller/task_states"
+CONTACTS = "/simulator/contacts"
+REFERENCES = "/servo_controller/task_references"
+DIAGNOSTICS = "/diagnostics"
+START, END = "uk_dynamics", "uk_dynamics.end"
+SECOND = 1_000_000_000  # ns
+
+
+def description(mechanism: str, machine: MachineData, effort_limits: Array) -> dict[str, str]:
+    """Metadata at the start of a recording.
+
+    Args:
+        mechanism: Its name.
+        machine: With the names of its motors.
+        effort_limits: (motors,), in N or N·m, infinite where none is declared.
+    """
+    limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
+    return {
+        "mechanism": mechanism,
+        "motors": json.dumps(list(machine.motors)),
+        "machine": machine.text(),
+        "effort_limits": json.dumps(limits),
+    }
