@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from uk_dynamics.colours import WARNING
+
 _NUMBER = "text-align:right;white-space:nowrap;padding-left:0.6em"
 _NAME = "overflow-wrap:anywhere"
 
@@ -67,8 +69,8 @@ def status(time: str, mode: str) -> str:
 
 def warning(text: str) -> str:
     """What the user should know."""
-    style = "font-size:0.85em;margin:0.2em 0.8em;padding-left:0.5em;border-left:4px solid #D55E00"
-    return f'<div style="{style};overflow-wrap:anywhere">⚠ {escape(text)}</div>'
+    style = "font-size:0.85em;margin:0.2em 0.8em;padding-left:0.5em;overflow-wrap:anywhere"
+    return f'<div style="{style};border-left:4px solid {WARNING}">⚠ {escape(text)}</div>'
 
 
 def legend(colours: Mapping[str, tuple[int, int, int]]) -> str:

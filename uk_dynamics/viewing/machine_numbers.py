@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uk_dynamics.colours import COLOURS, WARNING
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -16,7 +17,6 @@ from uk_dynamics.viewing import html_tables as html
 from uk_dynamics.viewing.source import Instant
 from uk_dynamics.viewing.units import Units, engineering
 
-_BLUE, _VERMILION = "#0072B2", "#D55E00"
 _NEAR_LIMIT = 0.95
 _ROUNDING = 1e-9  # of the largest: what is less is rounding
 
@@ -53,7 +53,7 @@ class MachineNumbers:
             shown = html.name(name), html.number(engineering(effort, unit, noise))
             if np.isfinite(limit) and limit > 0.0:
                 part = abs(effort) / limit
-                colour = _VERMILION if part >= _NEAR_LIMIT else _BLUE
+                colour = WARNING if part >= _NEAR_LIMIT else COLOURS[0]
                 of = html.number(f"of {engineering(limit, unit)}")
                 rows.append((*shown, of, html.bar(part, colour)))
             else:

@@ -22,7 +22,7 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import camera
 from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
-from uk_dynamics.viewing.motor_choices import LABELS
+from uk_dynamics.viewing.live_simulation import LABELS
 from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.link_shapes import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay

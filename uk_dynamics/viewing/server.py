@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from uk_dynamics.colours import BLUE
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
         server: ViserServer = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     # sharing would send the scene to a relay on the internet
     server.gui.configure_theme(
-        show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large"
+        show_logo=False, show_share_button=False, brand_color=BLUE, control_width="large"
     )
     server.gui.main_panel.dock_right()
     server.scene.configure_default_lights(cast_shadow=False)

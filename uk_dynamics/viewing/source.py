@@ -40,7 +40,7 @@ class Source(ABC):
     can_pose = False  # whether joints and frames can be led by hand
     duration = 0.0  # of what is played back, in s; 0: it has no end
     choice = "motors"  # what is chosen by name among ``motors``: what drives them, or a mode
-    # what may drive the motors, see :mod:`motor_choices`; empty: not to be chosen here
+    # what may drive the motors, see :class:`MotorChoices`; empty: not to be chosen here
     motors: tuple[str, ...] = ()
     driving = ""  # which of ``motors`` does
 

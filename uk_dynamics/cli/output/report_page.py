@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uk_dynamics.cli.output.simulation_summary import summarize
+from uk_dynamics.colours import WARNING
 from uk_dynamics.simulation.plots import RESOLUTION, draw_for_files, empty_figure
 from uk_dynamics.whole_file import output_file
 
@@ -26,9 +27,9 @@ body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1e
 table { border-collapse: collapse; margin: 1em 0; font-variant-numeric: tabular-nums; }
 td, th { border-bottom: 1px solid #ccc; padding: 0.2em 0.8em 0.2em 0; text-align: left; }
 svg { width: 100%; height: auto; }
-.warning { border-left: 4px solid #D55E00; padding-left: 0.8em; }
 @media print { body { margin: 0; max-width: none; } }
 """
+_STYLE += f".warning {{ border-left: 4px solid {WARNING}; padding-left: 0.8em; }}\n"
 
 
 def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path, Path]:

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.colours import BLUE, FORCE, RGB, TARGET, TORQUE
+from uk_dynamics.colours import (
+    BLUE,
+    CENTRE,
+    FORCE,
+    LOOP_ERROR_ON_WHITE,
+    RGB,
+    SHARED,
+    TARGET,
+    TORQUE,
+)
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
@@ -23,10 +32,6 @@ from uk_dynamics.viewing.scene.stage import ArrowScale
 if TYPE_CHECKING:
     from viser import ViserServer
 
-
-UNDETERMINED = (140, 140, 140)
-CLOSURE_ERROR = (0, 0, 0)
-CENTRE = (20, 20, 20)
 
 _LONGEST = 0.35  # of an arrow, as part of the scene's size
 _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size
@@ -170,7 +175,7 @@ class Overlay:
                 axes_radius=0.003 * size,
             )
             self._closure_errors = scene.add_line_segments(
-                "/loops/closure_errors", nothing, CLOSURE_ERROR, thickness=0.01 * size
+                "/loops/closure_errors", nothing, LOOP_ERROR_ON_WHITE, thickness=0.01 * size
             )
             colours = {"forces": self.colours.force, "torques": self.colours.torque}
             self._forces, self._torques = (
@@ -206,7 +211,7 @@ class Overlay:
         if arrows.visible:
             ends = vectors * per_vector
             arrows.points = _segments(marks.children, ends, 1e-3 * self._size)
-            colours = np.where(marks.determined[:, None], colour, UNDETERMINED).astype(np.uint8)
+            colours = np.where(marks.determined[:, None], colour, SHARED).astype(np.uint8)
             if not np.array_equal(arrows.colors, colours):
                 arrows.colors = colours
 
