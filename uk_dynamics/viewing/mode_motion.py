@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
+from uk_dynamics.mechanism.kinematics import LoopMotion
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.source import Snapshot, Source
@@ -61,11 +62,8 @@ class ModeMotion(Source):
         self._rate = min(mode.frequency or _FASTEST, _FASTEST)
         self.factor = max(1.0, mode.frequency / _FASTEST)
         self._shape = np.array([mode.shape[n] for n in self._mechanism.model.velocity_names])
-        size = np.ones(len(self._shape))
-        for body in self._mechanism.model.bodies:
-            sliding = {"prismatic": 1, "planar": 2, "floating": 3}.get(body.kind, 0)
-            size[body.velocity : body.velocity + sliding] = self._mechanism.size
-        self._amplitude = _AMPLITUDE / float(np.abs(self._shape / size).max(initial=1e-300))
+        unit = LoopMotion(self._mechanism).unit
+        self._amplitude = _AMPLITUDE / float(np.abs(self._shape / unit).max(initial=1e-300))
 
     def control(self, action: str) -> None:
         """Play, pause, or go back to the equilibrium."""

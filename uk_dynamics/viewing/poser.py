@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -35,7 +36,7 @@ class Pose:
 
 
 class _Rows(NamedTuple):
-    """Constraints at a configuration, rows divided by their natural scale."""
+    """Constraints on positions at a configuration, of coordinates in their units."""
 
     admissible: Array  # orthonormal basis of the velocities that keep them, (nv, k)
     rank: int  # independent rows
@@ -48,7 +49,7 @@ class Poser:
     def __init__(self, mechanism: Mechanism) -> None:
         """Find the joints and how well the mechanism is conditioned where it starts."""
         self._mechanism, self._model = mechanism, mechanism.model
-        self._workspace = mechanism.model.workspace()
+        self._motion = LoopMotion(mechanism)
         actuated = np.any(mechanism.actuators.matrix != 0.0, axis=1)
         driven = tuple(
             name
@@ -66,11 +67,6 @@ class Poser:
         # lower, upper: ends of their ways, in rad or m
         self.lower = np.where(np.isfinite(lower), lower, start - half)
         self.upper = np.where(np.isfinite(upper), upper, start + half)
-        constraints = mechanism.constraints
-        self._chosen = constraints.position_rows & mechanism.hierarchy.acting()
-        self._workspace.update_positions(mechanism.initial_guess)
-        reach = constraints.natural_scale(self._workspace, mechanism.initial_guess)
-        self._scale = np.maximum(np.linalg.norm(reach[self._chosen], axis=1), 1e-12)
         _, self._usual_rank, self._usual_condition = self._rows(mechanism.initial_guess)
 
     def lead_joint(self, q: Array, name: str, value: float) -> Pose:
@@ -101,17 +97,17 @@ class Poser:
 
     def lead_frame(self, q: Array, link: str, target: Array) -> Pose:
         """Bring the origin of a link as close to a point, (3,), in m, as the constraints allow."""
-        frame = self._model.frame_index(link)
+        still = np.zeros(self._model.nv)
         reached = q
-        missing = target - self._point(reached, frame)
+        missing = target - self._mechanism.pose(link, q)[0]
         for _ in range(_FRAME_STEPS):
-            admissible = self._rows(reached).admissible
-            toward = self._point_jacobian(frame) @ admissible
+            admissible = self._motion.unit[:, None] * self._rows(reached).admissible
+            toward = twist_map(self._motion, link, still)[0][:3] @ admissible
             gram = toward @ toward.T + _DAMPING * np.eye(3)
             step = admissible @ (toward.T @ np.linalg.solve(gram, missing))
             step *= min(1.0, _STEP / (np.abs(step).max(initial=0.0) + 1e-12))
             closed = self._mechanism.assembly(self._model.integrate(reached, step))
-            left = target - self._point(closed.q, frame)
+            left = target - self._mechanism.pose(link, closed.q)[0]
             if not closed.closed or np.linalg.norm(left) > np.linalg.norm(missing) - 1e-7:
                 break
             reached, missing = closed.q, left
@@ -127,7 +123,7 @@ class Poser:
             return f"singular configuration: rank {rank} instead of {self._usual_rank}"
         if condition > _CONDITION_GROWTH * self._usual_condition:
             return f"close to a singular configuration: condition of the loops {condition:.3g}"
-        motors = self._mechanism.actuators.matrix
+        motors = self._motion.unit[:, None] * self._mechanism.actuators.matrix
         if motors.shape[1] and admissible.shape[1]:
             norms = np.linalg.norm(motors, axis=0)
             values = np.linalg.svd((motors / norms).T @ admissible, compute_uv=False)
@@ -165,26 +161,9 @@ class Poser:
         return tuple(held)
 
     def _rows(self, q: Array) -> _Rows:
-        """The constraints on positions at a configuration."""
-        mechanism = self._mechanism
-        self._workspace.update_positions(q)
-        constraints = mechanism.constraints
-        rows, _ = constraints.position(self._workspace, 0.0, q, mechanism.references.sample(0.0))
-        scaled = rows[self._chosen] / self._scale[:, None]
-        _, values, directions = np.linalg.svd(scaled)
-        tolerance = mechanism.spec.solver.rank_tolerance
+        self._motion.update(q)
+        _, values, directions = np.linalg.svd(self._motion.position_rows)
+        tolerance = self._mechanism.spec.solver.rank_tolerance
         rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
         condition = float(values[0] / values[rank - 1]) if rank else 1.0
         return _Rows(directions[rank:].T, rank, condition)
-
-    def _point(self, q: Array, frame: int) -> Array:
-        self._workspace.update_positions(q)
-        point: Array = self._workspace.translation[frame].copy()
-        return point
-
-    def _point_jacobian(self, frame: int) -> Array:
-        """Velocity of the origin of a frame per velocity, (3, nv), where _rows was last."""
-        motion = self._workspace.jacobian * self._model.ancestor_mask[frame]
-        point = self._workspace.translation[frame]
-        jacobian: Array = motion[:3] + np.cross(motion[3:], point, axis=0)
-        return jacobian

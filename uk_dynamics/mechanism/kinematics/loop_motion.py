@@ -69,6 +69,11 @@ class LoopMotion:
         scaled: Array = self.A * self.unit / self.scale[:, None]
         return scaled
 
+    @property
+    def position_rows(self) -> Array:
+        """Those of the rows that hold positions."""
+        return self.rows[self._positions]
+
     def basis(self, *, of_positions: bool = False) -> Array:
         """Orthonormal basis of the admissible velocities in their units, (nv, k).
 
@@ -103,8 +108,7 @@ class LoopMotion:
         return largest
 
     def _factored(self, of_positions: bool) -> RowBasis:
-        chosen = self._positions if of_positions else slice(None)
-        scaled = np.asfortranarray(self.rows[chosen].T)
+        scaled = np.asfortranarray((self.position_rows if of_positions else self.rows).T)
         tolerance = self.mechanism.spec.solver.rank_tolerance
         return RowBasis(scaled, np.ones(scaled.shape[1]), tolerance)
 
