@@ -266,13 +266,12 @@ class _Problem:
             mechanism.model.frame_index(tracked.link)
         self.count = sum(map(len, self._readings))
         known = mechanism.parameters
-        joints = {x.name: x.type for x in mechanism.model.description.joints}
         self.parameters = tuple(
             LinearParameter(
                 name,
                 known[name].unit
                 if name in known
-                else ("rad" if joints.get(name.partition(".")[2]) == "revolute" else "m"),
+                else mechanism.model.units[name.removeprefix("encoders.")],
                 "link",
                 name,
                 "",

@@ -45,6 +45,8 @@ class Coordinates:
         joint_names: The one-dof joints in velocity order.
         position_names: Names of the nq positions.
         velocity_names: Names of the nv velocities.
+        units: Of the positions, by name: ``rad``, ``m``, or ``1`` for parts of a quaternion or of a
+            unit circle.
         lower, upper: Position limits by velocity index, (nv,), infinite where absent.
         effort_limit, velocity_limit: (nv,), infinite where not declared.
         damping, friction: (nv,).
@@ -55,10 +57,13 @@ class Coordinates:
         positions: list[str] = []
         velocities: list[str] = []
         owners: list[Joint] = []
+        self.units: dict[str, str] = {}
         self._unit_parts: list[tuple[str, slice]] = []
         for joint in joints:
             start = len(positions)
-            positions += _names(joint, POSITION_SUFFIXES)
+            own = _names(joint, POSITION_SUFFIXES)
+            positions += own
+            self.units |= {name: _unit(joint, name) for name in own}
             velocities += _names(joint, VELOCITY_SUFFIXES)
             owners += [joint] * (len(velocities) - len(owners))
             if joint.type == "floating":
@@ -153,6 +158,12 @@ class Coordinates:
         for name, value in values.items():
             filled[_look_up(index, name)] = _number(name, value)
         return filled
+
+
+def _unit(joint: Joint, position: str) -> str:
+    if joint.type in ONE_DOF:
+        return "m" if joint.type == "prismatic" else "rad"
+    return "m" if position.rpartition(".")[2] in ("x", "y", "z") else "1"
 
 
 def _names(joint: Joint, suffixes: Mapping[str, tuple[str, ...]]) -> list[str]:

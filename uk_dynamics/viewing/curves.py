@@ -14,13 +14,14 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.machine_numbers import motor_power
 from uk_dynamics.viewing.source import Instant
-from uk_dynamics.viewing.units import Units, lengths
+from uk_dynamics.viewing.units import Units
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 
 NOTHING = "nothing"
+_OF_JOINTS = {"joint angles": "rad", "joint travels": "m"}  # quantities, with their units
 _SECONDS = 10.0
 _MOST = 600  # samples
 _HEIGHT = 190  # points of the page
@@ -34,15 +35,14 @@ class Curves:
     ) -> None:
         """Prepare; nothing is plotted until something is chosen."""
         self._gui, self._loops, self._mechanism = server.gui, loops, mechanism
-        are_lengths, model = lengths(mechanism.model), mechanism.model
+        model = mechanism.model
         driven = np.any(mechanism.actuators.matrix != 0.0, axis=1)
-        joints = [n for n in model.joint_names if len(model.position_names) == len(are_lengths)]
+        joints = list(model.joint_names) if model.position_names == model.joint_names else []
         joints.sort(key=lambda n: not driven[model.velocity_index(n)])
-        self._joints, self._are_lengths = joints, are_lengths
+        self._joints = joints
         self.choices = [NOTHING]  # quantities there are
-        for title, is_length in (("joint angles", False), ("joint travels", True)):
-            if any(are_lengths[name] == is_length for name in joints):
-                self.choices.append(title)
+        found = {model.units[name] for name in joints}
+        self.choices += [title for title, unit in _OF_JOINTS.items() if unit in found]
         if len(mechanism.actuators):
             self.choices += ["motor efforts", "motor power"]
         if loops:
@@ -118,9 +118,8 @@ class Curves:
         if self._chosen == "energy":
             energy = instant.energy
             return ["kinetic", "total"], "J", np.array([energy.kinetic, energy.total])
-        is_length = self._chosen == "joint travels"
-        unit, per = units.of(is_length)
-        names = [name for name in self._joints if self._are_lengths[name] == is_length]
-        model = self._mechanism.model
+        model, of = self._mechanism.model, _OF_JOINTS[self._chosen]
+        unit, per = units.of(of)
+        names = [name for name in self._joints if model.units[name] == of]
         values = [per * state.q[model.position_index(name)] for name in names]
         return names, unit, np.array(values)

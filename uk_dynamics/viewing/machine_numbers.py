@@ -87,7 +87,7 @@ class MachineNumbers:
         for name, error in zip(self._task_rows, instant.tracking_error, strict=True):
             unit, per = self._data.unit(name), 1.0
             if unit in ("m", "rad"):
-                unit, per = units.of(unit == "m")
+                unit, per = units.of(unit)
             rows.append((name, f"{error * per:.2e} {unit}"))
         unreached = instant.snapshot.unreached
         if unreached is not None:
@@ -95,7 +95,7 @@ class MachineNumbers:
         return html.facts(rows)
 
     def _machine(self, instant: Instant, units: Units) -> str:
-        unit, per = units.of(True)
+        unit, per = units.of("m")
         digits = 0 if per > 1.0 else 3
         place = ", ".join(f"{per * x + 0.0:.{digits}f}" for x in instant.centre)
         rows = [

@@ -27,7 +27,7 @@ from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.link_shapes import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Instant, Source
-from uk_dynamics.viewing.units import CHOICES, lengths, remember, remembered
+from uk_dynamics.viewing.units import CHOICES, remember, remembered
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -81,7 +81,7 @@ class Panel:
         self._server = server
         self._loop = server.get_event_loop()
         self._poser, self._curves, self._points = Poser(mechanism), curves, points
-        self._are_lengths, self._size = lengths(mechanism.model), size
+        self._units_of, self._size = mechanism.model.units, size
         self.dragged = ""  # link that has a handle to be dragged by; empty: none
         self._handle: Any = None
         self._in_hand = False
@@ -159,7 +159,7 @@ class Panel:
 
     def _per(self, name: str) -> float:
         """Shown units per rad or m."""
-        return self.units.of(self._are_lengths[name])[1]
+        return self.units.of(self._units_of[name])[1]
 
     def _bring(self, name: str, slider: Any, value: float) -> None:
         value = min(max(value, slider.min), slider.max)

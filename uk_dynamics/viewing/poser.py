@@ -60,8 +60,7 @@ class Poser:
         self.joints = driven
         self._v = np.array([self._model.velocity_index(name) for name in driven], dtype=int)
         self._q = np.array([self._model.position_index(name) for name in driven], dtype=int)
-        kinds = {joint.name: joint.type for joint in self._model.description.joints}
-        half = np.array([math.pi if kinds.get(n) == "revolute" else 1.0 for n in driven])
+        half = np.array([math.pi if self._model.units[n] == "rad" else 1.0 for n in driven])
         start = mechanism.initial_guess[self._q]
         lower, upper = self._model.lower[self._v], self._model.upper[self._v]
         # lower, upper: ends of their ways, in rad or m

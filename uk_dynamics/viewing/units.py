@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from uk_dynamics.model import RobotModel
-
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
 
 
@@ -25,9 +23,9 @@ class Units:
     length: str
     per_m: float
 
-    def of(self, is_length: bool) -> tuple[str, float]:
-        """Unit of a coordinate, and how many of it are one rad or m."""
-        return (self.length, self.per_m) if is_length else (self.angle, self.per_rad)
+    def of(self, unit: str) -> tuple[str, float]:
+        """What is shown instead of ``m`` or ``rad``, and how many of it are one."""
+        return (self.length, self.per_m) if unit == "m" else (self.angle, self.per_rad)
 
 
 RAD_M = Units("rad, m", "rad", 1.0, "m", 1.0)
@@ -53,12 +51,6 @@ def _file() -> Path:
     """``$XDG_CONFIG_HOME/uk_dynamics/view_units``, usually below ``~/.config``."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(base) if base else Path.home() / ".config") / "uk_dynamics" / "view_units"
-
-
-def lengths(model: RobotModel) -> dict[str, bool]:
-    """Whether a coordinate is a length, and not an angle, by the name of its joint."""
-    kinds = {joint.name: joint.type for joint in model.description.joints}
-    return {name: kinds.get(name) == "prismatic" for name in model.joint_names}
 
 
 def engineering(value: float, unit: str, negligible: float = 0.0) -> str:

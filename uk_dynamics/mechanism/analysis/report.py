@@ -248,7 +248,7 @@ def report(
         actuated_freedoms=actuated,
         actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
-        units={name: _unit(mechanism, name) for name in model.position_names},
+        units={name: unit.removesuffix("1") for name, unit in model.units.items()},
         largest_residual=float(np.max(np.abs(errors), initial=0.0)),
         method=factorization.method if determined else "",
         requested_method=solver.method,
@@ -267,15 +267,6 @@ def report(
             for k, (name, value) in enumerate(zip(x.names, x.values, strict=True))
         },
     )
-
-
-def _unit(mechanism: ResolvedMechanism, position: str) -> str:
-    """Unit of a position coordinate."""
-    name, _, part = position.rpartition(".")
-    for joint in mechanism.model.description.joints:
-        if joint.name == position:
-            return "m" if joint.type == "prismatic" else "rad"
-    return "m" if name and part in ("x", "y", "z") else "rad" if part in ("yaw", "theta") else ""
 
 
 def _factorize(

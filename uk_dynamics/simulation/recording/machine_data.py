@@ -13,9 +13,6 @@ from typing import Any
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 
-_UNIT_PARTS = (".qx", ".qy", ".qz", ".qw", ".cos", ".sin")  # of quaternions and unit circles
-_LENGTHS = (".x", ".y", ".z")
-
 
 @dataclass(frozen=True)
 class Coordinate:
@@ -41,17 +38,11 @@ class MachineData:
     def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> MachineData:
         """Look everything up."""
         model, matrix = mechanism.model, mechanism.actuators.matrix
-        lengths = {j.name for j in model.description.joints if j.type == "prismatic"}
-        coordinates = {}
-        for name in model.position_names:
-            if name in model.joint_names:
-                k = model.velocity_index(name)
-                limits = (model.lower[k], model.upper[k], model.velocity_limit[k])
-                unit = "m" if name in lengths else "rad"
-                coordinates[name] = Coordinate(unit, *map(float, limits))
-            else:
-                unit = "m" if name.endswith(_LENGTHS) else "1"
-                coordinates[name] = Coordinate(unit if not name.endswith(_UNIT_PARTS) else "1")
+        coordinates = {name: Coordinate(unit) for name, unit in model.units.items()}
+        for name in model.joint_names:
+            k = model.velocity_index(name)
+            limits = (model.lower[k], model.upper[k], model.velocity_limit[k])
+            coordinates[name] = Coordinate(model.units[name], *map(float, limits))
         motors = {
             motor: {
                 name: float(ratio)
@@ -98,7 +89,7 @@ class MachineData:
         if not self.coordinates:
             return "rad or m"
         angular = (".rx", ".ry", ".rz", ".angle", ".wx", ".wy", ".wz")
-        linear = (*_LENGTHS, ".vx", ".vy", ".vz", ".distance")
+        linear = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".distance")
         return "rad" if name.endswith(angular) else "m" if name.endswith(linear) else "rad or m"
 
     def motor_unit(self, motor: str) -> str:
