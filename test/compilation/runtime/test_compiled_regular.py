@@ -10,10 +10,9 @@ from support.mechanism_builder import near, shipped
 
 from uk_dynamics.compilation.emit.generate import batch_source, source
 from uk_dynamics.compilation.emit.servo_source import servo_source
-from uk_dynamics.compilation.trace import redundant_rows, regular
+from uk_dynamics.compilation.trace import regular
 from uk_dynamics.compilation.trace.elimination import Elimination
-from uk_dynamics.compilation.trace.gram_schmidt import GramSchmidt
-from uk_dynamics.compilation.trace.reflections import Reflections
+from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, Reflections
 from uk_dynamics.compilation.trace.sparse_vectors import sparse
 from uk_dynamics.compilation.trace.symbols import Graph, as_objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
@@ -96,11 +95,11 @@ def test_multipliers_of_redundant_rows_are_of_least_norm(kind):
     vanishing = np.array([kernel[0].get(r, 0.0) for r in range(4)])
     assert vanishing[2] == 1.0
     near(vanishing @ example.A, np.zeros(6), relative=1e-12)
-    found = redundant_rows.least(example.answer.multipliers, kernel, 4)
+    found = regular.least_multipliers(example.answer.multipliers, kernel, 4)
     force = np.array(example.factor.multiply_factor(example.answer.force))
     near(np.array(found), np.linalg.pinv(example.A.T) @ force, relative=1e-12)
     # row 1 has no part in it
-    assert redundant_rows.determined(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]
+    assert regular.determined_rows(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]
 
 
 def test_a_mass_that_is_not_positive_is_told_from_one_that_is():

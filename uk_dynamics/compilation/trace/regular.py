@@ -24,11 +24,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.trace import redundant_rows
 from uk_dynamics.compilation.trace.elimination import Elimination
-from uk_dynamics.compilation.trace.gram_schmidt import GramSchmidt
-from uk_dynamics.compilation.trace.independent_rows import IndependentRows
-from uk_dynamics.compilation.trace.reflections import Reflections
+from uk_dynamics.compilation.trace.independent_rows import (
+    GramSchmidt,
+    IndependentRows,
+    Reflections,
+)
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,
@@ -36,13 +37,14 @@ from uk_dynamics.compilation.trace.sparse_vectors import (
     dot,
     larger,
     sparse,
+    subtract_multiple,
     weighted,
 )
-from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.compilation.trace.symbols import in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
 from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 from uk_dynamics.core.equation import UdwadiaKalaba
-from uk_dynamics.core.linalg import LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
+from uk_dynamics.core.linalg import KERNEL_ROUNDING, LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
 from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.assembly import start
@@ -104,7 +106,7 @@ def motions_cost(solution: RegularSolution) -> int:
 
 
 def _cost(roots: list[Scalar]) -> int:
-    return sum(_SLOW.get(x.operation, 1) for x in _operations(roots))
+    return sum(_SLOW.get(x.operation, 1) for x in in_order(roots))
 
 
 def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
@@ -195,8 +197,8 @@ def _solve(
     return RegularSolution(
         qdd,
         factor.multiply_factor(answer.force),
-        redundant_rows.least(answer.multipliers, kernel, m),
-        redundant_rows.determined(kernel, scales),
+        least_multipliers(answer.multipliers, kernel, m),
+        determined_rows(kernel, scales),
         violation,
         len(independent),
         factor.lost,
@@ -245,12 +247,29 @@ def _nearness(
     return nearness
 
 
-def _operations(roots: list[Scalar]) -> set[Symbol]:
-    """All operations that some symbols need."""
-    stack = [x for x in roots if isinstance(x, Symbol)]
-    found = set(stack)
-    while stack:
-        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - found
-        found |= fresh
-        stack += fresh
-    return {x for x in found if x.operation != "input"}
+def least_multipliers(multipliers: Sparse, kernel: Sequence[Sparse], count: int) -> list[Scalar]:
+    """The multipliers of least norm that make the same force, (count,)."""
+    found = dict(multipliers)
+    for vector, square in _orthogonal(kernel, [1.0] * count):
+        subtract_multiple(found, dot(vector, found) / square, vector)
+    return [found.get(r, 0.0) for r in range(count)]
+
+
+def determined_rows(kernel: Sequence[Sparse], scales: Sequence[Scalar]) -> list[Scalar]:
+    """One for each row whose multiplier is unique, else zero."""
+    shares: list[Scalar] = [0.0] * len(scales)
+    for vector, square in _orthogonal(kernel, scales):
+        for r, factor in vector.items():
+            shares[r] = shares[r] + scales[r] * (factor * factor) / square
+    return [choose(share <= KERNEL_ROUNDING**2, 1.0, 0.0) for share in shares]
+
+
+def _orthogonal(kernel: Sequence[Sparse], weights: Sequence[Scalar]) -> list[tuple[Sparse, Scalar]]:
+    """Vectors made orthogonal in the metric of the weights, with their squares."""
+    found: list[tuple[Sparse, Scalar]] = []
+    for vector in kernel:
+        rest = dict(vector)
+        for other, square in found:
+            subtract_multiple(rest, dot(weighted(weights, other), rest) / square, other)
+        found.append((rest, dot(weighted(weights, rest), rest)))
+    return found

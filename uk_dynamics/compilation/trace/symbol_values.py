@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar
-from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.compilation.trace.symbols import Symbol, in_order
 
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "+": lambda x, y: x + y,
@@ -38,55 +38,20 @@ class SymbolValues:
     ) -> None:
         """Order the operations; ``functions`` replace NumPy's for other kinds of numbers."""
         known = {**_ARITHMETIC, **(functions or {})}
-        place: dict[Symbol, int] = {}
-        self._inputs: list[tuple[int, str]] = []
-        self._program: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-        self._constants: list[Any] = []
-        for symbol in _in_order(roots):
-            place[symbol] = len(place)
-            if symbol.operation == "input":
-                self._inputs.append((place[symbol], symbol.operands[0]))
-                continue
-            operation = symbol.operation
-            function = known.get(operation) or getattr(np, operation)
-            operands = tuple(
-                place[x] if isinstance(x, Symbol) else _Constant(x) for x in symbol.operands
-            )
-            self._program.append((function, operands))
-        self._symbols = list(place)
-        self._roots = [place[x] if isinstance(x, Symbol) else _Constant(x) for x in roots]
+        self._roots, self._symbols = roots, in_order(roots, inputs=True)
+        names = {symbol.operation for symbol in self._symbols} - {"input"}
+        self._functions = {name: known.get(name) or getattr(np, name) for name in names}
 
     def __call__(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Values of the roots, from those of the inputs by name such as ``q[2]``."""
-        values: list[Any] = []
-        names = dict(self._inputs)
-        program = iter(self._program)
-        for k in range(len(self._symbols)):
-            if k in names:
-                values.append(inputs[names[k]])
-                continue
-            function, operands = next(program)
-            values.append(
-                function(*(x.value if isinstance(x, _Constant) else values[x] for x in operands))
-            )
-        return [x.value if isinstance(x, _Constant) else values[x] for x in self._roots]
+        values: dict[Symbol, Any] = {}
 
+        def value(x: Scalar) -> Any:
+            return values[x] if isinstance(x, Symbol) else x
 
-class _Constant:
-    """A number among places."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-
-def _in_order(roots: Sequence[Scalar]) -> list[Symbol]:
-    """All symbols that some need, operands first."""
-    stack = [x for x in roots if isinstance(x, Symbol)]
-    found = set(stack)
-    while stack:
-        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - found
-        found |= fresh
-        stack += fresh
-    return sorted(found, key=lambda x: x.number)
+        for symbol in self._symbols:
+            if symbol.operation == "input":
+                values[symbol] = inputs[symbol.operands[0]]
+            else:
+                values[symbol] = self._functions[symbol.operation](*map(value, symbol.operands))
+        return [value(x) for x in self._roots]

@@ -298,16 +298,13 @@ def as_objects(values: Any) -> Objects:
     return cast(Objects, array)
 
 
-def in_order(roots: Iterable[Any]) -> list[Symbol]:
-    """All operations below some roots, operands first."""
-    found: dict[Symbol, None] = {}
+def in_order(roots: Iterable[Any], *, inputs: bool = False) -> list[Symbol]:
+    """All operations below some roots, operands first; with the inputs of them if wanted."""
     stack = [x for x in roots if isinstance(x, Symbol)]
     seen = set(stack)
     while stack:
-        node = stack.pop()
-        if node.operation != "input":
-            found[node] = None
-            fresh = [x for x in node.operands if isinstance(x, Symbol) and x not in seen]
-            seen.update(fresh)
-            stack += fresh
-    return sorted(found, key=lambda node: node.number)
+        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - seen
+        seen |= fresh
+        stack += fresh
+    wanted = (node for node in seen if inputs or node.operation != "input")
+    return sorted(wanted, key=lambda node: node.number)
