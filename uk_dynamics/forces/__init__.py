@@ -2,7 +2,6 @@
 
 """Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""
 
-from uk_dynamics.forces.contact_friction import ContactFriction, FrictionalContact
 from uk_dynamics.forces.force_elements import (
     ConstantEffort,
     ConstantWrench,
@@ -12,4 +11,10 @@ from uk_dynamics.forces.force_elements import (
     JointSpring,
     LineSpring,
 )
-from uk_dynamics.forces.loop_joint_friction import FrictionalJoint, FrictionLaw, JointFriction
+from uk_dynamics.forces.friction import (
+    ContactFriction,
+    FrictionalContact,
+    FrictionalJoint,
+    FrictionLaw,
+    JointFriction,
+)

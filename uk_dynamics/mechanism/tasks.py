@@ -17,7 +17,7 @@ from uk_dynamics.core.servo import relaxed_share
 from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.files.wording import inside
-from uk_dynamics.mechanism.resolution.allocation import Allocation
+from uk_dynamics.mechanism.resolution.actuators import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_constraint,
     resolve_references,

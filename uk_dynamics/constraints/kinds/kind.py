@@ -39,7 +39,7 @@ class SampleRobot(NamedTuple):
 
 @dataclass(frozen=True)
 class Friction:
-    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.loop_joint_friction`."""
+    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.friction`."""
 
     acts: str  # One line of documentation
     # What it turns on, whose radius gives the torque of dry friction; empty: a slide

@@ -2,10 +2,10 @@
 
 """What the rows of a constraint follow over time."""
 
-from uk_dynamics.constraints.references.expression_reference import ExpressionReference
 from uk_dynamics.constraints.references.polynomials import Polynomial
 from uk_dynamics.constraints.references.references import (
     Constant,
+    ExpressionReference,
     Followed,
     Live,
     Reference,

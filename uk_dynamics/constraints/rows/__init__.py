@@ -3,7 +3,7 @@
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.contact_rows import ContactRow
+from uk_dynamics.constraints.rows.frame_rows import ContactRow
 from uk_dynamics.constraints.rows.joint_rows import (
     JointRow,
     JointTerm,

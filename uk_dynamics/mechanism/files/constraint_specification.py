@@ -130,7 +130,7 @@ class SwitchingSpec:
 
 @dataclass(frozen=True)
 class FrictionSpec:
-    """Friction in a loop joint; see :mod:`uk_dynamics.forces.loop_joint_friction`."""
+    """Friction in a loop joint; see :mod:`uk_dynamics.forces.friction`."""
 
     coulomb: float = 0.0  # Friction force per force that the joint transmits, without unit
     viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning

@@ -4,7 +4,7 @@
 
 from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates, choose
-from uk_dynamics.mechanism.kinematics.jacobian import TWIST, FrameJacobian, twist_map
+from uk_dynamics.mechanism.kinematics.jacobian import TWIST, FrameJacobian, Transmission, twist_map
 from uk_dynamics.mechanism.kinematics.kinematic_mechanism import KinematicMechanism
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
 from uk_dynamics.mechanism.kinematics.singularities import (
@@ -14,4 +14,3 @@ from uk_dynamics.mechanism.kinematics.singularities import (
     SingularConfiguration,
     SingularityMeasures,
 )
-from uk_dynamics.mechanism.kinematics.transmission import Transmission

@@ -2,8 +2,7 @@
 
 """From names in a file to frames, joints and motors of the robot."""
 
-from uk_dynamics.mechanism.resolution.actuators import Actuators
-from uk_dynamics.mechanism.resolution.allocation import Allocation, Weights
+from uk_dynamics.mechanism.resolution.actuators import Actuators, Allocation, Weights
 from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_forces
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,

@@ -1,8 +1,8 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Friction in loop joints: what a pin, ball or slide does besides holding its rows.
+"""Friction in loop joints and in contacts that slide.
 
-The surfaces of the joint slide on each other with velocity (u, r ω): u the relative velocity of the
+The surfaces of a joint slide on each other with velocity (u, r ω): u the relative velocity of the
 child's origin along the directions that the joint leaves free, ω the free relative angular
 velocity, r the radius of the pin or ball. Friction acts against it, with s its magnitude:
 
@@ -13,11 +13,17 @@ N is the load, the magnitude of the force that the joint's translational rows tr
 the part across its axis; an axial thrust is assumed to run in an ideal bearing). A hinge thus has
 the pin friction μ r N tanh(r ω/v₀), a slide μ N tanh(u/v₀), a ball an isotropic torque. The power
 −μ N s tanh(s/v₀) − d (u² + ω²) is never positive.
+
+The dry friction of a contact with the load λ is −μ λ u/|u|. What sticks is a constraint; what
+slides has the direction of its velocity u in the plane of the contact. A motion that is to be
+followed until it sticks passes u = 0 on its way there, where the direction would jump: with the
+direction d in which it began to slide, the force acts against u/|u| where uᵀd > 0, and beyond that,
+where no motion is meant, against −u/|u|, which is smooth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,3 +135,83 @@ def _free(held: Array) -> Array:
     """Projector on the directions across some orthonormal ones, (3, 3)."""
     free: Array = np.eye(3) - held.T @ held
     return free
+
+
+# m/s: slower, the direction is rounding.
+_LEAST_SPEED = 1e-12
+
+
+@dataclass(frozen=True)
+class FrictionalContact:
+    """A contact with friction."""
+
+    name: str  # of the constraint that holds its distance
+    parent: int  # frame index; the plane's z axis is its normal
+    child: int  # frame index of the point, or the centre of the sphere
+    radius: float  # of the sphere, in m
+    friction: float  # μ
+    row: int  # whose multiplier is the load
+
+
+class ContactFriction:
+    """Friction of all contacts that slide."""
+
+    def __init__(
+        self, contacts: Sequence[FrictionalContact], ancestor_mask: AncestorMask, rows: int
+    ) -> None:
+        """Collect the contacts.
+
+        Args:
+            contacts: In any order.
+            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+            rows: Number of rows of the mechanism.
+        """
+        self._place = {contact.name: index for index, contact in enumerate(contacts)}
+        self._pairs = FramePairs(
+            np.array([contact.parent for contact in contacts], dtype=np.intp),
+            np.array([contact.child for contact in contacts], dtype=np.intp),
+            ancestor_mask,
+        )
+        self._radius = np.array([contact.radius for contact in contacts])
+        self._friction = np.array([contact.friction for contact in contacts])
+        self._load_map = np.zeros((len(contacts), 3, rows))
+        for index, contact in enumerate(contacts):
+            self._load_map[index, 0, contact.row] = 1.0
+
+    def own(self, sliding: Mapping[str, Array]) -> dict[str, Array]:
+        """Those of what slides that are contacts, with their directions, (2,)."""
+        return {name: one for name, one in sliding.items() if name in self._place}
+
+    def jacobians(self, kinematics: FrameKinematics) -> Array:
+        """Of the velocity of each contact point along x and y, (contacts, 2, nv), in m."""
+        pairs = self._pairs
+        axes = kinematics.rotation.take(pairs.parent, 0)
+        point = kinematics.translation.take(pairs.child, 0)
+        point = point - self._radius[:, None] * axes[:, :, 2]
+        force = axes[:, :, :2]
+        wrench = np.concatenate((force, skew(point) @ force), axis=1).transpose(0, 2, 1)
+        found: Array = (wrench @ kinematics.jacobian) * pairs.sign[:, None, :]
+        return found
+
+    def evaluate(
+        self, kinematics: FrameKinematics, v: Array, sliding: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        """Forces per unit load as columns, (nv, k), and the loads' maps, (k, 3, m).
+
+        Args:
+            kinematics: Arrays of the robot at the state.
+            v: Velocities, (nv,).
+            sliding: Direction in which each sliding contact began to, (2,), by its name.
+        """
+        chosen = [self._place[name] for name in sliding]
+        jacobian = self.jacobians(kinematics)[chosen]
+        began = np.array(list(sliding.values())).reshape(-1, 2)
+        velocity = jacobian @ v
+        speed = np.linalg.norm(velocity, axis=1)
+        along = np.where((velocity * began).sum(axis=1) < 0.0, -1.0, 1.0)
+        fast = speed > _LEAST_SPEED
+        direction = np.where(
+            fast[:, None], along[:, None] * velocity / np.where(fast, speed, 1.0)[:, None], began
+        )
+        force = -self._friction[chosen, None] * (direction[:, None] @ jacobian)[:, 0]
+        return force.T, self._load_map[chosen]
