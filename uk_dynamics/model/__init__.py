@@ -21,5 +21,6 @@ from uk_dynamics.model.inertial_regressor import (
     pseudo_inertia,
 )
 from uk_dynamics.model.joint_forces import JointForces, PassiveForces
+from uk_dynamics.model.moving_bases import UNIT_TOLERANCE, MovingBase, in_link_axes
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic

@@ -84,6 +84,11 @@ class Coordinates:
         self.damping = _frozen([joint.damping for joint in owners])
         self.friction = _frozen([joint.friction for joint in owners])
 
+    @property
+    def joint_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the one-dof joints are in q and in v, (n_joints,) each."""
+        return self.position_of_joint, self.velocity_of_joint
+
     def position_index(self, name: str) -> int:
         """Place of a joint (or of a coordinate such as ``root.x``) in q."""
         return _look_up(self._position_index, name)

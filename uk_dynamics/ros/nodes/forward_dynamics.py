@@ -38,6 +38,7 @@ class ForwardDynamics(MechanismNode):
             self.problems,
             self._on_state,
             command_topic=commanded_efforts(self.settings),
+            settings=self.settings,
         )
         DiagnosticsPublisher(self, "dynamics", self._report, self.mechanism.name)
 

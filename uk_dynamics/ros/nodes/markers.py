@@ -199,7 +199,9 @@ class Markers(MechanismNode):
         )
         self._control = ControlTime(self, tasks, self.problems) if tasks else None
         self._stamp: Time | None = None
-        self._states = StateInput(self, mechanism, self.problems, self._on_state)
+        self._states = StateInput(
+            self, mechanism, self.problems, self._on_state, settings=self.settings
+        )
         self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
         self.create_timer(1.0 / self.settings["rate"], self._publish, clock=steady_clock())
 

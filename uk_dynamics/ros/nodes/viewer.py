@@ -41,7 +41,9 @@ class TopicSource(Source):
         self._state_timeout = node.settings["state_timeout"]
         self._control = ControlTime(node, tasks, node.problems) if tasks else None
         self._task_time: float | None = None
-        self._states = StateInput(node, mechanism, node.problems, self._on_state)
+        self._states = StateInput(
+            node, mechanism, node.problems, self._on_state, settings=node.settings
+        )
         self._of_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._initial = mechanism.initial_guess
         self._answer = ""

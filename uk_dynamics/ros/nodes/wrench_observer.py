@@ -50,6 +50,7 @@ class WrenchObserverNode(MechanismNode):
             self.problems,
             self._on_state,
             command_topic=commanded_efforts(self.settings),
+            settings=self.settings,
         )
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "external forces", self._report, mechanism.name)

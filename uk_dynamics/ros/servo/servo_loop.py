@@ -101,7 +101,9 @@ class ServoLoop:
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
-        self._states = StateInput(node, mechanism, problems, self._on_state, own)
+        self._states = StateInput(
+            node, mechanism, problems, self._on_state, own, settings=settings
+        )
         self.references = ReferenceInputs(
             node,
             settings,

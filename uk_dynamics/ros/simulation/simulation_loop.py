@@ -27,6 +27,7 @@ from uk_dynamics.ros.process.mechanism_source import (
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
+from uk_dynamics.ros.topics.base_topics import BasePublishers
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
@@ -74,6 +75,11 @@ class SimulatedRun:
             by_joint=settings["command_mode"] == JOINT_STATE,
         )
         self._states = JointStateMessage(mechanism.joint_names, *FIELDS)
+        model = mechanism.model
+        self._places = model.coordinates.joint_places if model.bases else None
+        self._bases = BasePublishers(
+            node, model.bases, settings["odom_frame"], transforms=settings["publish_tf"]
+        )
         self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
@@ -131,9 +137,12 @@ class SimulatedRun:
         if not self._ticks:
             self.time.publish()
         stamp = self.time.stamp
-        states.position[:] = machine.state.q
-        states.velocity[:] = machine.state.v
-        states.effort[:] = machine.tau
+        q, v, tau = machine.state.q, machine.state.v, machine.tau
+        if self._places is not None:
+            self._bases.publish(stamp, q, v)  # first: whoever has a joint state has its base
+            positions, velocities = self._places
+            q, v, tau = q[positions], v[velocities], tau[velocities]
+        states.position[:], states.velocity[:], states.effort[:] = q, v, tau
         if self.on_state is not None:
             self.on_state(stamp)
         states.publish(self._publisher, stamp)
@@ -163,8 +172,9 @@ class SimulatedRun:
     @property
     def position(self) -> dict[str, float]:
         """Positions of the present state by joint."""
-        names = self.machine.mechanism.joint_names
-        return dict(zip(names, self.machine.state.q.tolist(), strict=True))
+        model = self.machine.mechanism.model
+        positions = self.machine.state.q[model.coordinates.position_of_joint]
+        return dict(zip(model.joint_names, positions.tolist(), strict=True))
 
     @property
     def brakes_hold(self) -> bool:

@@ -12,7 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import (
@@ -24,6 +24,7 @@ from uk_dynamics.mechanism.dynamics import (
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.base_topics import base_motion
 from uk_dynamics.ros.topics.messages import MotionMessage, wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
@@ -103,9 +104,10 @@ class DynamicsTopics:
         self._dynamics = InterpretedDynamics(mechanism)
         self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
         self._wrenches = ConstraintWrenches(mechanism)
-        names = mechanism.joint_names
-        self._motion = MotionMessage(names)
-        self._forces = JointStateMessage(names, "effort")
+        self._model = mechanism.model
+        self._places = mechanism.model.coordinates.joint_places if self._model.bases else None
+        self._motion = MotionMessage(mechanism.joint_names)
+        self._forces = JointStateMessage(mechanism.model.velocity_names, "effort")
         self._states = JointStateMessage(mechanism.row_names, *FIELDS)
         self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._contact_rows = JointStateMessage(contact_row_names(mechanism.one_sided), *FIELDS)
@@ -114,6 +116,7 @@ class DynamicsTopics:
             node,
             {
                 "dynamics": JointTrajectory,
+                **({"base_dynamics": MultiDOFJointTrajectory} if self._model.bases else {}),
                 "constraint_forces": JointState,
                 "constraint_states": JointState,
                 **({"contacts": JointState} if mechanism.one_sided else {}),
@@ -130,8 +133,14 @@ class DynamicsTopics:
         """Publish the topics that have subscribers."""
         subscribed = self._publishers.subscribed
         if "dynamics" in subscribed:
-            message = self._motion.write(stamp, state.q, state.v, solution.qdd)
-            self._publishers["dynamics"].publish(message)
+            motion = state.q, state.v, solution.qdd
+            if self._places is not None:
+                positions, velocities = self._places
+                motion = state.q[positions], state.v[velocities], solution.qdd[velocities]
+            self._publishers["dynamics"].publish(self._motion.write(stamp, *motion))
+        if "base_dynamics" in subscribed:
+            moving = base_motion(stamp, self._model.bases, state.q, state.v, solution.qdd)
+            self._publishers["base_dynamics"].publish(moving)
         if "constraint_forces" in subscribed:
             self._forces.effort[:] = solution.constraint_force
             self._forces.publish(self._publishers["constraint_forces"], stamp)

@@ -11,6 +11,7 @@ names, so that simulator, controller and all other evaluators receive the same s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
@@ -21,7 +22,9 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
+from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, StateReader, from_message
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
@@ -94,10 +97,12 @@ class StateInput(StructureInput):
         on_state: Callable[[Time], None],
         origin: TimeOrigin | None = None,
         command_topic: str = "",
+        settings: Parameters | Mapping[str, Any] = BASE_SETTINGS,
     ) -> None:
         """Subscribe; ``on_state`` is called with the stamp after each valid message.
 
         The motors act as they are commanded on ``command_topic``; without one, as is measured.
+        ``settings`` say where bases come from that move as a whole.
         """
         super().__init__(node, mechanism, problems, origin=origin)
         self._commands = None
@@ -105,10 +110,19 @@ class StateInput(StructureInput):
             self._commands = EffortInput(node, mechanism, problems, topic=command_topic)
         # holds q, v and measured efforts of the last valid message
         self.reader = StateReader(mechanism.model)
+        # the last joint state, until the bases are known at its stamp
+        self._incoming = self.reader
+        self._bases: BaseInput | None = None
+        if mechanism.model.bases:
+            self._incoming = StateReader(mechanism.model)
+            self._bases = BaseInput(node, mechanism.model, problems, settings, self._match)
+        self._unmatched: int | None = None  # its stamp in ns
+        self._alone = Watchdog()  # fed when joint states begin to come without a base
         self.t = 0.0  # its time since ``origin``, in s
-        self.watchdog = Watchdog()  # fed by valid messages
+        self.watchdog = Watchdog()  # fed by valid states
         self._on_state = on_state
         self._sample = SerializedJointState()
+        self._stamp = Time()
         states = node.create_subscription(
             JointState, "joint_states", self._receive, STATE_QOS, raw=True
         )
@@ -132,6 +146,33 @@ class StateInput(StructureInput):
         force: Array = self._mechanism.actuators.matrix @ self._commands.efforts
         return force
 
+    def forget(self) -> None:
+        """The next state has none before it."""
+        self.watchdog.forget()
+        self._alone.forget()
+        self._unmatched = None
+        if self._bases is not None:
+            self._bases.forget()
+
+    def base_problem(self, timeout: float) -> str:
+        """Why joint states make no states for ``timeout``, in s; empty where the base is not why.
+
+        ``base_known`` says whether there has been a base at all.
+        """
+        if self._bases is None or not self._alone.fed or self._alone.age < timeout:
+            return ""
+        topic, watchdog = self._bases.topic, self._bases.watchdog
+        if not watchdog.fed:
+            return f"nothing usable on {topic}, {self._alone.age:.3g} s after joint_states"
+        if watchdog.age > timeout:
+            return f"nothing usable on {topic} for {watchdog.age:.3g} s"
+        return f"for {self._alone.age:.3g} s {topic} has not had the stamps of joint_states"
+
+    @property
+    def base_known(self) -> bool:
+        """Whether a base has come since the start."""
+        return self._bases is None or self._bases.watchdog.fed
+
     def copied(self) -> tuple[State, Inputs]:
         """The last state, and what acted on the mechanism by the measured efforts, to keep."""
         reader = self.reader
@@ -142,21 +183,44 @@ class StateInput(StructureInput):
         """Add the age of the last valid state; an error when it exceeds ``timeout``, in s."""
         age = self.watchdog.age
         report.add("state_age", age)
-        if age > timeout:
+        if problem := self.base_problem(timeout):
+            report.error(problem)
+        elif age > timeout:
             report.error("no usable joint_states" + (f" for {age:.3g} s" if age < 1e9 else " yet"))
-        if self.reader.index.unknown:
-            report.add("unknown_joints", ", ".join(self.reader.index.unknown[:8]))
+        if self._incoming.index.unknown:
+            report.add("unknown_joints", ", ".join(self._incoming.index.unknown[:8]))
 
     def _receive(self, data: bytes) -> None:
         sample = self._sample
         sample.read(data)
-        if problem := self.reader.read(sample):
+        if problem := self._incoming.read(sample):
             self._problems.note("joint_states", problem)
             return
+        self._stamp = Time(sec=sample.seconds, nanosec=sample.nanoseconds)
+        if self._bases is None:
+            self._complete()
+            return
+        self._unmatched = nanoseconds(self._stamp)
+        if not self._alone.fed:
+            self._alone.feed()
+        self._match()
+
+    def _match(self) -> None:
+        """Put the last joint state and the bases of its stamp together, once both have come."""
+        bases, reader, incoming = self._bases, self.reader, self._incoming
+        if bases is None or self._unmatched is None:
+            return
+        if not bases.fill(self._unmatched, incoming.q, incoming.v):
+            return
+        reader.q[:], reader.v[:], reader.effort[:] = incoming.q, incoming.v, incoming.effort
+        self._unmatched = None
+        self._alone.forget()
+        self._complete()
+
+    def _complete(self) -> None:
         self.watchdog.feed()
-        stamp = Time(sec=sample.seconds, nanosec=sample.nanoseconds)
-        self.t = self.origin.since(stamp)
-        self._on_state(stamp)
+        self.t = self.origin.since(self._stamp)
+        self._on_state(self._stamp)
 
 
 class EffortInput:

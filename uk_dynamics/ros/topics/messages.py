@@ -165,14 +165,23 @@ class NameIndex:
 
 
 class StateReader:
-    """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured."""
+    """Complete joint states to q (nq,), v (nv,) and efforts (nv,), zero where not measured.
+
+    Floating and planar joints stay as they are: no joint state has them.
+    """
 
     def __init__(self, model: RobotModel) -> None:
-        """Prepare for a robot whose joints all have one degree of freedom."""
-        self.q = np.zeros(model.nq)
+        self.q = model.neutral()
         self.v = np.zeros(model.nv)
         self.effort = np.zeros(model.nv)
-        self.index = NameIndex(model.velocity_names, complete=True)
+        self.index = NameIndex(model.joint_names, complete=True)
+        # of the joints with one freedom: without others, q, v and effort themselves
+        self._joints = (self.q, self.v, self.effort)
+        self._places = None
+        if model.bases:
+            positions, velocities = model.coordinates.joint_places
+            self._places = (positions, velocities, velocities)
+            self._joints = tuple(np.zeros((3, len(model.joint_names))))
 
     def read(self, message: JointNumbers) -> str:
         """Read q, v and effort, or return what is wrong with the message."""
@@ -183,13 +192,18 @@ class StateReader:
         for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
             if problem := index.unusable(values, field):
                 return problem
-        # nq = nv, and a joint has the same index in both
-        index.sort(position, self.q)
-        index.sort(velocity, self.v)
+        of_joints = self._joints
+        index.sort(position, of_joints[0])
+        index.sort(velocity, of_joints[1])
         if len(effort):
-            index.sort(effort, self.effort)
+            index.sort(effort, of_joints[2])
         else:
-            self.effort[:] = 0.0
+            of_joints[2][:] = 0.0
+        if self._places is not None:
+            for array, places, values in zip(
+                (self.q, self.v, self.effort), self._places, of_joints, strict=True
+            ):
+                array[places] = values
         return ""
 
 

@@ -112,23 +112,23 @@ class JointStateMessage:
 
 def _places(message: JointState) -> list[slice]:
     """Where the numbers of each field are in a serialized message, in bytes."""
-    at = _after_text(_STAMP.size, message.header.frame_id)
-    at = _aligned(at, 4) + 4
+    at = after_text(_STAMP.size, message.header.frame_id)
+    at = aligned(at, 4) + 4
     for name in message.name:
-        at = _after_text(at, name)
+        at = after_text(at, name)
     places = []
     for field in FIELDS:
         size = 8 * len(getattr(message, field))
-        at = _aligned(at, 4) + 4
-        at = _aligned(at, 8) if size else at
+        at = aligned(at, 4) + 4
+        at = aligned(at, 8) if size else at
         places.append(slice(_HEADER + at, _HEADER + at + size))
         at += size
     return places
 
 
-def _after_text(at: int, text: str) -> int:
-    return _aligned(at, 4) + 4 + len(text.encode()) + 1
+def after_text(at: int, text: str) -> int:
+    return aligned(at, 4) + 4 + len(text.encode()) + 1
 
 
-def _aligned(at: int, size: int) -> int:
+def aligned(at: int, size: int) -> int:
     return at + -at % size

@@ -1,0 +1,94 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Machines that float, and their states as messages."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from nav_msgs.msg import Odometry
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+
+from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
+
+# The five-bar with two loops, and nothing that holds its ground.
+FIVE_BAR = """schema: 1
+model:
+  urdf: package://uk_dynamics/urdf/five_bar.urdf.xacro
+  root: floating
+actuators:
+  crank_motor: {joint: crank, effort_limit: 60.0}
+initial_guess: {crank: 0.6, coupler: -0.6, middle: 0.6, right: 0.6}
+constraints:
+  middle_pin:
+    type: frame
+    axes: [x, z]
+    parent: {link: coupler_link, xyz: [1.0, 0.0, 0.0]}
+    child: {link: middle_leg, xyz: [1.0, 0.0, 0.0]}
+  right_pin:
+    type: frame
+    axes: [x, z]
+    parent: {link: coupler_link, xyz: [2.0, 0.0, 0.0]}
+    child: {link: right_leg, xyz: [1.0, 0.0, 0.0]}
+"""
+_GROUND = '<link name="ground">'
+_MASS = """<inertial><origin xyz="0.5 0 0.1"/><mass value="20"/>
+    <inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0" iyz="0"/></inertial>"""
+
+
+def floating_five_bar(directory: Path, **model: Any) -> Path:
+    """A mechanism file of it, whose ground has a mass; ``model`` are further keys of the model."""
+    text = Mechanism.from_file("five_bar").model.description.text
+    assert _GROUND in text
+    (directory / "floating_five_bar.urdf").write_text(text.replace(_GROUND, _GROUND + _MASS))
+    file = directory / "floating_five_bar.yaml"
+    lines = FIVE_BAR.replace(
+        "package://uk_dynamics/urdf/five_bar.urdf.xacro", "floating_five_bar.urdf"
+    )
+    for key, value in model.items():
+        lines = lines.replace("  root: floating\n", f"  root: floating\n  {key}: {value}\n")
+    file.write_text(lines)
+    return file
+
+
+def random_state(mechanism: Mechanism, rng: np.random.Generator) -> State:
+    """Anywhere, turned by anything that is a rotation, moving with its loops closed."""
+    q = mechanism.assemble(crank=rng.uniform(0.3, 1.2))
+    for base in mechanism.model.bases:
+        turn = Rotation.random(random_state=rng).as_quat()
+        q[base.position] = np.append(rng.uniform(-5.0, 5.0, 3), turn)
+    state = State(0.0, q, rng.standard_normal(mechanism.model.nv))
+    return mechanism.dynamics().project(state)
+
+
+def joint_message(mechanism: Mechanism, state: State, stamp: Time) -> JointState:
+    """The joints with one freedom."""
+    positions, velocities = mechanism.model.coordinates.joint_places
+    message = JointState(name=list(mechanism.joint_names))
+    message.header.stamp = stamp
+    message.position = array("d", state.q[positions])
+    message.velocity = array("d", state.v[velocities])
+    return message
+
+
+def odometry(mechanism: Mechanism, state: State, stamp: Time, number: int = 0) -> Odometry:
+    """One of the bases, by a message of rclpy; twist as REP 105 has it."""
+    base = mechanism.model.bases[number]
+    return odometry_of(base.link, base.pose(state.q), base.twist(state.v), stamp)
+
+
+def odometry_of(link: str, pose: Array, twist: Array, stamp: Time) -> Odometry:
+    """A pose (7,) and a twist (6,) of a link."""
+    message = Odometry(child_frame_id=link)
+    message.header.stamp, message.header.frame_id = stamp, "odom"
+    place, turn, motion = message.pose.pose.position, message.pose.pose.orientation, message.twist
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = map(float, pose)
+    linear, angular = motion.twist.linear, motion.twist.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = map(float, twist)
+    return message

@@ -1,0 +1,145 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Links that a floating or planar joint moves as a whole: their pose and twist, and the joint's.
+
+Poses and twists are those of REP 105 and ``nav_msgs/Odometry``: the pose of the link in its parent,
+and the velocity of the link relative to the parent, at the link's origin and in the link's axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.urdf.rotation import from_quaternion, turning_z_to
+
+UNIT_TOLERANCE = 1e-3  # of the norm of a quaternion; what is further off is no rounding
+PLANE_TOLERANCE = 1e-3  # m, rad, m/s, rad/s, of a planar joint
+_LINEAR, _ANGULAR = slice(0, 3), slice(3, 6)
+_IN_PLANE = (0, 1, 5)  # of a twist
+
+
+class MovingBase:
+    """A link that moves relative to its parent with six freedoms, or with three in a plane.
+
+    Attributes:
+        name: Of the joint.
+        parent: Link that carries the joint; empty for the world around the first link.
+        link: Link that the joint moves.
+        planar: Whether it moves in a plane only.
+        position: Its part of q, x y z qx qy qz qw or x y cos sin.
+        velocity: Its part of v, vx vy vz wx wy wz or vx vy wz in axes of the moving joint.
+    """
+
+    def __init__(self, joint: Joint, position: int, velocity: int) -> None:
+        """``position`` and ``velocity`` are where the joint's coordinates start."""
+        self.name, self.parent, self.link = joint.name, joint.parent, joint.child
+        self.planar = joint.type == "planar"
+        self.position = slice(position, position + (4 if self.planar else 7))
+        self.velocity = slice(velocity, velocity + (3 if self.planar else 6))
+        # the joint's axes in those of the link, and its frame in the parent
+        self._tilt = turning_z_to(joint.axis) if self.planar else np.eye(3)
+        self._rotation = joint.pose.rotation @ self._tilt
+        self._translation = joint.pose.translation
+        left = Rotation.from_matrix(self._rotation).as_quat()
+        right = Rotation.from_matrix(self._tilt.T).as_quat()
+        self._turn = _left_product(left) @ _right_product(right)  # of a joint's quaternion
+        self._aligned = bool((self._turn == np.eye(4)).all() and not self._translation.any())
+
+    def pose(self, q: Array) -> Array:
+        """x y z qx qy qz qw of the link in its parent at positions q (nq,)."""
+        of_joint = q[self.position]
+        if self._aligned and not self.planar:
+            return of_joint.copy()
+        if self.planar:
+            x, y, cosine, sine = of_joint.tolist()
+            half = 0.5 * np.arctan2(sine, cosine)
+            of_joint = np.array([x, y, 0.0, 0.0, 0.0, np.sin(half), np.cos(half)])
+        place = self._translation + self._rotation @ of_joint[:3]
+        return np.concatenate([place, self._turn @ of_joint[3:]])
+
+    def twist(self, v: Array) -> Array:
+        """Linear and angular velocity of the link in its own axes at velocities v (nv,), (6,).
+
+        The same map takes accelerations q̈ to the rates of these six numbers.
+        """
+        of_joint = v[self.velocity]
+        if not self.planar:
+            return of_joint.copy()
+        twist = np.zeros(6)
+        twist[list(_IN_PLANE)] = of_joint
+        return np.concatenate([self._tilt @ twist[_LINEAR], self._tilt @ twist[_ANGULAR]])
+
+    def place(self, q: Array, v: Array, pose: Array, twist: Array) -> None:
+        """Write pose (7,) and twist (6,) of the link into q (nq,) and v (nv,).
+
+        Raises:
+            StateError: The quaternion is not of unit length within 1e-3, or the link is or moves
+                outside its plane by more than 1e-3; nothing is written.
+        """
+        norm = float(np.sqrt(pose[3:].dot(pose[3:])))
+        if not abs(norm - 1.0) <= UNIT_TOLERANCE:
+            raise StateError(
+                f"the orientation must be a unit quaternion, found one of norm {norm:.6g}",
+                place=self.link,
+            )
+        if self._aligned and not self.planar:
+            q[self.position] = pose
+            q[self.position][3:] /= norm
+            v[self.velocity] = twist
+            return
+        place = self._rotation.T @ (pose[:3] - self._translation)
+        turn = self._turn.T @ pose[3:] / norm
+        if not self.planar:
+            q[self.position] = np.concatenate([place, turn])
+            v[self.velocity] = twist
+            return
+        motion = np.concatenate([self._tilt.T @ twist[_LINEAR], self._tilt.T @ twist[_ANGULAR]])
+        outside = np.array([place[2], *(2.0 * turn[:2]), *np.delete(motion, _IN_PLANE)])
+        if np.abs(outside).max() > PLANE_TOLERANCE:
+            raise StateError(
+                f"{self.name} is a planar joint, found {np.abs(outside).max():.3g} m, rad, m/s or"
+                " rad/s out of its plane",
+                place=self.link,
+            )
+        angle = 2.0 * np.arctan2(turn[2], turn[3])
+        q[self.position] = *place[:2], np.cos(angle), np.sin(angle)
+        v[self.velocity] = motion[list(_IN_PLANE)]
+
+
+def in_link_axes(pose: Array, twist: Array) -> Array:
+    """A twist (6,) in axes of the parent as one in axes of the link at a pose (7,).
+
+    Both are the velocity of the link's origin and the angular velocity; the simulators' "ground
+    truth" often has the axes of the world.
+    """
+    rotation = from_quaternion(pose[3:].tolist())
+    return np.concatenate([twist[_LINEAR] @ rotation, twist[_ANGULAR] @ rotation])
+
+
+def moving_bases(joints: Sequence[Joint]) -> tuple[MovingBase, ...]:
+    """Those of the moving joints of a tree, in the order of their coordinates."""
+    found, position, velocity = [], 0, 0
+    for joint in joints:
+        if joint.type in ONE_DOF:
+            position, velocity = position + 1, velocity + 1
+            continue
+        found.append(MovingBase(joint, position, velocity))
+        position, velocity = found[-1].position.stop, found[-1].velocity.stop
+    return tuple(found)
+
+
+def _left_product(p: Array) -> Array:
+    """The matrix of x ↦ p x, (4, 4)."""
+    x, y, z, w = p.tolist()
+    return np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+
+
+def _right_product(p: Array) -> Array:
+    """The matrix of x ↦ x p, (4, 4)."""
+    x, y, z, w = p.tolist()
+    return np.array([[w, z, -y, x], [-z, w, x, y], [y, -x, w, z], [-x, -y, -z, w]])
