@@ -89,6 +89,14 @@ class Coordinates:
         """Where the one-dof joints are in q and in v, (n_joints,) each."""
         return self.position_of_joint, self.velocity_of_joint
 
+    def by_velocity(self, q: Array) -> Array:
+        """Positions (nq,) of the one-dof joints by velocity index, (nv,), NaN for others."""
+        if not self._unit_parts:
+            return q
+        found = np.full(len(self.velocity_names), np.nan)
+        found[self.velocity_of_joint] = q[self.position_of_joint]
+        return found
+
     def position_index(self, name: str) -> int:
         """Place of a joint (or of a coordinate such as ``root.x``) in q."""
         return _look_up(self._position_index, name)

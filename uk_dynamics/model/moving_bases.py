@@ -51,7 +51,7 @@ class MovingBase:
         self._aligned = bool((self._turn == np.eye(4)).all() and not self._translation.any())
 
     def pose(self, q: Array) -> Array:
-        """x y z qx qy qz qw of the link in its parent at positions q (nq,)."""
+        """X y z qx qy qz qw of the link in its parent at positions q (nq,)."""
         of_joint = q[self.position]
         if self._aligned and not self.planar:
             return of_joint.copy()

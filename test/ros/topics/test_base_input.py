@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,9 +167,7 @@ def test_an_odometry_on_the_wire(mechanism: Mechanism, state: State) -> None:
 def swapped(message: Odometry) -> bytes:
     """As a machine with the other order of bytes writes it."""
     frame, child = (text.encode() + b"\0" for text in ("odom", message.child_frame_id))
-    data = struct.pack(
-        ">iII", message.header.stamp.sec, message.header.stamp.nanosec, len(frame)
-    )
+    data = struct.pack(">iII", message.header.stamp.sec, message.header.stamp.nanosec, len(frame))
     data += frame
     data += bytes(-len(data) % 4) + struct.pack(">I", len(child)) + child
     data += bytes(-len(data) % 8)

@@ -24,6 +24,7 @@ from support.nodes.floating_machine import (
     odometry,
     odometry_of,
     random_state,
+    state_of,
 )
 from support.nodes.ros_ears import DiagnosticsEar, Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
@@ -106,20 +107,16 @@ def test_simulator_and_forward_dynamics_agree_with_the_library(
             continue
         odom = odoms[stamp]
         assert (odom.header.frame_id, odom.child_frame_id) == ("odom", "ground")
-        place, turn = odom.pose.pose.position, odom.pose.pose.orientation
-        pose = np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
-        q, v, tau = model.neutral(), np.zeros(model.nv), np.zeros(model.nv)
-        positions, velocities = model.coordinates.joint_places
-        q[positions], v[velocities] = message.position, message.velocity
-        tau[velocities] = message.effort
-        model.bases[0].place(q, v, pose, np.array(six(odom.twist.twist)))
-        expected = evaluator.evaluate(State(0.0, q, v), Inputs(tau=tau)).qdd
+        state = state_of(mechanism, message, odom)
+        tau = np.zeros(model.nv)
+        tau[model.coordinates.velocity_of_joint] = message.effort
+        expected = evaluator.evaluate(state, Inputs(tau=tau)).qdd
         assert agree(acceleration(model, listener.answers[stamp]), expected)
         compared += tau.any()
     assert compared > 50
     # it falls freely, and its loops hold
-    assert evaluator.residual(State(0.0, q, v)).position == pytest.approx(0.0, abs=1e-9)
-    assert pose[2] < -0.1
+    assert evaluator.residual(state).position == pytest.approx(0.0, abs=1e-9)
+    assert model.bases[0].pose(state.q)[2] < -0.1
 
 
 def test_a_thousand_attitudes(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
@@ -175,9 +172,7 @@ def test_twists_in_axes_of_the_world(
         return whole
 
     kind = Odometry if source == "odom" else MultiDOFJointState
-    answered = exchange(
-        ros, node, mechanism, 30, node.create_publisher(kind, source, 10), in_world
-    )
+    answered = exchange(ros, node, mechanism, 30, node.create_publisher(kind, source, 10), in_world)
     for state, answer in answered:
         assert agree(acceleration(model, answer), evaluator.evaluate(state).qdd)
 

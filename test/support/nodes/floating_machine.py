@@ -23,7 +23,7 @@ model:
   urdf: package://uk_dynamics/urdf/five_bar.urdf.xacro
   root: floating
 actuators:
-  crank_motor: {joint: crank, effort_limit: 60.0}
+  crank_motor: {joint: crank, effort_limit: 300.0}
 initial_guess: {crank: 0.6, coupler: -0.6, middle: 0.6, right: 0.6}
 constraints:
   middle_pin:
@@ -55,6 +55,36 @@ def floating_five_bar(directory: Path, **model: Any) -> Path:
         lines = lines.replace("  root: floating\n", f"  root: floating\n  {key}: {value}\n")
     file.write_text(lines)
     return file
+
+
+SWEEP = """schema: 1
+tasks:
+  sweep:
+    type: joint
+    joint: crank
+    reference: {type: sinusoid, offset: 0.6, amplitude: 0.3, frequency: 1.0}
+"""
+
+
+def sweep(directory: Path) -> Path:
+    """A tasks file: the crank swings."""
+    file = directory / "sweep.yaml"
+    file.write_text(SWEEP)
+    return file
+
+
+def state_of(mechanism: Mechanism, joints: JointState, base: Odometry) -> State:
+    """Inverse of :func:`joint_message` and :func:`odometry`."""
+    model = mechanism.model
+    q, v = model.neutral(), np.zeros(model.nv)
+    positions, velocities = model.coordinates.joint_places
+    q[positions], v[velocities] = joints.position, joints.velocity
+    place, turn, twist = base.pose.pose.position, base.pose.pose.orientation, base.twist.twist
+    pose = np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
+    motion = [getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"]
+    model.bases[0].place(q, v, pose, np.array(motion))
+    stamp = joints.header.stamp
+    return State(stamp.sec + 1e-9 * stamp.nanosec, q, v)
 
 
 def random_state(mechanism: Mechanism, rng: np.random.Generator) -> State:

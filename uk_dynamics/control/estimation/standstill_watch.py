@@ -47,7 +47,7 @@ class StandstillWatch:
 
         Args:
             elapsed: Time since the last positions, in s.
-            q: Measured positions, (n,), in m or rad.
+            q: Measured positions, (n,), in m or rad; those that are NaN are not watched.
             v: Measured velocities, (n,), in m/s or rad/s.
             acceleration: Of the model under efforts (n,) in addition to those that act, in N or
                 N·m; asked only while something stands still.

@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.base_topics import world_frame
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
@@ -192,7 +193,7 @@ class Markers(MechanismNode):
         self._dynamics = InterpretedDynamics(mechanism)
         self._marker = SceneMarker(mechanism, tasks)
         self._messages = MarkerMessages(
-            mechanism.model.description.root,
+            world_frame(mechanism.model, self.settings["odom_frame"]),
             self._marker.constraints,
             self._marker.tasks,
             stage(mechanism).size,

@@ -29,6 +29,9 @@ class Fault(Enum):
     TIME_BACKWARDS = "the stamp of a state is older than that of the one before"
     TIME_JUMP = "the stamp of a state is ahead of the time that has passed by over state_timeout"
     POSITION_JUMP = "a joint is over position_jump further than velocities and motors can take it"
+    BASE_MISSING = "joint_states have come for 5 s, and no base of a floating machine with them"
+    BASE_STALE = "for state_timeout the base has not come, or not with the stamps of joint_states"
+    BASE_JUMP = "a base is over position_jump further than its twist and the motors can take it"
     FROZEN_POSITION = (
         "a position stands still for state_timeout although the model moves it by frozen_motion"
     )

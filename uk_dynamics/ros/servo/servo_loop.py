@@ -36,7 +36,7 @@ from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
 from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
-from uk_dynamics.ros.servo.state_guard import StateGuard
+from uk_dynamics.ros.servo.state_guard import StateGuard, silence
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,
     Watchdog,
@@ -87,6 +87,11 @@ class ServoLoop:
         self._motion = MotionReport(mechanism, self._dynamics, settings)
         self._desired: SetpointGenerator | None = None
         if self._by_trajectory:
+            if mechanism.model.bases:
+                problem = (
+                    "trajectory is for machines on fixed bases; use effort_array or joint_state"
+                )
+                raise InputError(problem, place="parameter command_mode")
             if period is None:
                 problem = "command_mode trajectory needs it: points are a period apart"
                 raise InputError(problem, place="parameter update_rate")
@@ -97,13 +102,11 @@ class ServoLoop:
         self._command: MotorCommand | None = None  # the last one; C tells it when asked
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
-        self._standstill = StandstillWatch(mechanism.joint_names, mechanism.passive)
+        self._standstill = StandstillWatch(mechanism.model.velocity_names, mechanism.passive)
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
-        self._states = StateInput(
-            node, mechanism, problems, self._on_state, own, settings=settings
-        )
+        self._states = StateInput(node, mechanism, problems, self._on_state, own, settings=settings)
         self.references = ReferenceInputs(
             node,
             settings,
@@ -135,7 +138,7 @@ class ServoLoop:
         self._delay.start()
         self._prediction.reset()
         self._motion.forget()
-        self._states.watchdog.forget()
+        self._states.forget()
         self._subscribed.forget()
         self._answerable.forget()
         self.commands.begin()
@@ -169,7 +172,7 @@ class ServoLoop:
             predicted = self._prediction.predicted
             for warning in self._gain_check.look(predicted, self._delay.remaining(predicted)):
                 self._log.warning(warning)
-        if doubt := self._guard.silence():
+        if doubt := silence(self._guard, self._states, begun=self._answered is not None):
             self._end(*doubt)
         elif self.commands.subscribers:
             self._subscribed.feed()
@@ -330,7 +333,8 @@ class ServoLoop:
             return self._dynamics.evaluate(state, replace(inputs, tau=tau + extra)).qdd
 
         try:
-            return watch.look((at - last) * 1e-9, state.q, state.v, acceleration)
+            q = self.mechanism.model.coordinates.by_velocity(state.q)
+            return watch.look((at - last) * 1e-9, q, state.v, acceleration)
         except UkDynamicsError:  # the law will say so, too
             return ""
 

@@ -14,12 +14,15 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.topics.inputs import StateInput
 
 _WINDOW = 0.5  # s over which integrated velocities are compared with positions
 _LOOKS = 0.05  # s; a process that runs looks more often than that
 _PAUSE = 3.5  # periods without a state that are a pause
 _SHORTEST_PAUSE = 0.02  # s
 _SLOWEST = 1e-100  # m/s or rad/s; smaller limits are zero
+# s from the first joint state to the first base that goes with it; discovery takes its time
+_DISCOVERY = 5.0
 _LONG = 0.5  # of state_timeout; what a longer pause is followed by is blamed on it
 
 
@@ -53,14 +56,14 @@ class StateGuard:
     ) -> None:
         """Prepare."""
         self._reach = reach
-        self._names = model.velocity_names
+        self._names, self._model = model.velocity_names, model
         self._speed_limit = model.velocity_limit
         self._slowness = 1.0 / np.maximum(model.velocity_limit, _SLOWEST)
         self._settings = settings
         self._simulated = simulated
         self._clock = clock
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
-        self._window_q, self._integral = np.zeros(model.nq), np.zeros(model.nv)
+        self._expected = np.zeros(model.nq)  # where velocities led from the begin of the window
         self.forget()
 
     def forget(self) -> None:
@@ -70,6 +73,11 @@ class StateGuard:
         self._fresh: float | None = None
         self._looked = self._clock()
         self._pause: tuple[float, float] | None = None  # when it ended, and how long it was
+
+    @property
+    def longest(self) -> float:
+        """Real time without a state that is a fault, in s."""
+        return float(self._settings["state_timeout"])
 
     def silence(self) -> Doubt | None:
         """The fault when no state comes, or stamps stand still; None when there is none.
@@ -81,7 +89,7 @@ class StateGuard:
         idle, self._looked = now - self._looked, now
         if self._fresh is None:
             return None
-        age, longest = now - self._fresh, self._settings["state_timeout"]
+        age, longest = now - self._fresh, self.longest
         if age <= longest:
             return None
         if idle > max(0.5 * longest, _LOOKS):
@@ -144,8 +152,8 @@ class StateGuard:
         # the mean of both velocities leaves an error of third order in the elapsed time
         step = v + self._v
         step *= 0.5 * elapsed
-        self._integral += step
-        jump = q - self._q
+        self._expected = self._model.integrate(self._expected, step)
+        jump = self._model.difference(self._q, q)
         jump -= step
         allowed = self._settings["position_jump"]
         if _exceeds(jump, allowed):
@@ -160,8 +168,7 @@ class StateGuard:
             return None
         since = (stamp - self._window_start) * 1e-9
         # encoders that stand still while velocities go on
-        drift = q - self._window_q
-        drift -= self._integral
+        drift = self._model.difference(self._expected, q)
         if _exceeds(drift, allowed):
             return self._jump(np.abs(drift), "differs from its integrated velocity by", since)
         if since > _WINDOW:
@@ -170,6 +177,10 @@ class StateGuard:
 
     def _jump(self, error: Array, what: str, elapsed: float) -> Doubt:
         joint = int(np.argmax(error))
+        for base in self._model.bases:
+            if base.velocity.start <= joint < base.velocity.stop:
+                reason = f"{base.name} {what} {error[joint]:.3g} m or rad within {elapsed:.3g} s"
+                return self._blamed(Fault.BASE_JUMP, reason)
         reason = f"{self._names[joint]} {what} {error[joint]:.3g} within {elapsed:.3g} s"
         return self._blamed(Fault.POSITION_JUMP, reason)
 
@@ -186,8 +197,22 @@ class StateGuard:
     def _start_window(self, stamp: int, q: Array) -> None:
         """Integrate velocities from here."""
         self._window_start = stamp
-        self._window_q[:] = q
-        self._integral[:] = 0.0
+        self._expected = q.copy()
+
+
+def silence(guard: StateGuard, states: StateInput, *, begun: bool) -> Doubt | None:
+    """The fault when no state comes, which the base of a floating machine may be the reason of.
+
+    ``begun``: whether a state has been answered.
+    """
+    doubt = guard.silence()
+    if not begun:
+        reason = states.base_problem(_DISCOVERY)
+        return Doubt(Fault.BASE_MISSING, reason) if reason else doubt
+    if doubt is None or doubt.fault is not Fault.STALE_STATE:
+        return doubt
+    reason = states.base_problem(0.5 * guard.longest)
+    return Doubt(Fault.BASE_STALE, reason) if reason else doubt
 
 
 def _exceeds(values: Array, allowed: float) -> bool:

@@ -23,7 +23,7 @@ from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds
 from uk_dynamics.ros.topics.base_topics import TF, odom_topic, transform_messages
 from uk_dynamics.ros.topics.messages import LARGEST
-from uk_dynamics.ros.topics.qos import MEASURED_QOS
+from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.ros.topics.serialized_numbers import POSE, TWIST, SerializedOdometry
 
 _KEPT = 64  # samples of each base, of which one has the stamp of the joint state
@@ -61,11 +61,11 @@ class BaseInput:
             for number, base in enumerate(self._bases):
                 receive = functools.partial(self._on_odometry, number, SerializedOdometry())
                 topic = odom_topic(self._bases, base)
-                node.create_subscription(Odometry, topic, receive, MEASURED_QOS, raw=True)
+                node.create_subscription(Odometry, topic, receive, STATE_QOS, raw=True)
             self.topic = ", ".join(odom_topic(self._bases, base) for base in self._bases)
         elif source == _MULTI_DOF:
             self.topic = _MULTI_DOF
-            problems.listen(MultiDOFJointState, self.topic, self._on_multi_dof, MEASURED_QOS)
+            problems.listen(MultiDOFJointState, self.topic, self._on_multi_dof, STATE_QOS)
         else:
             self.topic = TF
             kind = transform_messages()
@@ -73,7 +73,7 @@ class BaseInput:
                 problem = "needs tf2_msgs, which is not installed; use odom"
                 raise InputError(problem, place="parameter base_source")
             self._poses: dict[int, tuple[int, Array]] = {}
-            problems.listen(kind, TF, lambda m: self.on_transforms(m.transforms), MEASURED_QOS)
+            problems.listen(kind, TF, lambda m: self.on_transforms(m.transforms), STATE_QOS)
 
     def forget(self) -> None:
         """Forget all samples."""

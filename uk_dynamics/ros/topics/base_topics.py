@@ -19,7 +19,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.model import MovingBase
+from uk_dynamics.model import MovingBase, RobotModel
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_numbers import (
     ODOMETRY,
@@ -36,6 +36,12 @@ TF = "/tf"
 def odom_topic(bases: Sequence[MovingBase], base: MovingBase) -> str:
     """Topic on which a base is."""
     return "odom" if len(bases) == 1 else f"{base.name}/odom"
+
+
+def world_frame(model: RobotModel, odom_frame: str) -> str:
+    """The frame that does not move: the first link, unless that floats."""
+    floats = any(not base.parent for base in model.bases)
+    return odom_frame if floats else model.description.root
 
 
 def transform_messages() -> Any:
@@ -68,7 +74,7 @@ class BasePublishers:
     def publish(
         self, stamp: Time, q: Array, v: Array, covariances: tuple[Array, Array] | None = None
     ) -> None:
-        """Publish them at a state; covariances of pose and twist, (6, 6), are those of the only one.
+        """Publish them at a state, with covariances of pose and twist, (6, 6), of the only one.
 
         That of the pose is of x y z in the frame and of a rotation about its axes, that of the
         twist in axes of the link.

@@ -26,9 +26,10 @@ from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
 from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
-from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, StateReader, from_message
+from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, from_message
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
+from uk_dynamics.ros.topics.state_reader import StateReader
 
 _ORIGIN_TOPIC = "simulator/time_origin"
 
@@ -155,10 +156,7 @@ class StateInput(StructureInput):
             self._bases.forget()
 
     def base_problem(self, timeout: float) -> str:
-        """Why joint states make no states for ``timeout``, in s; empty where the base is not why.
-
-        ``base_known`` says whether there has been a base at all.
-        """
+        """Why joint states make no states for ``timeout``, in s; empty where no base is why."""
         if self._bases is None or not self._alone.fed or self._alone.age < timeout:
             return ""
         topic, watchdog = self._bases.topic, self._bases.watchdog
@@ -167,11 +165,6 @@ class StateInput(StructureInput):
         if watchdog.age > timeout:
             return f"nothing usable on {topic} for {watchdog.age:.3g} s"
         return f"for {self._alone.age:.3g} s {topic} has not had the stamps of joint_states"
-
-    @property
-    def base_known(self) -> bool:
-        """Whether a base has come since the start."""
-        return self._bases is None or self._bases.watchdog.fed
 
     def copied(self) -> tuple[State, Inputs]:
         """The last state, and what acted on the mechanism by the measured efforts, to keep."""

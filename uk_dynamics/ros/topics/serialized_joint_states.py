@@ -127,8 +127,10 @@ def _places(message: JointState) -> list[slice]:
 
 
 def after_text(at: int, text: str) -> int:
+    """Where a text ends that begins at or behind a place, in bytes."""
     return aligned(at, 4) + 4 + len(text.encode()) + 1
 
 
 def aligned(at: int, size: int) -> int:
+    """The first place from here on whose number of bytes is a multiple of a size."""
     return at + -at % size
