@@ -19,7 +19,7 @@ STEP = 1e-5
 @pytest.fixture(scope="module", params=["fixed", "floating", "planar"])
 def model(request: pytest.FixtureRequest) -> RobotModel:
     """Joints of all types on each kind of root, tilted and shifted in their parents."""
-    return RobotModel.from_text(URDF, root=request.param)
+    return RobotModel.from_urdf(URDF, root=request.param)
 
 
 def states(model: RobotModel, count: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
-from uk_dynamics.model.urdf.rotation import from_quaternion, turning_z_to
+from uk_dynamics.model.urdf.rotation import from_quaternion, turning_to
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a quaternion; what is further off is no rounding
 PLANE_TOLERANCE = 1e-3  # m, rad, m/s, rad/s, of a planar joint
@@ -42,7 +42,7 @@ class MovingBase:
         self.position = slice(position, position + (4 if self.planar else 7))
         self.velocity = slice(velocity, velocity + (3 if self.planar else 6))
         # the joint's axes in those of the link, and its frame in the parent
-        self._tilt = turning_z_to(joint.axis) if self.planar else np.eye(3)
+        self._tilt = turning_to(np.eye(3)[2], joint.axis) if self.planar else np.eye(3)
         self._rotation = joint.pose.rotation @ self._tilt
         self._translation = joint.pose.translation
         left = Rotation.from_matrix(self._rotation).as_quat()

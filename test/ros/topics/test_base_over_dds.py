@@ -68,7 +68,7 @@ def six(twist: Any) -> list[float]:
 def acceleration(model: RobotModel, answer: tuple[Any, Any]) -> np.ndarray:
     joints, bases = answer
     qdd = np.zeros(model.nv)
-    qdd[model.coordinates.velocity_of_joint] = joints.accelerations
+    qdd[model.velocity_of_joint] = joints.accelerations
     qdd[model.bases[0].velocity] = six(bases.accelerations[0])
     return qdd
 
@@ -109,7 +109,7 @@ def test_simulator_and_forward_dynamics_agree_with_the_library(
         assert (odom.header.frame_id, odom.child_frame_id) == ("odom", "ground")
         state = state_of(mechanism, message, odom)
         tau = np.zeros(model.nv)
-        tau[model.coordinates.velocity_of_joint] = message.effort
+        tau[model.velocity_of_joint] = message.effort
         expected = evaluator.evaluate(state, Inputs(tau=tau)).qdd
         assert agree(acceleration(model, listener.answers[stamp]), expected)
         compared += tau.any()

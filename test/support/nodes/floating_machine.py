@@ -77,7 +77,7 @@ def state_of(mechanism: Mechanism, joints: JointState, base: Odometry) -> State:
     """Inverse of :func:`joint_message` and :func:`odometry`."""
     model = mechanism.model
     q, v = model.neutral(), np.zeros(model.nv)
-    positions, velocities = model.coordinates.joint_places
+    positions, velocities = model.joint_places
     q[positions], v[velocities] = joints.position, joints.velocity
     place, turn, twist = base.pose.pose.position, base.pose.pose.orientation, base.twist.twist
     pose = np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
@@ -99,7 +99,7 @@ def random_state(mechanism: Mechanism, rng: np.random.Generator) -> State:
 
 def joint_message(mechanism: Mechanism, state: State, stamp: Time) -> JointState:
     """The joints with one freedom."""
-    positions, velocities = mechanism.model.coordinates.joint_places
+    positions, velocities = mechanism.model.joint_places
     message = JointState(name=list(mechanism.joint_names))
     message.header.stamp = stamp
     message.position = array("d", state.q[positions])

@@ -333,7 +333,7 @@ class ServoLoop:
             return self._dynamics.evaluate(state, replace(inputs, tau=tau + extra)).qdd
 
         try:
-            q = self.mechanism.model.coordinates.by_velocity(state.q)
+            q = self.mechanism.model.by_velocity(state.q)
             return watch.look((at - last) * 1e-9, q, state.v, acceleration)
         except UkDynamicsError:  # the law will say so, too
             return ""

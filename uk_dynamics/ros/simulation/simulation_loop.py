@@ -76,7 +76,7 @@ class SimulatedRun:
         )
         self._states = JointStateMessage(mechanism.joint_names, *FIELDS)
         model = mechanism.model
-        self._places = model.coordinates.joint_places if model.bases else None
+        self._places = model.joint_places if model.bases else None
         self._bases = BasePublishers(
             node, model.bases, settings["odom_frame"], transforms=settings["publish_tf"]
         )
@@ -173,7 +173,7 @@ class SimulatedRun:
     def position(self) -> dict[str, float]:
         """Positions of the present state by joint."""
         model = self.machine.mechanism.model
-        positions = self.machine.state.q[model.coordinates.position_of_joint]
+        positions = self.machine.state.q[model.position_of_joint]
         return dict(zip(model.joint_names, positions.tolist(), strict=True))
 
     @property

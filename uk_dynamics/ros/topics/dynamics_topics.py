@@ -105,7 +105,7 @@ class DynamicsTopics:
         self._row_scale = mechanism.constraints.reference_scale  # rows of angles to N·m
         self._wrenches = ConstraintWrenches(mechanism)
         self._model = mechanism.model
-        self._places = mechanism.model.coordinates.joint_places if self._model.bases else None
+        self._places = mechanism.model.joint_places if self._model.bases else None
         self._motion = MotionMessage(mechanism.joint_names)
         self._forces = JointStateMessage(mechanism.model.velocity_names, "effort")
         self._states = JointStateMessage(mechanism.row_names, *FIELDS)

@@ -25,7 +25,7 @@ class StateReader:
         self._joints = (self.q, self.v, self.effort)
         self._places = None
         if model.bases:
-            positions, velocities = model.coordinates.joint_places
+            positions, velocities = model.joint_places
             self._places = (positions, velocities, velocities)
             self._joints = tuple(np.zeros((3, len(model.joint_names))))
 
