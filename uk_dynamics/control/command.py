@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics import Robustness
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
@@ -67,6 +68,9 @@ class Command(MotorCommand):
         tracking_error: Of each task row, value − reference, (mt,), in m or rad.
         tracking_rate: Its rate, (mt,), in m/s or rad/s.
         servo: Ranks, reachability and unreachable residuals, without limits.
+        error_bound: What a robust law promises of the errors, (mt,), in m or rad; None: nothing.
+        beyond_bound: Rows whose error, relative to the path of a blended start, is larger.
+        robust: The robust term; None: there is none.
         held: Whether ``efforts`` are those of the last period: the rank of the structure differs,
             in a singular configuration, for 0.1 s at most.
     """
@@ -77,6 +81,9 @@ class Command(MotorCommand):
     tracking_rate: Array
     servo: ServoSolution
     held: bool = False
+    error_bound: Array | None = None
+    beyond_bound: tuple[str, ...] = ()
+    robust: Robustness | None = None
 
     @property
     def actuation(self) -> str:

@@ -4,5 +4,6 @@
 
 from uk_dynamics.mechanism.reality import Reality
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.mechanism.uncertainty import Uncertainty
 
-__all__ = ["Reality", "Tasks"]
+__all__ = ["Reality", "Tasks", "Uncertainty"]

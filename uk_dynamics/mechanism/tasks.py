@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import relaxed_share
-from uk_dynamics.exceptions import expect
+from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.actuators import Allocation
@@ -25,6 +25,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
 from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.uncertainty import Uncertainty
 from uk_dynamics.model.kinematics import Workspace
 
 
@@ -41,6 +42,7 @@ class Tasks:
         priorities: Priority of each row, 1 first, (mt,).
         by_generalized_inverse: Whether the feedback of each row is distributed by review (72),
             (mt,).
+        uncertainty: What may differ from the model; None: nothing.
     """
 
     def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism) -> None:
@@ -72,6 +74,28 @@ class Tasks:
         )
 
         self._relaxed = self._relaxations(spec, sizes)
+        self.uncertainty: Uncertainty | None = None
+        if spec.robust is not None:
+            self._check_surfaces(spec)
+            self.uncertainty = Uncertainty(spec.robust, mechanism, spec.file)
+
+    def _check_surfaces(self, spec: TasksSpec) -> None:
+        """Refuse tasks whose errors form no surface s = ė + k e."""
+        for task, constraint in zip(spec.tasks, self.constraints.constraints, strict=True):
+            rows = self.constraints.slices[task.name]
+            problem = ""
+            if task.relaxed is not None:
+                problem = "asks for nothing near a configuration, where no bound holds"
+            elif task.feedback == "generalized_inverse":
+                problem = "a robust law has feedback: metric alone"
+            elif not self.constraints.motion_rows[rows].all() or not constraint.frequency:
+                problem = "has no feedback, and its error no bound; give it a frequency"
+            elif self.constraints.position_rows[rows].any() and constraint.damping_ratio < 1.0:
+                problem = (
+                    f"found a damping_ratio of {constraint.damping_ratio:g}; robust needs 1 or more"
+                )
+            if problem:
+                raise InputError(problem, file=spec.file, place=f"tasks.{task.name}")
 
     def _relaxations(self, spec: TasksSpec, sizes: list[int]) -> tuple[Any, ...] | None:
         """Place of a joint, and its numbers for :func:`relaxed_share`, by row; None: no task is."""

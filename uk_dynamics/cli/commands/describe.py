@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 
 if TYPE_CHECKING:
+    from uk_dynamics.control.servo import Promise
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
@@ -38,6 +40,12 @@ def register(commands: common.Commands) -> None:
     common.add_mechanism(parser)
     common.add_start_on_tasks(parser)
     common.add_json(parser, "the facts")
+    common.add_number(
+        parser,
+        "--control-period",
+        "S",
+        "for which efforts are held, for what a robust law promises (default: continuous)",
+    )
     parser.add_argument(
         "--samples",
         type=common.count,
@@ -60,12 +68,36 @@ def run(arguments: argparse.Namespace) -> int:
         q = mechanism.assemble(positions, hold=positions)
     with progress_bar(arguments.samples, "state") as bar:
         facts = report(mechanism, q, tasks, samples=arguments.samples, progress=bar.update)
-    show(arguments, facts.to_dict(), describe(facts))
+    told: dict[str, Any] = {}
+    lines: list[tuple[str, str]] = []
+    if tasks is not None and tasks.uncertainty is not None:
+        from uk_dynamics.control.servo import promise
+
+        promised = promise(tasks, arguments.control_period)
+        told = {"robust": promised.to_dict(tasks.row_names)}
+        lines += _promised(promised, tasks.row_names)
+    show(arguments, facts.to_dict() | told, describe(facts, lines))
     return 0
 
 
-def describe(facts: MechanismReport) -> str:
-    """A report as text."""
+def _promised(found: Promise, rows: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """What a robust law promises, and what it rests on."""
+    pairs = zip(rows, found.error.tolist(), strict=True)
+    if not found.failing:
+        errors = ", ".join(f"{name} {error:.3g}" for name, error in pairs)
+        yield "promised errors", f"{errors}  (m or rad; {found.seconds:g} s of the references)"
+        gain = found.known.gain[0] / math.tau
+        yield "robust term", f"up to {gain:.3g} Hz, with {1e3 * found.delay:.3g} ms of delay"
+    for sentence in found.failing:
+        yield "nothing promised", sentence
+    shares = sorted(found.parts.items(), key=lambda pair: -pair[1])
+    yield "uncertain", ", ".join(f"{name} {part:.0%}" for name, part in shares)
+    for motor, part in found.overloaded.items():
+        yield "too weak", f"{motor} needs up to {part:.2f} of its effort limit against all of it"
+
+
+def describe(facts: MechanismReport, promised: Sequence[tuple[str, str]] = ()) -> str:
+    """A report as text, with lines of what a robust law promises."""
     rows: list[tuple[str, str]] = [
         ("links", _counted(facts.links)),
         ("joints", _counted(facts.joints)),
@@ -86,6 +118,7 @@ def describe(facts: MechanismReport) -> str:
             ("task actuation", facts.tasks.actuation),
         ]
         rows += _shortcomings(facts.tasks)
+        rows += promised
     levels = list(enumerate(facts.levels, start=1)) if len(facts.levels) > 1 else []
     rows += [
         ("position", _position(facts)),

@@ -61,7 +61,7 @@ def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
-    found = []
+    found = ["robust"] if tasks.uncertainty is not None else []
     mechanism = tasks.mechanism
     if mechanism.local is not None:
         if mechanism.varied is not None:

@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from uk_dynamics.control.friction_compensation import compensate_friction
+from uk_dynamics.control.servo.robust_servo import Nominal, robust_servo
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import LimitedAllocation, ServoSolution, servo_efforts
 from uk_dynamics.mechanism import Tasks
@@ -53,6 +54,28 @@ class InterpretedServo:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """The closed form, with the friction that its efforts cause."""
+        nominal, free, with_friction = self._nominal(state, demand, references)
+        prepared, S = nominal.prepared, self._mechanism.actuators.matrix
+
+        def response(efforts: Array) -> Array:
+            return prepared.factorization.admissible(S @ efforts)
+
+        servo, robust = nominal.servo, None
+        if demand.robust is not None:
+            servo, robust = robust_servo(self._tasks, nominal, *demand.robust)
+        return ServoOutcome(servo, free, with_friction.qdd, response, robust)
+
+    def nominal(self, state: State, demand: Demand) -> Nominal:
+        """The law without a robust term; valid until the next evaluation."""
+        return self._nominal(state, demand)[0]
+
+    def _nominal(
+        self, state: State, demand: Demand, references: References | None = None
+    ) -> tuple[Nominal, Solution, Solution]:
+        """The law without a robust term, and the motion at rest.
+
+        The motion is that without efforts: without the friction that they cause, and with it.
+        """
         inputs = demand.inputs
         prepared = self._dynamics.prepare(state, inputs)
         rows = self._tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
@@ -60,13 +83,13 @@ class InterpretedServo:
         if self._tasks.by_generalized_inverse.any():
             feedback = np.where(self._tasks.by_generalized_inverse, demand.feedback, 0.0)
         mechanism = self._mechanism
-        S = mechanism.actuators.matrix
+        S, b_t = mechanism.actuators.matrix, demand.desired - rows.bias
         law = functools.partial(
             servo_efforts,
             prepared.factorization,
             S=S,
             A_t=rows.A,
-            b_t=demand.desired - rows.bias,
+            b_t=b_t,
             weights=demand.weights,
             preload=demand.preload,
             distribution=self._tasks.spec.distribution,
@@ -80,11 +103,10 @@ class InterpretedServo:
             servo, with_friction = compensate_friction(
                 self._dynamics, prepared, state, inputs, S, law, servo
             )
-
-        def response(efforts: Array) -> Array:
-            return prepared.factorization.admissible(S @ efforts)
-
-        return ServoOutcome(servo, free, with_friction.qdd, response)
+        nominal = Nominal(
+            prepared, state, inputs, rows.A, b_t, lambda b: law(free.qdd, b_t=b), servo, free.qdd
+        )
+        return nominal, free, with_friction
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

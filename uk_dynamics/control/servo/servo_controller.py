@@ -22,14 +22,16 @@ from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand, Settings
 from uk_dynamics.control.servo.prediction import Prediction
+from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo import ServoSolution, passage
+from uk_dynamics.core.servo import ServoSolution, passage, surface_rates
 from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
     InterpretedDynamics,
+    RobustDemand,
     ServoOutcome,
     TrackingErrors,
     require_finite,
@@ -59,6 +61,9 @@ class ServoController:
         limits: Of the motors; they can be restricted at any time.
         prediction: Of the middle of the control period; None: control is continuous.
         start: How the first error after a reset decays.
+        promise: What a robust law promises, and what it rests on; None: the tasks file says nothing
+            that is uncertain.
+        robust: Whether the robust term acts; it can be switched at any time.
     """
 
     def __init__(
@@ -139,6 +144,10 @@ class ServoController:
         self._in_c: CompiledPeriod | None = None
         self._lock = threading.RLock()  # what a period remembers is of one thread at a time
         self._ranked = len(np.unique(tasks.priorities)) > 1
+        self.promise: Promise | None = None
+        if tasks.uncertainty is not None:
+            self.promise = promise(tasks, control_period)
+        self.robust = self.promise is not None
 
     def __repr__(self) -> str:
         period = self.control_period
@@ -310,7 +319,9 @@ class ServoController:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
         relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
-        demand = Demand(self.gains.feedback(relative), approach, self.weights, preferred, inputs)
+        against = self._against(relative)
+        feedback = self.gains.feedback(relative)
+        demand = Demand(feedback, approach, self.weights, preferred, inputs, against)
         outcome = self._evaluator.evaluate(ahead, demand, references)
         servo = outcome.servo
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
@@ -325,8 +336,26 @@ class ServoController:
         return Command(
             **self._told(servo, errors, efforts, limited, settled=settled),
             **_caused(outcome, efforts),
+            **self._promised(relative),
+            robust=outcome.robust,
             held=held,
         )
+
+    def _against(self, errors: TrackingErrors) -> RobustDemand | None:
+        """What the robust term acts against."""
+        if self.promise is None or not self.robust:
+            return None
+        k, _ = surface_rates(self.gains.damping, self.gains.stiffness)
+        return RobustDemand(errors.rate + k * errors.residual, self.promise.known)
+
+    def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
+        """The promised bounds, and which rows are beyond."""
+        if self.promise is None:
+            return {}
+        constraints, bound = self.tasks.constraints, self.promise.error
+        found = np.where(constraints.position_rows, errors.residual, errors.rate)
+        beyond = np.abs(found / constraints.reference_scale) > bound
+        return {"error_bound": bound, "beyond_bound": tuple(compress(self.row_names, beyond))}
 
     def _holds(self, rank: int) -> bool:
         """Whether this period holds the last efforts, in a singular configuration."""

@@ -37,4 +37,15 @@ from uk_dynamics.core.servo.period_steps import (
     path_to_rest,
 )
 from uk_dynamics.core.servo.relaxation import relaxed_share
+from uk_dynamics.core.servo.robust_rule import (
+    LEAST_AUTHORITY,
+    MARGIN,
+    Known,
+    Loop,
+    RobustTerm,
+    highest_gain,
+    robust_term,
+    surface_rates,
+    ultimate_size,
+)
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts

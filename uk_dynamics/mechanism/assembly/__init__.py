@@ -8,4 +8,4 @@ from uk_dynamics.mechanism.assembly.assembly import (
     closed_configuration,
 )
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly
-from uk_dynamics.mechanism.assembly.start import start
+from uk_dynamics.mechanism.assembly.start import consistent_velocity, start

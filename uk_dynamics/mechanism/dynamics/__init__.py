@@ -50,6 +50,8 @@ from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,
+    RobustDemand,
+    Robustness,
     ServoEvaluator,
     ServoOutcome,
     TrackingErrors,

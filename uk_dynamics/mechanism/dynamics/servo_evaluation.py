@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.core.servo import Known, ServoSolution
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 References = Mapping[str, Followed]
@@ -22,6 +22,13 @@ class TrackingErrors(NamedTuple):
     rate: Array  # its rate, (mt,)
 
 
+class RobustDemand(NamedTuple):
+    """What a robust term acts against."""
+
+    surface: Array  # s = ė + k e of each row, (mt,)
+    known: Known  # what is known of the uncertainty beforehand
+
+
 class Demand(NamedTuple):
     """What is asked for at a state, besides the motion of the references."""
 
@@ -31,11 +38,21 @@ class Demand(NamedTuple):
     weights: Array  # diagonal of W, (motors,)
     preload: Array | None  # s, (motors,), in N or N·m; None: zero
     inputs: Inputs  # what the structure follows, and which of its constraints act; no forces
+    robust: RobustDemand | None = None  # for a robust term; None: there is none
 
     @property
     def desired(self) -> Array:
         """b_t of rows without bias, (mt,)."""
         return self.feedback if self.approach is None else self.feedback + self.approach
+
+
+class Robustness(NamedTuple):
+    """What a robust term is at a state, in the metric of the tasks' inertia."""
+
+    size: float  # |s|, in √kg m/s
+    bound: float  # ρ, in √kg m/s²
+    authority: float  # α; at most 0: no effort is sure to push s back
+    acceleration: Array  # what it adds to the desired one, r, (mt,)
 
 
 class ServoOutcome(NamedTuple):
@@ -45,6 +62,7 @@ class ServoOutcome(NamedTuple):
     free: Solution  # solution of the structure with motors at rest
     qdd: Array  # acceleration with motors at rest and the friction that acts while they work, (nv,)
     response: Callable[[Array], Array]  # acceleration that efforts, (motors,), add to it, (nv,)
+    robust: Robustness | None = None  # of the robust term, where there is one
 
 
 class ServoEvaluator(Protocol):

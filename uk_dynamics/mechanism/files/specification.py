@@ -26,6 +26,7 @@ from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import Vector, vector
+from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
@@ -316,12 +317,14 @@ class TasksSpec:
         distribution: What is least where motors can serve them in several ways: effort, relative
             to the limits, or, with gauss, the deviation from the free motion.
         allocation: Weights of the efforts, and desired ones where tasks leave them open.
+        robust: What may differ from the model; None: nothing.
     """
 
     file: str
     tasks: tuple[ConstraintSpec, ...]
     distribution: Literal["effort", "gauss"] = "effort"
     allocation: AllocationSpec = field(default_factory=AllocationSpec)
+    robust: RobustSpec | None = None
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
@@ -363,4 +366,5 @@ class TasksSpec:
             tasks,
             data.get("distribution", cls.distribution),
             AllocationSpec.from_data(data.get("allocation", {})),
+            RobustSpec.from_data(data["robust"], file) if "robust" in data else None,
         )

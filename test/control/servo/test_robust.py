@@ -1,0 +1,393 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Robust constraint following: what is promised holds, and why."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from support.mutations import mutated
+
+from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, simulate
+from uk_dynamics.cli.main import main
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.control.servo.robust_promise import promise
+from uk_dynamics.core.servo import Known, surface_rates
+from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism.dynamics import (
+    Demand,
+    InterpretedDynamics,
+    RobustDemand,
+    ServoOutcome,
+    TrackingErrors,
+)
+from uk_dynamics.mechanism.resolution import Array, Inputs
+from uk_dynamics.mechanism.resolution.wrenches import wrench_forces
+from uk_dynamics.mechanism.uncertainty import Uncertainty
+
+PERIOD, DELAY = 0.001, 0.001
+SWEEP = {
+    "type": "joint",
+    "joint": "crank",
+    "reference": {"type": "sinusoid", "offset": 0.9, "amplitude": 0.3, "frequency": 0.5},
+}
+FIVE_BAR = {
+    "parameters": {"links.coupler_link.mass": [1.0, 3.0], "joints.crank.friction": [0.0, 1.0]},
+    "motors": {"crank_motor": 0.05},
+    "forces": {"pull": {"link": "coupler_link", "force": 5.0, "torque": 1.0}},
+    "delay": DELAY,
+}
+RRR3 = {
+    "parameters": {"links.platform.mass": [0.5, 1.5], "links.proximal_a.mass": [1.0, 1.0]},
+    "forces": {"pull": {"link": "platform", "force": 3.0}},
+}
+
+
+def five_bar_tasks(machine: Mechanism, **robust: Any) -> Tasks:
+    return Tasks.from_data({"robust": FIVE_BAR | robust, "tasks": {"sweep": SWEEP}}, machine)
+
+
+def rrr3_tasks(machine: Mechanism, rows: str = "xza") -> Tasks:
+    along = {"x": "-sin(pi*t/2)", "z": "sin(pi*t/4)", "a": "(pi/6)*sin(pi*t/4)**4"}
+    joints = {"x": "platform_x", "z": "platform_z", "a": "platform_angle"}
+    tasks = {
+        row: {
+            "type": "joint",
+            "joint": joints[row],
+            "reference": {"type": "expression", "value": along[row]},
+        }
+        for row in rows
+    }
+    robust = {"parameters": {"links.platform.mass": RRR3["parameters"]["links.platform.mass"]}}
+    robust |= {"forces": RRR3["forces"], "motors": {"motor_a": 0.03, "motor_b": 0.02}}
+    # distributed as by the task's own inertia: motors move nothing beside the tasks
+    return Tasks.from_data({"robust": robust, "distribution": "gauss", "tasks": tasks}, machine)
+
+
+@pytest.fixture(scope="module")
+def five_bar() -> Mechanism:
+    return Mechanism.from_file("five_bar")
+
+
+@pytest.fixture(scope="module")
+def rrr3() -> Mechanism:
+    return Mechanism.from_file("rrr3")
+
+
+def drawn(uncertainty: Uncertainty, rng: np.random.Generator) -> Array:
+    """θ at the ends of intervals and on the spheres of other groups: the farthest allowed."""
+    theta = np.zeros(len(uncertainty.directions))
+    for group, (fall, rise) in zip(uncertainty.groups, uncertainty.sides, strict=True):
+        one = rng.normal(size=len(group))
+        theta[list(group)] = one / np.linalg.norm(one)
+        if len(group) == 1:
+            theta[list(group)] = -fall if one[0] < 0.0 else rise
+    return theta
+
+
+class RealMachine:
+    """What a machine with deviations θ does."""
+
+    def __init__(self, tasks: Tasks, theta: Array) -> None:
+        assert tasks.uncertainty is not None
+        mechanism = tasks.mechanism
+        values: dict[str, float] = {}
+        self.S, self.wrench = mechanism.actuators.matrix.copy(), np.zeros(6)
+        self.link = ""
+        for x, one in zip(theta, tasks.uncertainty.directions, strict=True):
+            for name, unit in one.values:
+                values[name] = values.get(name, mechanism.parameters[name].value) + x * unit
+            if one.motor >= 0:
+                self.S[:, one.motor] *= 1.0 + x * one.size
+            if one.link:
+                self.link = one.link
+                self.wrench[one.axis] += x * one.size
+        self.machine = mechanism.with_parameters(values) if values else mechanism
+        self.tasks = Tasks(replace(tasks.spec, robust=None), self.machine)
+        self.dynamics = InterpretedDynamics(self.machine, self.tasks.model)
+
+    def inputs(self, state: State, efforts: Array) -> Inputs:
+        tau = self.S @ efforts
+        if self.link:
+            tau = tau + wrench_forces(self.machine.model, {self.link: self.wrench}, state.q)
+        return Inputs(tau=tau)
+
+    def task_inertia(self, state: State) -> Array:
+        """Λ of the real machine."""
+        prepared = self.dynamics.prepare(state, Inputs())
+        rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t)
+        T = prepared.factorization.admissible_coordinates(rows.A.T)[0].T
+        return np.linalg.inv(T @ T.T)
+
+    def surface_rate(self, state: State, efforts: Array, k: Array) -> Array:
+        prepared = self.dynamics.prepare(state, inputs := self.inputs(state, efforts))
+        qdd = self.dynamics.solve(prepared, state, inputs).qdd
+        rows = self.tasks.evaluate(prepared.workspace, state.q, state.v, state.t)
+        return rows.A @ qdd + rows.bias + k * rows.rate
+
+
+@pytest.mark.parametrize(("name", "rows"), [("five_bar", ""), ("rrr3", "xza"), ("rrr3", "xz")])
+@pytest.mark.parametrize("form", ["layer", "surface"])
+def test_the_lyapunov_function_falls_outside_the_layer(
+    name: str, rows: str, form: str, request: pytest.FixtureRequest
+) -> None:
+    """At random states and parameters, with a force from outside and motors that are too weak."""
+    machine = request.getfixturevalue(name)
+    tasks = rrr3_tasks(machine, rows) if rows else five_bar_tasks(machine)
+    found = promise(tasks)
+    assert not found.failing
+    turn, width = float(found.known.turn[0]), 3.0 if form == "surface" else 1.0
+    servo, constraints = InterpretedServo(tasks), tasks.constraints
+    k, _ = surface_rates(constraints.damping, constraints.stiffness)
+    rng = np.random.default_rng(5)
+
+    def surface(state: State) -> tuple[Array, TrackingErrors]:
+        errors = servo.errors(state)
+        return errors.rate + k * errors.residual, errors
+
+    def term(state: State, gain: float) -> ServoOutcome:
+        s, errors = surface(state)
+        feedback = -(constraints.damping * errors.rate + constraints.stiffness * errors.residual)
+        known = Known.of(gain, turn, surface=form == "surface")
+        weights, inputs = tasks.allocation.weights, Inputs(stabilize=False)
+        against = RobustDemand(s, known)
+        return servo.evaluate(state, Demand(feedback, None, weights, None, inputs, against))
+
+    for _ in range(12):
+        start = machine.start(t=float(rng.uniform(0.0, 4.0)), tasks=tasks)
+        for _ in range(6):
+            v = start.v + 2.0 * rng.normal(size=machine.model.nv)
+            q = start.q + 1e-2 * rng.normal(size=machine.model.nq)
+            state = machine.dynamics("interpreted").project(State(start.t, q, v))
+            there = term(state, 1.0).robust
+            assert there is not None
+            assert there.authority > 0.5
+            # a layer that s is just outside of, or by up to three times its width
+            outcome = term(state, width * there.bound / there.size * rng.uniform(1.001, 3.0))
+            assert tasks.uncertainty is not None
+            real = RealMachine(tasks, drawn(tasks.uncertainty, rng))
+            rate = real.surface_rate(state, outcome.servo.efforts, k)
+            h = 1e-6
+            ahead, behind = (
+                real.task_inertia(
+                    State(state.t + x, machine.model.integrate(state.q, x * state.v), state.v)
+                )
+                for x in (h, -h)
+            )
+            s, now = surface(state)[0], real.task_inertia(state)
+            change = s @ now @ rate + 0.5 * s @ (ahead - behind) @ s / (2.0 * h)
+            assert change < 0.0
+
+
+@pytest.mark.parametrize("name", ["five_bar", "rrr3"])
+def test_columns_are_what_forces_differ_by(name: str, request: pytest.FixtureRequest) -> None:
+    machine = request.getfixturevalue(name)
+    tasks = rrr3_tasks(machine) if name == "rrr3" else five_bar_tasks(machine)
+    uncertainty = tasks.uncertainty
+    assert uncertainty is not None
+    rng = np.random.default_rng(1)
+    start = machine.start(tasks=tasks)
+    state = State(0.3, start.q, start.v + rng.normal(size=machine.model.nv))
+    dynamics = InterpretedDynamics(machine, tasks.model)
+    for _ in range(5):
+        theta = drawn(uncertainty, rng)
+        qdd, efforts = rng.normal(size=machine.model.nv), rng.normal(size=len(machine.actuators))
+        prepared = dynamics.prepare(state, Inputs())
+        found = uncertainty.columns(prepared, state, Inputs(), qdd, efforts) @ theta
+        model = prepared.terms.M @ qdd - prepared.terms.F - machine.actuators.matrix @ efforts
+        real = RealMachine(tasks, theta)
+        other = real.dynamics.terms(state, real.inputs(state, efforts))
+        # differences over a thousandth of the deviations: rounding of 10 N m, times 1e3
+        np.testing.assert_allclose(found, other.M @ qdd - other.F - model, rtol=0, atol=1e-9)
+
+
+def test_efforts_without_robust_are_those_of_today(five_bar: Mechanism) -> None:
+    plain = Tasks.from_data({"tasks": {"sweep": SWEEP}}, five_bar)
+    tasks = five_bar_tasks(five_bar)
+    one = ServoController(five_bar, plain, control_period=PERIOD, backend="interpreted")
+    other = ServoController(five_bar, tasks, control_period=PERIOD, backend="interpreted")
+    state = five_bar.start(tasks=plain)
+    robust = other.command(state)
+    assert robust.robust is not None
+    other.reset()
+    other.robust = False
+    for k in range(5):
+        now = State(state.t + k * PERIOD, state.q, state.v + 0.01 * k)
+        np.testing.assert_array_equal(one.command(now).efforts, other.command(now).efforts)
+
+
+def worst(machine: Mechanism, tasks: Tasks, parameters: dict[str, float], seconds: float) -> Array:
+    plant = Reality.from_data({"parameters": parameters}).machine(machine)
+    controller = ServoController(machine, tasks, control_period=PERIOD)
+    run = simulate(
+        *(plant, machine.start(tasks=tasks), seconds),
+        controller=controller,
+        control_period=PERIOD,
+        delay=DELAY,
+    )
+    return np.asarray(np.abs(run.tracking_error).max(axis=0))
+
+
+@pytest.mark.parametrize("mass", [1.0, 3.0])
+@pytest.mark.parametrize("form", ["layer", "surface"])
+def test_errors_stay_within_what_is_promised(mass: float, form: str, five_bar: Mechanism) -> None:
+    robust = {"parameters": FIVE_BAR["parameters"], "motors": {}, "forces": {}, "form": form}
+    robust = {key: x for key, x in (FIVE_BAR | robust).items() if x}
+    tasks = Tasks.from_data({"robust": robust, "tasks": {"sweep": SWEEP}}, five_bar)
+    bound = promise(tasks, PERIOD).error
+    plain = Tasks.from_data({"tasks": {"sweep": SWEEP}}, five_bar)
+    real = {"links.coupler_link.mass": mass, "joints.crank.friction": 1.0}
+    error = worst(five_bar, tasks, real, 0.3)
+    assert (error < bound).all()
+    if form == "layer":  # the cubic function is flat in the middle
+        assert error < 0.15 * worst(five_bar, plain, real, 0.3)
+        assert bound < 3e-3  # rad, and no bound that says nothing
+
+
+def test_a_machine_farther_off_breaks_the_bound_and_that_is_told(five_bar: Mechanism) -> None:
+    robust = {"parameters": {"joints.crank.friction": [0.0, 1.0]}, "delay": DELAY}
+    tasks = Tasks.from_data({"robust": robust, "tasks": {"sweep": SWEEP}}, five_bar)
+    controller = ServoController(five_bar, tasks, control_period=PERIOD)
+    assert controller.promise is not None
+    error = worst(five_bar, tasks, {"joints.crank.friction": 1.0}, 0.4)
+    assert error < controller.promise.error
+    assert worst(five_bar, tasks, {"joints.crank.friction": 4.0}, 0.4) > controller.promise.error
+    state = five_bar.start(tasks=tasks)
+    assert controller.command(state).beyond_bound == ()
+    off = five_bar.assemble({"crank": state.q[five_bar.model.position_index("crank")] + 0.05})
+    assert controller.command(State(0.0, off, state.v)).beyond_bound == ("sweep",)
+
+
+def test_covariances_are_an_ellipsoid(five_bar: Mechanism) -> None:
+    text = yaml.safe_load((five_bar.spec.directory / "five_bar.yaml").read_text())
+    text["identified"] = [
+        {
+            "by": "identify",
+            "recordings": ["run.npz"],
+            "date": "2026-01-01",
+            "parameters": {
+                "links.coupler_link.mass": {"value": 2.0, "deviation": 0.1},
+                "joints.crank.friction": {"value": 0.5, "deviation": 0.2},
+            },
+            "correlation": [[1.0], [0.6, 1.0]],
+        }
+    ]
+    machine = Mechanism.from_data(text | {"model": {"urdf": str(five_bar.spec.urdf_path())}})
+    tasks = Tasks.from_data(
+        {"robust": {"from": "identified", "confidence": 0.9}, "tasks": {"sweep": SWEEP}}, machine
+    )
+    assert tasks.uncertainty is not None
+    assert tasks.uncertainty.groups == [(0, 1)]
+    L = np.array([[x for _, x in one.values] for one in tasks.uncertainty.directions]).T
+    expected = machine.spec.identified[0].covariance * 4.605170  # χ² of 2 at 0.9
+    np.testing.assert_allclose(L @ L.T, expected, rtol=0, atol=1e-8)
+
+
+def test_what_no_motor_serves_is_named(rrr3: Mechanism) -> None:
+    spec = replace(rrr3.spec, actuators=rrr3.spec.actuators[:2])
+    machine = Mechanism.from_spec(spec)
+    joint = {
+        "type": "joint",
+        "joint": "platform_x",
+        "reference": {"type": "constant", "value": 0.0},
+    }
+    tasks = {name: joint | {"joint": f"platform_{name}"} for name in ("x", "z", "angle")}
+    robust = {"parameters": {"links.platform.mass": [0.5, 1.5]}}
+    found = promise(Tasks.from_data({"robust": robust, "tasks": tasks}, machine))
+    assert any("motors do not serve angle" in sentence for sentence in found.failing)
+    assert np.isinf(found.error).all()
+
+
+def test_tasks_that_repeat_each_other_are_named(five_bar: Mechanism) -> None:
+    two = {"sweep": SWEEP, "right": SWEEP | {"joint": "right"}}
+    found = promise(Tasks.from_data({"robust": FIVE_BAR, "tasks": two}, five_bar))
+    assert any("1 of 2 task rows is independent" in sentence for sentence in found.failing)
+    assert np.isinf(found.error).all()
+
+
+def test_motors_that_are_too_weak_are_named(five_bar: Mechanism) -> None:
+    found = promise(
+        five_bar_tasks(five_bar, forces={"pull": {"link": "coupler_link", "force": 500}})
+    )
+    assert found.overloaded["crank_motor"] > 1.0
+
+
+def test_masses_of_which_nothing_may_be_left_are_named(five_bar: Mechanism) -> None:
+    masses = [name for name in five_bar.parameters if name.endswith("mass")]
+    parameters = {name: [0.0, 2.0 * five_bar.parameters[name].value] for name in masses}
+    found = promise(five_bar_tasks(five_bar, parameters=parameters))
+    assert any("the inertia may be smaller by" in sentence for sentence in found.failing)
+    assert np.isinf(found.error).all()
+    assert np.isfinite(found.bound)
+
+
+def test_describe_tells_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "robust.yaml"
+    file.write_text(yaml.safe_dump({"schema": 1, "robust": FIVE_BAR, "tasks": {"sweep": SWEEP}}))
+    line = ["describe", "five_bar", "--samples", "0", "--tasks", str(file)]
+    assert main([*line, "--control-period", str(PERIOD)]) == 0
+    said = capsys.readouterr().out
+    found = promise(five_bar_tasks(Mechanism.from_file("five_bar")), PERIOD)
+    assert f"promised errors   sweep {found.error[0]:.3g}" in said
+    assert "links.coupler_link.mass" in said
+    assert main([*line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["robust"]["failing"] == []
+
+
+@pytest.mark.parametrize(
+    ("robust", "problem"),
+    [
+        ({"parameters": {"links.coupler.mass": [0, 1]}}, 'no parameter "links.coupler.mass"'),
+        ({"parameters": {"links.coupler_link.mass": [3, 1]}}, "write the smaller number first"),
+        ({"parameters": {"links.coupler_link.mass": [3, 4]}}, "the model has 2, outside"),
+        ({"parameters": {"links.coupler_link.center.x": [0, 2]}}, "not linear in it"),
+        ({"motors": {"motor": 0.1}}, 'no motor "motor"'),
+        ({"forces": {"pull": {"link": "arm", "force": 1}}}, 'no link "arm"'),
+        ({"from": "identified"}, "has no section identified"),
+        ({}, "nothing is uncertain"),
+        ({"confidence": 0.9, "motors": {"crank_motor": 0.1}}, "add from: identified"),
+        ({"from": "calibrated"}, "identified"),
+    ],
+)
+def test_mistakes_are_named_with_the_place(robust: Any, problem: str, five_bar: Mechanism) -> None:
+    with pytest.raises(InputError) as caught:
+        Tasks.from_data({"robust": robust, "tasks": {"sweep": SWEEP}}, five_bar)
+    assert problem in str(caught.value)
+    assert "robust" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"stabilization": {"damping_ratio": 0.7}}, "robust needs 1 or more"),
+        ({"stabilization": {"frequency": 0.0}}, "has no feedback"),
+        ({"feedback": {"form": "generalized_inverse"}}, "metric alone"),
+    ],
+)
+def test_tasks_without_a_surface_are_named(more: Any, problem: str, five_bar: Mechanism) -> None:
+    with pytest.raises(InputError, match=problem):
+        Tasks.from_data({"robust": FIVE_BAR, "tasks": {"sweep": SWEEP | more}}, five_bar)
+
+
+def test_damaged_files_end_in_one_line(five_bar: Mechanism) -> None:
+    text = yaml.safe_dump({"schema": 1, "robust": FIVE_BAR, "tasks": {"sweep": SWEEP}})
+    found = 0
+    for seed in range(300):
+        said = ""
+        try:
+            from uk_dynamics.mechanism.files import TasksSpec
+
+            Tasks(TasksSpec.from_text(mutated(text, random.Random(seed))), five_bar)
+            found += 1
+        except UkDynamicsError as error:
+            said = str(error)
+        assert len(said.splitlines()) <= 1
+    assert found < 300

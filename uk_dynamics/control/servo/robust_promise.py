@@ -1,0 +1,237 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""What a robust law promises: bounds of errors, found beforehand along the references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.control.servo.robust_servo import disturbance
+from uk_dynamics.core.servo import (
+    LEAST_AUTHORITY,
+    MARGIN,
+    Known,
+    Loop,
+    highest_gain,
+    robust_term,
+    surface_rates,
+    ultimate_size,
+)
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.assembly import (
+    assemble_on_tasks,
+    closed_configuration,
+    consistent_velocity,
+)
+from uk_dynamics.mechanism.dynamics import Demand
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+_SPAN, _SAMPLES = 10.0, 51  # s of the references, and instants at which they are looked at
+_MORE_INERTIA = 1.1  # of η along the references: the machine is beside them
+_CONTINUOUS = 10.0  # of the frequency of the feedback: bandwidth where nothing is delayed
+_MOST_INERTIA = 0.95  # of η₋: with nearly no inertia left, any force accelerates at will
+_LARGEST_LOOP = 0.9  # part of ρ that the errors' own feedback may take
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Bounds that hold from when the errors are within them, and what they rest on.
+
+    Attributes:
+        error: Of each task row, (mt,), in m or rad, of rows of velocities per s; infinite where
+            nothing is promised.
+        known: What the law knows of the uncertainty.
+        bound: ρ, largest along the references, in √kg m/s².
+        authority: α, smallest.
+        delay: τ of the loop, in s.
+        parts: Which part of ρ each uncertainty has, at most, by its name.
+        failing: Why nothing is promised, a sentence each; empty where it is.
+        overloaded: Motors whose limits are too small for the nominal efforts with the robust term,
+            by name: what they need, in units of the limit.
+        seconds: Of the references that were looked at.
+    """
+
+    error: Array
+    known: Known
+    bound: float
+    authority: float
+    delay: float
+    parts: dict[str, float] = field(default_factory=dict)
+    failing: tuple[str, ...] = ()
+    overloaded: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def to_dict(self, rows: tuple[str, ...]) -> dict[str, Any]:
+        """As plain values by names, ready for JSON."""
+        errors = [x if math.isfinite(x) else None for x in self.error.tolist()]
+        return {
+            "error": dict(zip(rows, errors, strict=True)),
+            "bandwidth": float(self.known.gain[0]) / math.tau,
+            "authority": self.authority,
+            "delay": self.delay,
+            "parts": self.parts,
+            "failing": list(self.failing),
+            "overloaded": self.overloaded,
+            "seconds": self.seconds,
+        }
+
+
+class _Sample(NamedTuple):
+    """The machine on its references at one instant."""
+
+    t: float
+    squares: Array  # |w|² of all directions
+    inertia: tuple[float, float]  # η₋ and η₊
+    sizes: Array  # of the worst s of size one, as of :func:`robust_term`, (3, 1)
+    reach: Array  # |T_r| of each row, (mt,)
+    served: NDArray[np.bool_]  # whether motors serve each row, (mt,)
+    efforts: Array  # of the model, (motors,)
+    per_size: Array  # most effort per size of r, (motors,)
+    independent: int  # task rows
+    partly: bool  # whether the tasks leave some motions open
+
+
+def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
+    """Look along the references for what uncertainty does, and what is left of it.
+
+    Args:
+        tasks: With an uncertainty.
+        control_period: Time for which efforts are held, in s; None: control is continuous.
+    """
+    assert tasks.uncertainty is not None
+    uncertainty, constraints = tasks.uncertainty, tasks.constraints
+    spec, surface = uncertainty.spec, uncertainty.spec.form == "surface"
+    k, b = surface_rates(constraints.damping, constraints.stiffness)
+    delay, rate = spec.delay + 0.5 * (control_period or 0.0), float(b.max())
+    gain = highest_gain(delay, rate) if delay else _CONTINUOUS * rate
+    if spec.bandwidth is not None:
+        gain = math.tau * spec.bandwidth
+    samples = list(_samples(tasks))
+    less, more = (_MORE_INERTIA * max(x.inertia[side] for x in samples) for side in (0, 1))
+    stretch = (1.0 + more) / (1.0 - min(less, _MOST_INERTIA))  # c²
+    partly = any(x.partly for x in samples)
+    known = Known.of(gain, math.sqrt(stretch - 1.0) if partly else 0.0, surface=surface)
+    terms = [robust_term(x.squares, uncertainty.groups, x.sizes, known) for x in samples]
+    bound = max(float(x.bound[0]) for x in terms)
+    authority = min(float(x.authority[0]) for x in terms)
+    served = np.logical_and.reduce([x.served for x in samples])
+    failing = [
+        f"motors do not serve {name}, which may be off by any amount"
+        for name, serves in zip(tasks.row_names, served, strict=True)
+        if not serves
+    ]
+    independent = min(x.independent for x in samples)
+    if independent < len(k):
+        verb = "is" if independent == 1 else "are"
+        failing.append(
+            f"{independent} of {len(k)} task rows {verb} independent; remove what the others say"
+        )
+    if less >= _MOST_INERTIA:
+        failing.append(
+            f"the inertia may be smaller by {less:.0%}; narrow the intervals of masses, or begin"
+            " with a model nearer to their lower ends"
+        )
+    elif authority <= LEAST_AUTHORITY:
+        failing.append(
+            f"the robust term keeps {authority:.2f} of its effect; narrow the intervals of masses"
+            f" and motor constants{', or take distribution: gauss' if partly else ''}"
+        )
+    if gain <= 0.0 or delay * rate >= 1.0:
+        failing.append(f"a delay of {1e3 * delay:.3g} ms leaves no bandwidth; lower the frequency")
+    error, reach = np.full(len(k), np.inf), np.max([x.reach for x in samples], axis=0)
+    if not failing:
+        loop = Loop(np.array([gain]), delay, np.array([rate]))
+        size = float(ultimate_size(np.ones(1), loop, less, more, surface=surface)[0])
+        # −k ė is feedback of the model: uncertain inertia makes a disturbance of it, up to 2 k |s|
+        push = MARGIN * math.sqrt(stretch if partly else 1.0) / authority
+        own = push * max(less, more) * 2.0 * float(k.max()) * size
+        if own > _LARGEST_LOOP:
+            failing.append(
+                f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
+                " narrow the intervals of masses, or give the tasks a lower frequency"
+            )
+        else:
+            bound /= 1.0 - own
+            error = bound * size * reach / np.where(k > 0.0, k, 1.0)
+    limits = tasks.mechanism.actuators.effort_limits
+    needed = np.max([np.abs(x.efforts) + bound * x.per_size for x in samples], axis=0) / limits
+    norms = np.sqrt(np.max([x.squares for x in samples], axis=0))
+    sums = [float(np.linalg.norm(norms[list(group)])) for group in uncertainty.groups]
+    return Promise(
+        error=error / constraints.reference_scale,
+        known=known,
+        bound=bound,
+        authority=authority,
+        delay=delay,
+        parts={n: x / (sum(sums) or 1.0) for n, x in zip(uncertainty.names, sums, strict=True)},
+        failing=tuple(failing),
+        overloaded={
+            name: float(x)
+            for name, x in zip(tasks.mechanism.actuators.names, needed, strict=True)
+            if x > 1.0
+        },
+        seconds=samples[-1].t,
+    )
+
+
+def _samples(tasks: Tasks) -> Iterator[_Sample]:
+    """The machine on its references, up to where they are out of reach.
+
+    Raises:
+        AssemblyError: They are from the beginning.
+    """
+    mechanism, servo = tasks.mechanism, InterpretedServo(tasks)
+    q = mechanism.configuration({})
+    for t in np.linspace(0.0, _SPAN, _SAMPLES).tolist():
+        try:
+            found = assemble_on_tasks(mechanism, tasks, q, (), t)
+            q = closed_configuration(mechanism, found, tasks, t)
+            v = consistent_velocity(mechanism, t, q, np.zeros(mechanism.model.nv), (), tasks)
+        except UkDynamicsError:
+            if t == 0.0:
+                raise
+            return
+        yield _look(tasks, servo, State(t, q, v))
+
+
+def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
+    uncertainty, S = tasks.uncertainty, tasks.mechanism.actuators.matrix
+    assert uncertainty is not None
+    rows, allocation = len(tasks.constraints), tasks.allocation
+    demand = Demand(np.zeros(rows), None, allocation.weights, allocation.preload, Inputs())
+    nominal = servo.nominal(state, demand)
+    factorization = nominal.prepared.factorization
+    squares = disturbance(uncertainty, nominal)
+    inertia = uncertainty.inertia(nominal.prepared, state, nominal.inputs)
+    T = factorization.admissible_coordinates(nominal.A_t.T)[0].T
+    motor = factorization.admissible_coordinates(S)[0]
+    own = nominal.servo.efforts
+    G = np.stack([nominal.law(nominal.b_t + unit).efforts - own for unit in np.eye(rows)], axis=1)
+    spread = G @ T  # efforts per size of r in the metric of the tasks
+    per_size = np.linalg.norm(spread, axis=1)
+    parts = uncertainty.motor_losses().items()
+    lost = sum(part * per_size[m] * np.linalg.norm(motor[:, m]) for m, part in parts)
+    moved = np.linalg.norm(motor @ spread, 2) ** 2 if T.size else 1.0
+    sizes = np.array([[1.0], [max(moved, 1.0)], [lost]])
+    reach = np.linalg.norm(T, axis=1)
+    controllable, rank = nominal.servo.controllable, nominal.servo.task_rank
+    return _Sample(
+        t=state.t,
+        squares=squares,
+        inertia=inertia,
+        sizes=sizes,
+        reach=reach,
+        served=controllable,
+        efforts=own,
+        per_size=per_size,
+        independent=rank,
+        partly=rank < T.shape[1],
+    )

@@ -1,0 +1,84 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""The robust term of a servo law at a state, in NumPy; see :mod:`robust_rule`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.core.servo import Known, RobustTerm, ServoSolution, robust_term
+from uk_dynamics.mechanism import Tasks, Uncertainty
+from uk_dynamics.mechanism.dynamics import Prepared, Robustness
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
+
+
+class Nominal(NamedTuple):
+    """The law without the robust term, at a state."""
+
+    prepared: Prepared  # the model there
+    state: State
+    inputs: Inputs
+    A_t: Array  # task rows, (mt, nv)
+    b_t: Array  # what they ask for, (mt,)
+    law: Callable[[Array], ServoSolution]  # of what they ask for, (mt,)
+    servo: ServoSolution  # its answer
+    free: Array  # acceleration without efforts, (nv,)
+
+
+def robust_servo(
+    tasks: Tasks, nominal: Nominal, surface: Array, known: Known
+) -> tuple[ServoSolution, Robustness]:
+    """The law with the robust term, and what that is.
+
+    Args:
+        tasks: With an uncertainty.
+        nominal: Without it.
+        surface: s = ė + k e of each row, (mt,).
+        known: What is known of the uncertainty beforehand.
+    """
+    s = np.where(nominal.servo.controllable, surface, 0.0)
+    term, direction = term_against(tasks, nominal, s, known)
+    asked = -term.factor * s
+    servo = nominal.law(nominal.b_t + asked) if direction else nominal.servo
+    size = direction and float(np.abs(s).max()) * direction
+    return servo, Robustness(size, float(term.bound[0]), float(term.authority[0]), asked)
+
+
+def term_against(
+    tasks: Tasks, nominal: Nominal, s: Array, known: Known
+) -> tuple[RobustTerm, float]:
+    """The robust term against s, (mt,), and |s|/max s in the metric of the tasks; 0: s is zero."""
+    assert tasks.uncertainty is not None
+    uncertainty, mechanism = tasks.uncertainty, tasks.mechanism
+    factorization, S = nominal.prepared.factorization, mechanism.actuators.matrix
+    squares = disturbance(uncertainty, nominal)
+    largest = float(np.abs(s).max(initial=0.0))
+    sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
+    if largest:
+        tolerance = mechanism.spec.solver.task_rank_tolerance
+        unit = s / largest
+        efforts = nominal.law(nominal.b_t + unit).efforts - nominal.servo.efforts
+        motor, _ = factorization.admissible_coordinates(S)
+        task, _ = factorization.admissible_coordinates(nominal.A_t.T)
+        y = np.linalg.lstsq(task.T, unit, rcond=tolerance)[0]
+        parts = uncertainty.motor_losses().items()
+        lost = sum(part * abs(efforts[m]) * np.linalg.norm(motor[:, m]) for m, part in parts)
+        moved = motor @ efforts
+        sizes = np.array([[y @ y], [moved @ moved], [lost]])
+        direction = float(np.sqrt(y @ y))
+        sizes[:2] *= largest * largest
+        sizes[2] *= largest
+    return robust_term(squares, uncertainty.groups, sizes, known), direction
+
+
+def disturbance(uncertainty: Uncertainty, nominal: Nominal) -> Array:
+    """|w|² of the columns of W, (directions,), with the efforts and acceleration of the model."""
+    factorization, efforts = nominal.prepared.factorization, nominal.servo.efforts
+    qdd = nominal.free + factorization.admissible(uncertainty.motors @ efforts)
+    columns = uncertainty.columns(nominal.prepared, nominal.state, nominal.inputs, qdd, efforts)
+    W, _ = factorization.admissible_coordinates(columns)
+    squares: Array = np.einsum("np,np->p", W, W)
+    return squares

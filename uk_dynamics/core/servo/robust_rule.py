@@ -1,0 +1,145 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Robust constraint following: how large a feedback has to be, once for NumPy, C and lanes.
+
+Let y be coordinates of the admissible motions in which the model's inertia is one, T the task rows
+there, and s = ė + k e what the tasks are off by. The real inertia is I + B there, and with the
+model's efforts and accelerations the real forces differ by W θ, |θ| ≤ 1. Then
+
+    ṡ = −b s + T (I + B)⁻¹ (Y r − W θ),    T Y = I,                                             (1)
+
+with r the acceleration that the robust term asks of the tasks and Y r what motors make of it. Let
+Λ = (T (I + B)⁻¹Tᵀ)⁻¹ be the real inertia of the tasks, V = sᵀΛ s/2, and |s|² = sᵀ(T Tᵀ)⁻¹ s. With
+−η₋ ≤ B ≤ η₊ and r = −ρ s/|s|
+
+    V̇ ≤ −2 b V + sᵀΛ̇ s/2 − |s| (α ρ − c |W θ|),                                               (2)
+    α = 1 − √(c² − 1) |Y s − T⁺s|/|s| − c |Y δ s|/|s|,    c² = (1 + η₊)/(1 − η₋),              (3)
+
+where Y δ s is what motors with deviating constants make of s. Where tasks determine the whole
+motion, c is 1 in (2) and (3). So V falls for ρ > c |W θ|/α while the metric changes slower than
+2 b. α plays the part of 1 + ρ_E of Chen and Zhang, who assume that it is positive. Within the
+boundary layer |s| ≤ ρ/g the term is proportional, r = −g s, and continuous.
+
+Sources: Chen, Zhang: Adaptive robust approximate constraint-following control for mechanical
+systems, J. Franklin Inst. 347, 2010 (the term against β = s, of size ρ, with a boundary layer);
+Udwadia, Wanichanon: Control of uncertain nonlinear multibody mechanical systems, J. Appl. Mech. 81,
+2014 (odd functions of s/ε, here a cubic one, in the place of the sign).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import above, at_least, square_root, where
+from uk_dynamics.core.servo.effort_bounds import smaller
+
+Array = NDArray[Any]  # of floats, or of symbols
+
+MARGIN = 1.25  # part by which ρ is larger than it has to be, for what delay turns away from s
+LEAST_AUTHORITY = 0.1  # α below which ρ grows no further: the proof's assumption fails
+LEAST_SIZE = 1e-12  # m/s in the metric of the tasks: no direction to push against
+STEEPEST = 3.0  # slope of the cubic function at the edge of the layer, in units of ρ/ε
+
+
+class Known(NamedTuple):
+    """What is known beforehand, (1,) each."""
+
+    gain: Array  # g, of s within the boundary layer, in 1/s
+    turn: Array  # √(c² − 1), by which uncertain inertia turns motions; 0: tasks determine them all
+    surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
+
+    @classmethod
+    def of(cls, gain: float, turn: float, *, surface: bool) -> Known:
+        """The same of plain numbers."""
+        return cls(*(np.array([float(x)]) for x in (gain, turn, surface)))
+
+
+class RobustTerm(NamedTuple):
+    """What the robust term is, (1,) each."""
+
+    factor: Array  # r = −factor · s, in 1/s
+    bound: Array  # ρ, in √kg m/s²: size of r in the metric of the tasks
+    authority: Array  # α; at most 0: no ρ is enough
+
+
+def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
+    """Rates k and b of s = ė + k e and ṡ = −b s, (rows,), for the gains of ė and e in feedback.
+
+    Rows of velocities have k = 0; damping ratios from 1 up have real k and b.
+    """
+    half = 0.5 * damping
+    root = half + square_root(at_least(half * half - stiffness, 0.0))
+    k = where(above(stiffness, 0.0), root, 0.0 * root)
+    return k, damping - k
+
+
+def robust_term(
+    squares: Array, groups: Sequence[Sequence[int]], sizes: Array, known: Known
+) -> RobustTerm:
+    """The robust term at a state.
+
+    Args:
+        squares: |w|² of the columns of W, (directions,); sup |W θ| is taken as the sum over groups
+            of the norms of their columns.
+        groups: Which directions are within one ball |θ| ≤ 1.
+        sizes: |s|² in the metric of the tasks, |Y s|², and the largest |Y δ s|, (3, 1).
+        known: See there.
+    """
+    own, moved, lost = sizes
+    effect = 0.0 * own
+    for group in groups:
+        effect = effect + square_root(np.add.reduce([squares[p : p + 1] for p in group]))
+    size = at_least(square_root(own), LEAST_SIZE)
+    beside = square_root(at_least(moved - own, 0.0))
+    stretch = square_root(1.0 + known.turn * known.turn)
+    authority = 1.0 - (known.turn * beside + stretch * lost) / size
+    bound = MARGIN * stretch * effect / at_least(authority, LEAST_AUTHORITY)
+    layer = smaller(known.gain, bound / size)
+    # of x = |s|/ε, ε = 3 ρ/g: x³ up to 1, and its tangent from there on
+    x = known.gain * size / at_least(STEEPEST * bound, LEAST_SIZE)
+    cubic = where(above(x, 1.0), STEEPEST * x - 2.0, x * x * x)
+    factor = where(above(known.surface, 0.5), bound * cubic / size, layer)
+    return RobustTerm(factor, bound, authority)
+
+
+class Loop(NamedTuple):
+    """What delays a feedback, and how fast the errors of a row decay, (rows,) or one each."""
+
+    gain: Array  # g, in 1/s
+    delay: float  # τ, in s
+    rate: Array  # b, in 1/s; 0 where it helps less than the metric of the tasks may change
+
+
+def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface: bool) -> Array:
+    """|s| that is not exceeded once it has been reached, in the metric of the tasks.
+
+    Outside the layer r has its full size. What it is against is s of a time τ ago, from which s has
+    moved by at most d = τ (b |s| + ρ (1 + 1/MARGIN)/(1 − η₋)); it still pushes enough while the
+    angle φ between both has cos φ ≥ 1/MARGIN, sin φ = d/|s|. Where V stays below what it is at the
+    edge, |s| may be larger by c.
+
+    Args:
+        bound: ρ along a motion, its largest.
+        loop: See there.
+        less: η₋.
+        more: η₊.
+        surface: Whether the layer is that of the cubic function.
+    """
+    width = bound / loop.gain * (STEEPEST if surface else 1.0)
+    pushed = bound * (1.0 + 1.0 / MARGIN) / (1.0 - less)
+    moved = loop.delay * (loop.rate * width + pushed) / (1.0 - loop.delay * loop.rate)
+    edge = np.maximum(width + moved, moved / np.sqrt(1.0 - 1.0 / MARGIN**2))
+    found: Array = edge * np.sqrt((1.0 + more) / (1.0 - less))
+    return found
+
+
+def highest_gain(delay: float, rate: float) -> float:
+    """The g in 1/s that keeps half of the bound by the small-gain theorem: (b + g) τ ≤ 1/2.
+
+    As of a row of velocities in :mod:`delay_margin`: within the layer s follows ṡ = −(b + g) s.
+    """
+    return max(0.5 / delay - rate, 0.0)
