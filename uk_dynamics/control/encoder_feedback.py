@@ -91,7 +91,7 @@ class EncoderFeedback:
             rate = (position - self._last[1]) / elapsed
             velocity = self._last[2] + part * (rate - self._last[2])
         self._last = state.t, position, velocity
-        found = self._completion.complete(position, velocity, state.t)
+        found = self._completion.complete(position, velocity, state.t, bases=state)
         if not found.usable:
             raise SimulationError("the loops do not close with the measured joints", state.t)
         return self.controller.command(State(state.t, found.q, found.v))

@@ -18,14 +18,8 @@ from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.nodes.floating_machine import (
-    floating_five_bar,
-    joint_message,
-    odometry,
-    odometry_of,
-    state_of,
-    sweep,
-)
+from support.floating_five_bar import floating_five_bar, sweep
+from support.nodes.floating_machine import joint_message, odometry, odometry_of, state_of
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros, StartProcess
 

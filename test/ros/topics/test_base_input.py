@@ -16,7 +16,8 @@ from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import Imu
-from support.nodes.floating_machine import floating_five_bar, odometry, random_state
+from support.floating_five_bar import floating_five_bar, random_state
+from support.nodes.floating_machine import odometry
 from support.nodes.ros_fixtures import Ros
 
 from uk_dynamics import Mechanism, State

@@ -18,14 +18,8 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Float64MultiArray
-from support.nodes.floating_machine import (
-    floating_five_bar,
-    joint_message,
-    odometry,
-    odometry_of,
-    random_state,
-    state_of,
-)
+from support.floating_five_bar import floating_five_bar, random_state
+from support.nodes.floating_machine import joint_message, odometry, odometry_of, state_of
 from support.nodes.ros_ears import DiagnosticsEar, Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
@@ -256,3 +250,31 @@ def test_what_is_wrong_with_a_base_is_said(
         lambda: told("", good)() and "rank" in diagnostics.values and diagnostics.level != b"\x02",
         "a state",
     )
+
+
+def test_passive_joints_come_from_the_completer(
+    ros: Ros, start_node: StartProcess, tmp_path: Path
+) -> None:
+    """Encoder of the crank, loops, and the base of the same stamps: the whole state."""
+    file = floating_five_bar(tmp_path)
+    file.write_text(file.read_text() + "measured: [crank]\n")
+    mechanism = Mechanism.from_file(file)
+    node = ros.node()
+    listener = Listener(node)
+    truth = Ear(node, JointState, "measured_joint_states")
+    start(start_node, "forward_dynamics", file)
+    start_node("joint_state_completer", parameters={"mechanism": str(file)})
+    start_node(
+        "simulator",
+        parameters={"mechanism": str(file), "rate": 100.0, "backend": "interpreted"},
+        remappings={"joint_states": "measured_joint_states"},
+    )
+    ros.until(lambda: len(listener.answers) > 50, "completed states with their bases")
+    states = {nanoseconds(m.header.stamp): m for m in truth.messages}
+    both = [(states[stamp], a) for stamp, a in listener.answers.items() if stamp in states]
+    assert len(both) > 20
+    for message, (joints, _) in both:
+        # what is left of loops that are closed to 1e-12 m
+        assert list(joints.positions) == pytest.approx(list(message.position), abs=1e-9)
+        assert list(joints.velocities) == pytest.approx(list(message.velocity), abs=1e-9)
+    assert mechanism.measured.names == ("crank",)

@@ -16,9 +16,11 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 
+_VANISHING = 1e-9  # of a row's largest entry
+
 
 class LoopRows:
-    """Rigid, active rows of order position.
+    """Rigid, active rows of order position, without those that know where a base is.
 
     Attributes:
         held: Their places among all rows, (m,).
@@ -31,6 +33,8 @@ class LoopRows:
         self._references = mechanism.references
         hierarchy = mechanism.hierarchy
         held = self._constraints.position_rows & hierarchy.rigid & hierarchy.acting(active)
+        if mechanism.model.bases:
+            held &= ~rows_of_bases(mechanism)
         self.held = np.flatnonzero(held)
         self._all_held = bool(held.all())
         self._captured = hierarchy.captured(active)
@@ -65,6 +69,22 @@ class LoopRows:
         reference = self._references.sample(t, {**self.live, **self._captured})
         rows = self._constraints.evaluate(self._workspace, t, q, self._still, reference)
         return rows.rate[self.held]
+
+
+def rows_of_bases(mechanism: Mechanism) -> NDArray[np.bool_]:
+    """Which rows know where floating and planar joints are, as those to the world do, (m,)."""
+    model, workspace = mechanism.model, mechanism.model.workspace()
+    found = np.zeros(len(mechanism.constraints), dtype=bool)
+    columns = np.concatenate([np.arange(model.nv)[base.velocity] for base in model.bases])
+    random = np.random.default_rng(1)
+    for _ in range(2):  # a row may vanish in one configuration
+        q = model.integrate(model.neutral(), random.uniform(-0.3, 0.3, model.nv))
+        workspace.update_positions(q)
+        reference = mechanism.references.sample(0.0, {})
+        A, _ = mechanism.constraints.position(workspace, 0.0, q, reference)
+        size = np.abs(A).max(axis=1, initial=0.0)
+        found |= np.abs(A[:, columns]).max(axis=1, initial=0.0) > _VANISHING * size
+    return found
 
 
 class LoopContinuation:

@@ -18,7 +18,7 @@ from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, L
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
 JUMP = 0.5  # m or rad, of a measured joint between two measurements
@@ -78,7 +78,8 @@ class StateCompletion:
 
     The first measurement is reached from the mechanism's initial guess, and is taken on its
     assembly branch. Velocity rows, compliant rows and inactive ones determine no position and are
-    not used.
+    not used. Floating and planar joints have no encoder: they are as :meth:`complete` is told, and
+    rows between them and the world, which say where they are, are not used for the others.
 
     Attributes:
         mechanism: With the joints.
@@ -122,6 +123,9 @@ class StateCompletion:
         self.largest_misfit = largest_misfit
         self.encoders = Encoders(mechanism, measured)
         self._model = mechanism.model
+        self._held = np.zeros(self._model.nv, dtype=bool)  # velocities of bases
+        for base in self._model.bases:
+            self._held[base.velocity] = True
         self._singular_tolerance = singular_tolerance
         self.home = mechanism.assemble()
         self.switch(active)
@@ -140,8 +144,10 @@ class StateCompletion:
         rows, encoders = LoopRows(self.mechanism, active), self.encoders
         scale = rows.coordinate_scale(self.home)
         A = self._determining(rows, scale)
-        others = np.setdiff1d(np.arange(self._model.nv), encoders.columns)
-        redundant = len(encoders.names) - free_motions(A, scale, _RANK_TOLERANCE)
+        others = np.setdiff1d(np.flatnonzero(~self._held), encoders.columns)
+        joints = ~self._held
+        free = free_motions(A[:, joints], scale[joints], _RANK_TOLERANCE)
+        redundant = len(encoders.names) - free
         split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
         self._continuation = LoopContinuation(
             rows, self._model, encoders.places, split, self._singular_tolerance
@@ -162,6 +168,7 @@ class StateCompletion:
         velocities: Mapping[str, float] | ArrayLike | None = None,
         t: float = 0.0,
         references: Mapping[str, ReferenceSample] | None = None,
+        bases: State | None = None,
     ) -> JointStateEstimate:
         """The state of all joints.
 
@@ -170,6 +177,8 @@ class StateCompletion:
             velocities: Of the measured joints, in rad/s or m/s; None: zero.
             t: Time, for rheonomic loops, in s.
             references: What replaces the references of structural constraints, by name.
+            bases: A state that has floating and planar joints as they are; None: they are where
+                they were, and at rest.
 
         Raises:
             UnknownNameError: A name is not that of a measured joint.
@@ -179,6 +188,10 @@ class StateCompletion:
         rates = None if velocities is None else self.encoders.values(velocities, "velocity")
         self.rows.live = references or {}
         continuation = self._continuation
+        if bases is not None:
+            self._q = self._q.copy()
+            for base in self._model.bases:
+                self._q[base.position] = bases.q[base.position]
         # encoders may count within one turn
         last = self._q[self.encoders.places]
         wanted = self.encoders.nearest_turn(wanted, last)
@@ -201,7 +214,10 @@ class StateCompletion:
         if q is not None:
             self._q, self._t = q, t
         jumped = () if first else tuple(compress(self.encoders.names, far))
-        return self._estimate(wanted, rates, t, jumped)
+        found = self._estimate(wanted, rates, t, jumped)
+        if bases is not None:
+            found.v[self._held] = bases.v[self._held]
+        return found
 
     def sensitivity(self) -> Array:
         """Derivative of all coordinates by the measured joints at the last state, J, (nv, d).
@@ -270,7 +286,7 @@ class StateCompletion:
         q = self.home
         for _ in range(_TRIALS):
             A, _ = rows.linearize(q, 0.0)
-            open_ = undetermined(A, scale, self.encoders.columns, _RANK_TOLERANCE)
+            open_ = undetermined(A, scale, self._known, _RANK_TOLERANCE)
             if not len(open_):
                 return A
             guess = self._model.integrate(
@@ -280,7 +296,7 @@ class StateCompletion:
         names = self._model.velocity_names
         loose = ", ".join(names[i] for i in open_)
         measured = ", ".join(self.encoders.names) or "none"
-        freedoms = free_motions(A, scale, _RANK_TOLERANCE)
+        freedoms = free_motions(A[:, ~self._held], scale[~self._held], _RANK_TOLERANCE)
         more = self._missing(A, scale, open_)
         remedy = f"write measured: [{', '.join(more)}]" if more else "measure some of these too"
         raise InputError(
@@ -292,11 +308,16 @@ class StateCompletion:
 
     def _missing(self, A: Array, scale: Array, open_: NDArray[np.intp]) -> list[str]:
         """Measured joints with as many others as are needed; none where that is not possible."""
-        names, columns = self._model.velocity_names, self.encoders.columns
+        names, columns = self._model.velocity_names, self._known
         for i in open_:
             single = names[i] in self.mechanism.joint_names
             if single and i in undetermined(A, scale, columns, _RANK_TOLERANCE):
                 columns = np.append(columns, i)
         if len(undetermined(A, scale, columns, _RANK_TOLERANCE)):
-            return []  # a floating base has no encoder
-        return [names[i] for i in columns]
+            return []
+        return [names[i] for i in columns if not self._held[i]]
+
+    @property
+    def _known(self) -> NDArray[np.intp]:
+        """Coordinates that are measured, or told."""
+        return np.append(self.encoders.columns, np.flatnonzero(self._held))

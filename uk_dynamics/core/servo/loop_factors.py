@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Split:
-    """Which coordinates are measured, and how they are weighed."""
+    """Which coordinates are measured, and how they are weighed; what is in neither part stays."""
 
     measured: Indices  # places of the measured coordinates, (d,)
     others: Indices  # places of the others, (u,)
@@ -80,6 +80,7 @@ class LoopFactors:
         self._measured = A[:, split.measured]
         self._others = A[:, split.others] * split.scale
         self._count = len(split.others)
+        self._size = A.shape[1]
         if self._count:
             rows = len(A)
             self._factors, pivots, self._tau, _, _ = dgeqp3(self._others, 3 * rows + 3)
@@ -111,7 +112,7 @@ class LoopFactors:
         if split.conditions:
             C, rest = self._condition(target)
             wanted = wanted + split.deviation * (C @ (rest - self._conditions @ wanted))
-        delta = np.empty(len(split.measured) + self._count)
+        delta = np.zeros(self._size)
         delta[split.measured] = wanted
         delta[split.others] = self._solve(target - self._measured @ wanted)
         return delta
@@ -124,7 +125,7 @@ class LoopFactors:
         if split.conditions:
             C, _ = self._condition(np.zeros(len(self._measured)))
             moved -= split.deviation[:, None] * (C @ self._conditions)
-        J = np.empty((d + self._count, d))
+        J = np.zeros((self._size, d))
         J[split.measured] = moved
         J[split.others] = self._solve(-(self._measured @ moved))
         return J

@@ -34,15 +34,11 @@ class JointStateCompleter(MechanismNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("joint_state_completer", **options)
         mechanism = self.mechanism
-        if not mechanism.model.is_euclidean:
-            raise InputError(
-                "joint_states cannot hold a floating or planar joint; use single joints instead",
-                file=mechanism.spec.file,
-                place="model",
-            )
         self._completion = StateCompletion(mechanism)
         encoders = self._completion.encoders
         self._measurements = JointMeasurements(encoders.names, encoders.turning)
+        # places among the joints of joint_states
+        self._measured = [mechanism.joint_names.index(name) for name in encoders.names]
         self._monitor = RateMonitor()
         self._message = JointStateMessage(self.mechanism.joint_names, "position", "velocity")
         self._stamp = Time()
@@ -132,11 +128,12 @@ class JointStateCompleter(MechanismNode):
         if measurements.has_effort and not len(self._message.effort):
             self._message = JointStateMessage(self.mechanism.joint_names, *FIELDS)
         message = self._message
-        message.position[:] = found.q
-        message.velocity[:] = found.v
+        positions, velocities = self.mechanism.model.joint_places
+        message.position[:] = found.q[positions]
+        message.velocity[:] = found.v[velocities]
         if measurements.has_effort:
             # passive joints have no motor: their effort is zero
-            message.effort[self._completion.encoders.columns] = measurements.effort
+            message.effort[self._measured] = measurements.effort
         message.publish(self._publisher, self._stamp)
         self._monitor.tick()
 
