@@ -77,7 +77,7 @@ setup(
     package_data={
         NAME: ["py.typed"],
         f"{NAME}.mechanism.files": ["schema/*.json"],
-        f"{NAME}.compilation": ["c/*.c", "c/*.h"],
+        f"{NAME}.compilation": ["c/*.c", "c/*.h", "c/*.cu"],
         f"{NAME}.conversion": ["c_examples/*.in"],
         f"{NAME}.conversion.controller_package": ["templates/*.in"],
         f"{NAME}.ros.parameters": ["*.yaml"],

@@ -1,15 +1,19 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Kernels of a GPU as C++ that the processor runs."""
+"""Devices of tests: a GPU where there is one, and kernels as C++ that the processor runs."""
 
 from __future__ import annotations
 
 import ctypes
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+
+from uk_dynamics.compilation.gpu import CudaDevice
+from uk_dynamics.exceptions import InputError
 
 # What CUDA has and C++ has not; a thread after the other.
 THREADS = """
@@ -60,3 +64,30 @@ class OnProcessor:
         self.launched.append(kernel)
         # more threads than states, as the last block has
         program.threads_of(ctypes.byref(call), ctypes.c_longlong(states + 3), program[kernel])
+
+
+class OnGpu(CudaDevice):
+    """The GPU; it remembers what was launched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launched: list[str] = []
+
+    def launch(self, program, kernel, call, states):
+        self.launched.append(kernel)
+        super().launch(program, kernel, call, states)
+
+
+@cache
+def has_gpu() -> bool:
+    """Whether there is a GPU, and what runs kernels there."""
+    try:
+        CudaDevice()
+    except InputError:
+        return False
+    return True
+
+
+def some_device() -> OnGpu | OnProcessor:
+    """The GPU, or the processor in its place."""
+    return OnGpu() if has_gpu() else OnProcessor()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from uk_dynamics.mechanism.resolution import Array, Inputs
 from uk_dynamics.mechanism_class import Mechanism
 
 STATES = 2**20
-_ROUNDS = 10
-_STEPS, _STEP = 100, 1e-3  # Runge-Kutta steps of a rollout, and s each
+_ROUNDS = 5
+_STEPS, _STEP = 25, 1e-3  # Runge-Kutta steps of a rollout, and s each
 _STAGES = 4  # evaluations in such a step
+_DIFFERENT, _AROUND = 64, 0.02  # states; rad or m from the start, before loops are closed
+_BETWEEN_WAITS = 20  # calls, so that their start takes no part
 
 
 @dataclass(frozen=True)
@@ -30,15 +33,24 @@ class OnDevice:
         mechanism: Its name.
         device: As it names itself.
         seconds: Of an evaluation, from arrays of NumPy and back.
+        there_seconds: Of one whose states stand on the device and whose answers stay there,
+            forces not wanted.
+        forces_seconds: The same with forces.
         step_seconds: Of an evaluation within rollouts without projection, whose states stay on the
             device; None: joints have several coordinates.
+        lanes_seconds: Of an evaluation from arrays of NumPy and back by all cores of the processor.
+        cores: How many these are.
         error: Largest difference from the interpreted acceleration, relative to the largest.
     """
 
     mechanism: str
     device: str
     seconds: float
+    there_seconds: float
+    forces_seconds: float
     step_seconds: float | None
+    lanes_seconds: float
+    cores: int
     error: float
 
 
@@ -65,11 +77,22 @@ def on_device(
         dynamics = GpuDynamics(mechanism, device)
     except InputError:
         return None
+    on = dynamics.device
     q, v = np.resize(q, (count, q.shape[1])), np.resize(v, (count, v.shape[1]))
     inputs = Inputs(stabilize=False)
     found = dynamics.evaluate_batch(q, v, inputs=inputs, forces=False).qdd[: len(expected)]
     error = float(np.abs(found - expected).max() / np.abs(expected).max())
     whole = _median(lambda: dynamics.evaluate_batch(q, v, inputs=inputs, forces=False))
+    there = on.put(q), on.put(v)
+
+    def stay(*, forces: bool) -> float:
+        def several() -> None:
+            for _ in range(_BETWEEN_WAITS):
+                _, failed = dynamics.evaluate_on_device(*there, inputs=inputs, forces=forces)
+            on.get(failed[:1])  # waits for all
+
+        return _median(several) / (_BETWEEN_WAITS * count)
+
     step = None
     if mechanism.model.nq == mechanism.model.nv:
         took = _median(
@@ -78,7 +101,19 @@ def on_device(
             )
         )
         step = took / (_STAGES * _STEPS * count)
-    return OnDevice(mechanism.name, dynamics.device.name, whole / count, step, error)
+    compiled = mechanism.dynamics("compiled")
+    lanes = _median(lambda: compiled.evaluate_batch(q, v, inputs=inputs, forces=False))
+    return OnDevice(
+        mechanism.name,
+        on.name,
+        whole / count,
+        stay(forces=False),
+        stay(forces=True),
+        step,
+        lanes / count,
+        len(os.sched_getaffinity(0)),
+        error,
+    )
 
 
 def _median(function: Callable[[], object]) -> float:
@@ -92,13 +127,21 @@ def _median(function: Callable[[], object]) -> float:
     return float(np.median(times))
 
 
-def device(mechanism: Mechanism, states: int, on: Device | None = None) -> OnDevice | None:
-    """Measure with so many states; None without a GPU."""
-    some = mechanism.start()
+def device(mechanism: Mechanism, count: int, on: Device | None = None) -> OnDevice | None:
+    """Measure with so many closed states around the start; None without a GPU."""
     generator = np.random.default_rng(0)
-    v = 0.1 * generator.standard_normal((states, mechanism.model.nv))
     interpreted = InterpretedDynamics(mechanism)
-    q = np.tile(some.q, (states, 1))
+    q, nv = mechanism.start().q, mechanism.model.nv
+    some = [
+        interpreted.project(
+            mechanism.state(
+                mechanism.model.integrate(q, _AROUND * generator.standard_normal(nv)),
+                generator.standard_normal(nv),
+            )
+        )
+        for _ in range(_DIFFERENT)
+    ]
+    there = np.array([state.q for state in some]), np.array([state.v for state in some])
     inputs = Inputs(stabilize=False)
-    expected = interpreted.evaluate_batch(q[:8], v[:8], inputs=inputs).qdd
-    return on_device(mechanism, q, v, expected, device=on, count=states)
+    expected = interpreted.evaluate_batch(*there, inputs=inputs).qdd
+    return on_device(mechanism, *there, expected, device=on, count=count)

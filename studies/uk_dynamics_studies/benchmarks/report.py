@@ -70,7 +70,8 @@ def tables(report: Report) -> list[Table]:
         header += ["error of ∂q̈/∂τ", ""]
         found.append(("Derivatives of q̈ by q, v, τ", header, _timed(report.slopes, SLOPES)))
     if report.device:
-        header = ["mechanism", "device", "evaluations a second", "within rollouts", "error of q̈"]
+        header = ["mechanism", "device", "evaluations a second", "states stay there"]
+        header += ["with forces", "within rollouts", "all cores of the processor", "error of q̈"]
         found.append(("On a GPU", header, _device_rows(report.device)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
@@ -119,7 +120,8 @@ def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
         [
             row.mechanism,
             row.device,
-            *map(rate, (row.seconds, row.step_seconds)),
+            *map(rate, (row.seconds, row.there_seconds, row.forces_seconds, row.step_seconds)),
+            f"{rate(row.lanes_seconds)} ({row.cores})",
             f"{row.error:.1e}",
         ]
         for row in rows

@@ -15,7 +15,6 @@ from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics_studies.benchmarks.device import on_device
 from uk_dynamics_studies.benchmarks.peers.drake import DrakePeer
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer
@@ -162,21 +161,7 @@ def batch(mechanism: Mechanism, seconds: float = 4.0) -> list[Measured]:
         Measured(mechanism.name, engine, time / BATCH, error if engine == ours else None)
         for engine, time in times.items()
     ]
-    return rows + _on_gpu(mechanism, q, v) + missing
-
-
-def _on_gpu(mechanism: Mechanism, q: Array, v: Array) -> list[Measured]:
-    """Rows of a GPU, where there is one."""
-    inputs = Inputs(stabilize=False)
-    expected = InterpretedDynamics(mechanism).evaluate_batch(q[:16], v[:16], inputs=inputs).qdd
-    found = on_device(mechanism, q, v, expected)
-    if found is None:
-        return []
-    engine = f"uk_dynamics on {found.device}"
-    rows = [Measured(mechanism.name, engine, found.seconds, found.error)]
-    if found.step_seconds is not None:
-        rows.append(Measured(mechanism.name, f"{engine}, in rollouts", found.step_seconds, None))
-    return rows
+    return rows + missing
 
 
 def _peers(

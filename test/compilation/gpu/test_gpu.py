@@ -1,25 +1,23 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Kernels: what NVRTC makes of them, and their C++ run thread by thread on the processor.
-
-No test here runs on a GPU.
-"""
+"""Kernels: on a GPU where there is one, as C++ thread by thread on the processor everywhere."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 
 import numpy as np
 import pytest
 from support.mechanism_builder import closed_states, mechanism, pinned_arm, shipped
 from support.nvrtc import ptx
-from support.on_processor import OnProcessor
+from support.on_processor import OnGpu, OnProcessor, has_gpu
 
 import uk_dynamics as ukd
 from uk_dynamics import Mechanism
 from uk_dynamics.compilation.gpu import OPTIONS, GpuDynamics, kernel_source
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, StateError
 
 RELATIVE = 1e-10  # rounding times conditions of M and A of up to 1e4
 
@@ -29,6 +27,19 @@ needs_nvrtc = pytest.mark.skipif(
     or importlib.util.find_spec("nvidia.cuda_nvrtc") is None,
     reason="needs nvidia-cuda-nvrtc-cu12",
 )
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(OnProcessor, marks=needs_cpp, id="processor"),
+        pytest.param(
+            OnGpu, marks=pytest.mark.skipif(not has_gpu(), reason="needs a GPU of NVIDIA"), id="gpu"
+        ),
+    ]
+)
+def device(request):
+    """What runs the kernels."""
+    return request.param()
 
 
 def states(machine: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -45,7 +56,6 @@ def same(found: np.ndarray, expected: np.ndarray, relative: float = RELATIVE) ->
     assert np.abs(found - expected).max(initial=0.0) <= relative * size
 
 
-@needs_cpp
 # redundant rows; rotations, references; floating, rolling; switched rows
 @pytest.mark.parametrize(
     "name",
@@ -57,10 +67,9 @@ def same(found: np.ndarray, expected: np.ndarray, relative: float = RELATIVE) ->
         ),
     ],
 )
-def test_batches_are_those_of_the_interpreted_evaluator(name):
+def test_batches_are_those_of_the_interpreted_evaluator(name, device):
     machine = shipped(name)
     q, v, tau = states(machine, 4)
-    device = OnProcessor()
     times = np.linspace(0.0, 0.7, len(q))
     for t in (0.3, times):
         expected = machine.dynamics("interpreted").evaluate_batch(q, v, tau, t=t)
@@ -73,13 +82,30 @@ def test_batches_are_those_of_the_interpreted_evaluator(name):
     alone = GpuDynamics(machine, device).evaluate_batch(q, v, None, forces=False)
     assert alone.multipliers is None
     same(alone.qdd, machine.dynamics("interpreted").evaluate_batch(q, v, forces=False).qdd)
-    assert set(device.launched) == {"uk_evaluate_kernel"}
+    assert set(device.launched) == {"uk_regular_kernel", "uk_evaluate_kernel"}
 
 
-@needs_cpp
+def test_states_that_stand_on_the_device_stay_there(device):
+    machine = shipped("five_bar")
+    q, v, tau = states(machine, 4)
+    dynamics = GpuDynamics(machine, device)
+    on_device = dynamics.device.put
+    found, failed = dynamics.evaluate_on_device(*map(on_device, (q, v, tau)), t=0.2)
+    expected = machine.dynamics("interpreted").evaluate_batch(q, v, tau, t=0.2)
+    assert not failed.any()
+    for part in ("qdd", "constraint_force", "multipliers", "residual", "determined", "rank"):
+        array = getattr(found, part)
+        assert type(array) is type(on_device(q)), part
+        same(dynamics.device.get(array).astype(float), getattr(expected, part))
+    with pytest.raises(StateError, match=r"v: expected shape \(8, 4\), found \(7, 4\)"):
+        dynamics.evaluate_on_device(on_device(q), on_device(v[:7]))
+    with pytest.raises(InputError, match="non-ideal"):
+        dynamics.evaluate_on_device(q, v, inputs=ukd.Inputs(nonideal=np.ones(4)))
+
+
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
-def test_rollouts_are_those_of_the_interpreted_evaluator(method):
-    machine, device = shipped("five_bar"), OnProcessor()
+def test_rollouts_are_those_of_the_interpreted_evaluator(method, device):
+    machine = shipped("five_bar")
     q, v, _ = states(machine, 2)
     tau = np.random.default_rng(2).standard_normal((len(q), 8, 4))
     given = {"steps": 8, "dt": 1e-3, "every": 4, "method": method}
@@ -97,28 +123,27 @@ def test_rollouts_are_those_of_the_interpreted_evaluator(method):
     same(found.q[[0, 2, 3]], expected.q[[0, 2, 3]])
 
 
-@needs_cpp
-def test_parameters_are_inputs_of_one_program():
+def test_parameters_are_inputs_of_one_program(device):
     base = shipped("five_bar")
     heavy = base.with_parameters({"links.left_leg.mass": 3.0})
     q, v, tau = states(base, 2)
-    found = GpuDynamics(heavy, OnProcessor()).evaluate_batch(q, v, tau).qdd
+    found = GpuDynamics(heavy, device).evaluate_batch(q, v, tau).qdd
     same(found, heavy.dynamics("interpreted").evaluate_batch(q, v, tau).qdd)
     assert np.abs(found - base.dynamics("interpreted").evaluate_batch(q, v, tau).qdd).max() > 0.1
 
 
-@needs_cpp
-def test_what_the_kernel_does_not_answer_is_interpreted():
+def test_what_the_kernel_does_not_answer_is_interpreted(device):
     machine = mechanism(
         '<link name="base"/><link name="l1"/>'
         '<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/></joint>',
         "constraints:\n  hold: {type: joint, joint: j1}\n",
     )
-    found = GpuDynamics(machine, OnProcessor()).evaluate_batch([[0.0]], [[1.0]])
+    found = GpuDynamics(machine, device).evaluate_batch([[0.0]], [[1.0]])
     expected = machine.dynamics("interpreted").evaluate_batch([[0.0]], [[1.0]])
     same(found.qdd, expected.qdd)
     assert found.rank.tolist() == [1]
-    bar, device = shipped("five_bar"), OnProcessor()
+    bar = shipped("five_bar")
+    device.launched.clear()
     q, v, tau = states(bar, 1)
     inputs = ukd.Inputs(nonideal=np.ones(4))
     pushed = GpuDynamics(bar, device).evaluate_batch(q, v, tau, inputs=inputs)
@@ -130,16 +155,17 @@ def test_what_the_kernel_does_not_answer_is_interpreted():
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["landing_leg", pytest.param("five_bar", marks=pytest.mark.slow)])
 def test_nvrtc_compiles_the_kernels(name):
-    text = ptx(kernel_source(shipped(name).as_filed()), OPTIONS)
-    for kernel in ("uk_evaluate_kernel", "uk_rollout_kernel"):
-        assert f".visible .entry {kernel}" in text
+    machine = shipped(name).as_filed()
+    for rollouts, kernels in enumerate((("uk_regular", "uk_evaluate"), ("uk_rollout",))):
+        text = ptx(kernel_source(machine, rollouts=bool(rollouts)), OPTIONS)
+        assert re.findall(r"\.visible \.entry (\w+)_kernel", text) == list(kernels)
 
 
 def test_what_cannot_be_compiled_and_a_missing_device_are_told():
     machine = pinned_arm("  hold: {type: joint, joint: j1, compliance: 1.0e-3}\n")
     with pytest.raises(InputError, match="compliance"):
         machine.dynamics("gpu")
-    if shutil.which("nvidia-smi") is None:
+    if not has_gpu():
         with pytest.raises(
             InputError, match=r"GPU of NVIDIA and pip install \"uk_dynamics\[gpu\]\""
         ):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from support.all_joints import ROBOT, URDF
 from support.kind_samples import KINDS, sample
 from support.mechanism_builder import joint, link, mechanism
-from support.on_processor import OnProcessor
+from support.on_processor import some_device
 from support.traced_values import value
 
 from uk_dynamics.compilation.build.compiler import find_compiler
@@ -161,7 +161,7 @@ def everything() -> Mechanism:
 def evaluator(machine: Mechanism, backend: Literal["compiled", "gpu"]) -> Any:
     """What is compiled once for all kinds."""
     return (
-        machine.dynamics(backend) if backend == "compiled" else GpuDynamics(machine, OnProcessor())
+        machine.dynamics(backend) if backend == "compiled" else GpuDynamics(machine, some_device())
     )
 
 

@@ -30,7 +30,7 @@ from support.mechanism_builder import (
     pinned_arm,
     shipped,
 )
-from support.on_processor import OnProcessor
+from support.on_processor import some_device
 
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import Library, library_of
@@ -387,7 +387,7 @@ def by_clusters(machine: Mechanism) -> Mechanism:
 @cache
 def on_gpu(machine: Mechanism):
     """Kernels are compiled once."""
-    return GpuDynamics(machine, OnProcessor())
+    return GpuDynamics(machine, some_device())
 
 
 def one_by_one(given: Case, backend: str) -> BatchSolution:

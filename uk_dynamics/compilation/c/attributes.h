@@ -11,6 +11,11 @@
 #define UK_OF_BATCHES UK_EXPORT
 #endif
 
+/* parts of evaluations and steps: on a GPU functions of their own where many places call them */
+#ifndef UK_EVALUATION
+#define UK_EVALUATION static
+#endif
+
 /* functions that are apart because together they would be too long; that not every program calls */
 #if defined(__GNUC__)
 #define UK_APART __attribute__((noinline))

@@ -31,8 +31,8 @@ static void uk_batch_begin(uk_lanes_memory *m, const uk_batch *c) {
   if (c->followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[i]);
 }
 
-/* As many states as there are lanes, from the first on. */
-static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_batch *c, long long first) {
+/* As many states as there are lanes, from the first on; how many of the lanes have one. */
+static int uk_batch_load(uk_lanes_memory *m, const uk_batch *c, long long first) {
   const long long left = c->count - first;
   const int lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
@@ -42,12 +42,21 @@ static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_ba
   if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
   if (c->followed != NULL && c->followed_stride)
     uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
-  kept->known = 0;
-  uk_lanes_evaluate(m, kept, 1);
+  return lanes;
+}
+
+static void uk_batch_store(const uk_lanes_memory *m, const uk_batch *c, long long first, int lanes) {
 #define UK_STORE(type, name, count) \
   uk_store(c->name, (const uk_lanes *)&m->name, count, first, lanes);
   UK_BATCH_ANSWERS(UK_STORE) UK_BATCH_FORCES(UK_STORE)
 #undef UK_STORE
+}
+
+static void uk_batch_answer(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_batch *c, long long first) {
+  const int lanes = uk_batch_load(m, c, first);
+  kept->known = 0;
+  uk_lanes_evaluate(m, kept, 1);
+  uk_batch_store(m, c, first, lanes);
 }
 
 #ifndef UK_STATE_A_THREAD

@@ -3,6 +3,7 @@
  * again. */
 #pragma once
 
+#include "attributes.h"
 #include "uk_lanes_regular.h"
 
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
@@ -30,7 +31,7 @@ static inline void uk_lanes_clear(uk_lanes_memory *m) {
 }
 
 /* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_solve. */
-static void uk_lanes_pivoted(uk_lanes_memory *m) {
+UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
   uk_lanes_clear(m);
   uk_lanes_factor_mass(m);
@@ -82,18 +83,25 @@ static void uk_lanes_pivoted(uk_lanes_memory *m) {
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
 }
 
-/* Constrained accelerations of the terms in the memory; `failed` as what uk_evaluate returns, by lane. */
-static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
+/* Whether all lanes are regular, so that straight-line code answers them, and with numbers. */
+static inline int uk_lanes_solve_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
-  /* One irregular lane decides for all: rows are then pivoted in all of them. */
-  if (!uk_any(uk_not(uk_lanes_regular(m, kept)))) {
-    uk_lanes total = uk_all(0.0);
-    UK_EACH(i, UK_NV) total += m->qdd[i];
-    uk_lanes_clear(m);
-    m->rank = uk_all(UK_REGULAR);
-    if (!uk_any(uk_not(uk_finite(total)))) return;
-  }
+  if (uk_any(uk_not(uk_lanes_regular(m, kept)))) return 0;
+  uk_lanes total = uk_all(0.0);
+  UK_EACH(i, UK_NV) total += m->qdd[i];
+  uk_lanes_clear(m);
+  m->rank = uk_all(UK_REGULAR);
+  return !uk_any(uk_not(uk_finite(total)));
+#else
+  (void)m, (void)kept;
+  return 0;
 #endif
+}
+
+/* Constrained accelerations of the terms in the memory; `failed` as what uk_evaluate returns, by lane.
+ * One irregular lane decides for all: rows are then pivoted in all of them. */
+static void uk_lanes_solve(uk_lanes_memory *m, uk_lanes_kept *kept) {
+  if (uk_lanes_solve_regular(m, kept)) return;
   kept->known = 0;
   uk_lanes_pivoted(m);
 }

@@ -6,6 +6,12 @@
 #define UK_WIDTH 1
 #define UK_STATE_A_THREAD
 #define restrict __restrict__
+#if UK_ROLLOUTS /* compiled in a third of the time that copies of all parts and turns of loops take */
+#ifdef __CUDACC_RTC__
+#define UK_EVALUATION static __noinline__
+#endif
+#define UK_EACH(i, n) _Pragma("unroll 1") for (int i = 0; i < (n); ++i)
+#endif
 #ifdef __CUDACC_RTC__
 #define NAN nan("")
 #define INFINITY __longlong_as_double(0x7ff0000000000000LL)

@@ -5,7 +5,9 @@
 #include "uk_lanes.h"
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
+#ifndef UK_EACH
 #define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
+#endif
 
 static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
 

@@ -54,7 +54,7 @@ static uk_mask uk_lanes_jumped(const uk_lanes_memory *m, int sampled, const uk_l
   return (jump > way) | (jump > UK_LARGEST_CORRECTION) | (kick > change + speed);
 }
 
-static void uk_lanes_stage(uk_lanes_motion *s, int stage, double part) {
+UK_EVALUATION void uk_lanes_stage(uk_lanes_motion *s, int stage, double part) {
   s->follow(s, stage, part);
   uk_lanes_evaluate(s->m, s->kept, s->groups);
   UK_EACH(g, s->groups) {
@@ -73,7 +73,7 @@ static void uk_lanes_settle(uk_lanes_motion *s) {
 }
 
 /* One step of size h, with the projection that ends it; where it fails, states stay. */
-static void uk_lanes_step(uk_lanes_motion *s, double h) {
+UK_EVALUATION void uk_lanes_step(uk_lanes_motion *s, double h) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   uk_lanes q[UK_MOST_GROUPS][UK_NV], v[UK_MOST_GROUPS][UK_NV];
   uk_lanes dq[UK_MOST_GROUPS][UK_NV], dv[UK_MOST_GROUPS][UK_NV];

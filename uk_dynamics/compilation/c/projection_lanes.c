@@ -30,7 +30,7 @@ static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes 
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
  * the memory. Off the constraints a redundant row looks independent by about its violation: the
  * tolerance follows. */
-static void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
+UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
                              uk_lanes tolerance, uk_lanes *d) {
   (void)kept;
 #if UK_REGULAR
@@ -87,7 +87,7 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
 }
 
 /* Positions alone; where each ends is in its way. */
-static void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
+UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
   uk_lanes d[UK_NV];
   UK_EACH(g, groups) w[g].ended = 0;
   for (int step = 0, going = 1; going; ++step) {
@@ -118,7 +118,7 @@ static void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, 
 
 /* Why states have none, as `failed` of an evaluation, or UK_OPEN_LOOPS; 0. What is kept is then of the
  * configurations there. */
-static void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
+UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
   const uk_lanes fine = uk_all(0.0);
   UK_EACH(g, groups) why[g] = fine;
 #if UK_M > 0

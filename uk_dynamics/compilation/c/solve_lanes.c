@@ -143,7 +143,7 @@ static inline void uk_lanes_reflect(const uk_lanes_memory *m, int k, uk_lanes *x
 
 /* Pivoted elimination. Where a lane has no further independent row its
  * reflectors are zero. */
-static void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
+UK_EVALUATION void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   uk_mask going = uk_not(uk_none());
   m->ordered = 1;
@@ -295,7 +295,7 @@ static void uk_lanes_least(uk_lanes_memory *m, uk_lanes *z, uk_lanes *unique) {
   UK_EACH(r, vanishing ? 0 : UK_M) z[r] = rest[r];
 }
 
-static void uk_lanes_multipliers(uk_lanes_memory *m) {
+UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
   uk_lanes *z = m->z, *unique = m->scratch;
   for (int k = UK_COUNT; k < UK_M; ++k) z[k] = uk_all(0.0);
   uk_lanes_solve_upper(m, z);

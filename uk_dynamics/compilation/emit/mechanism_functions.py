@@ -38,7 +38,7 @@ static int uk_lanes_is_kept(const uk_lanes_memory *m, const uk_lanes_kept *kept)
 
 _REGULAR = """
 /* Answers of regular states from the terms in the memory, without pivoting; which are. */
-static uk_mask uk_lanes_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {{
+UK_EVALUATION uk_mask uk_lanes_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {{
   const uk_lanes *tau = m->tau, *M = m->H, *F = m->force, *A = m->A, *bias = m->bias;
   const uk_lanes *residual = m->residual, *rate = m->rate;
   const double stabilize = m->stabilize;
@@ -73,7 +73,7 @@ UK_OPTIONAL static void {name}({parameters}) {{
 {calls}}}
 """
 _PART = """
-UK_OPTIONAL static void {name}({parameters}, {real} *restrict shared) {{
+UK_OPTIONAL UK_EVALUATION void {name}({parameters}, {real} *restrict shared) {{
   {unused}
 {calls}}}
 """

@@ -42,9 +42,9 @@ class CudaDevice:
         """A program from its source."""
         return self._cupy.RawModule(code=source, options=tuple(options), backend="nvrtc")
 
-    def put(self, array: Array) -> Any:
+    def put(self, array: Any) -> Any:
         """A copy of an array on the device."""
-        return self._cupy.asarray(np.ascontiguousarray(array, dtype=float))
+        return self._cupy.asarray(array, dtype=float, order="C")
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         """An array on the device, of any numbers."""

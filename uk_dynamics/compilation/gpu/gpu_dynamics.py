@@ -24,7 +24,13 @@ from uk_dynamics.compilation.runtime.batch_call import (
 )
 from uk_dynamics.compilation.runtime.compiled_batch import to_rollout
 from uk_dynamics.compilation.runtime.fallback import Fallback
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows, put
+from uk_dynamics.exceptions import InputError, StateError
+from uk_dynamics.mechanism.dynamics import (
+    InterpretedDynamics,
+    StructuralRows,
+    put,
+    without_forces,
+)
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -44,7 +50,7 @@ class Device(Protocol):
     def compile(self, source: str, options: Sequence[str]) -> Any:
         """A program from its source."""
 
-    def put(self, array: Array) -> Any:
+    def put(self, array: Any) -> Any:
         """A copy of an array on the device."""
 
     def empty(self, shape: tuple[int, ...]) -> Any:
@@ -86,9 +92,16 @@ class GpuDynamics(Fallback):
         self._structure = StructuralRows(mechanism)
 
     @cached_property
-    def _program(self) -> Any:
+    def _evaluation(self) -> Any:
+        return self._program(rollouts=False)
+
+    @cached_property
+    def _rollouts(self) -> Any:
+        return self._program(rollouts=True)
+
+    def _program(self, *, rollouts: bool) -> Any:
         with writing():
-            source = kernel_source(self._mechanism.as_filed())
+            source = kernel_source(self._mechanism.as_filed(), rollouts=rollouts)
         return self.device.compile(source, OPTIONS)
 
     def evaluate_states(
@@ -97,17 +110,72 @@ class GpuDynamics(Fallback):
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
         if self._needs_fallback(inputs) or not len(given.q):
             return super().evaluate_states(given, inputs, forces=forces, threads=threads)
-        count, nv = given.v.shape
         common, on = self._common(given.t, inputs), self.device
-        answers = Answers(count, nv, self.rows, forces=forces, empty=lambda size: on.empty((size,)))
         tau = None if given.tau is None else on.put(given.tau)
         there = States(on.put(given.t), on.put(given.q), on.put(given.v), tau)
-        call = batch_call(there, common, answers, 0, count, on.address)
-        on.launch(self._program, "uk_evaluate_kernel", call, count)
+        answers = self._launch(there, common, forces=forces)
         solution, failed = answers.solution(on.get(answers.block))
-        for k in failed:
+        for k in failed.nonzero()[0]:
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
         return solution
+
+    def evaluate_on_device(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any = None,
+        *,
+        t: float = 0.0,
+        inputs: Inputs | None = None,
+        forces: bool = True,
+    ) -> tuple[BatchSolution, Any]:
+        """As :meth:`evaluate_batch`, of arrays that stand on the device and stay there.
+
+        Nothing is copied between processor and GPU but the call, and nothing waits for the GPU.
+
+        Args:
+            q: Configurations, (K, nq), of CuPy or what CuPy takes (``__cuda_array_interface__``);
+                not checked for numbers that are not finite.
+            v: Velocities, (K, nv).
+            tau: Generalized forces, (K, nv); None is zero.
+            t: Time of all, in s.
+            inputs: Inputs common to all states, without forces: these are ``tau``.
+            forces: Whether forces, multipliers and residuals are computed as well.
+
+        Returns:
+            The solution, of arrays of CuPy; and (K,) 0 where it holds, 1 where the mass matrix is
+            singular and 2 where numbers are not finite: such states have no solution here.
+
+        Raises:
+            StateError: Wrong shapes.
+            InputError: Inputs that kernels do not know: non-ideal forces, forces in ``inputs``.
+        """
+        given = without_forces(inputs or Inputs())
+        if self._needs_fallback(given):
+            raise InputError(
+                "the GPU knows neither non-ideal forces nor references of inputs", place="inputs"
+            )
+        on, model = self.device, self._mechanism.model
+        there = States(on.put([t]), on.put(q), on.put(v), None if tau is None else on.put(tau))
+        for name, array, size in (
+            ("q", there.q, model.nq),
+            ("v", there.v, model.nv),
+            ("tau", there.v if there.tau is None else there.tau, model.nv),
+        ):
+            if array.shape != (len(there.q), size):
+                expected = f"({len(there.q)}, {size})"
+                raise StateError(f"expected shape {expected}, found {array.shape}", place=name)
+        answers = self._launch(there, self._common(np.array([t]), given), forces=forces)
+        return answers.solution(answers.block)
+
+    def _launch(self, there: States, common: CommonInputs, *, forces: bool) -> Answers:
+        """Start the evaluation of states on the device."""
+        (count, nv), on = there.v.shape, self.device
+        answers = Answers(count, nv, self.rows, forces=forces, empty=lambda size: on.empty((size,)))
+        call = batch_call(there, common, answers, 0, count, on.address)
+        for kernel in ("uk_regular_kernel", "uk_evaluate_kernel"):
+            on.launch(self._evaluation, kernel, call, count)
+        return answers
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
@@ -123,7 +191,7 @@ class GpuDynamics(Fallback):
         outputs |= {name: on.empty((count,)) for name in ("stopped", "reason")}
         there = replace(given, q=on.put(given.q), v=on.put(given.v), tau=on.put(given.tau))
         call = trajectories_call(there, common, 0, count, outputs, on.address)
-        on.launch(self._program, "uk_rollout_kernel", call, count)
+        on.launch(self._rollouts, "uk_rollout_kernel", call, count)
         return to_rollout(given, instants, *map(on.get, outputs.values()))
 
     def _needs_fallback(self, inputs: Inputs) -> bool:

@@ -8,7 +8,6 @@ import re
 
 from uk_dynamics.compilation.emit.c_text import assemble, part
 from uk_dynamics.compilation.emit.generate import batch_source
-from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: Options of NVRTC: functions and tables without another word are the device's.
@@ -17,11 +16,15 @@ OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--disable-warn
 _HEADERS = re.compile(r"^\s*#\s*include\s*<.*>\s*$", re.MULTILINE)
 
 
-def kernel_source(mechanism: ResolvedMechanism) -> str:
-    """C++ of ``uk_evaluate_kernel`` and, where trajectories are, ``uk_rollout_kernel``.
+def kernel_source(mechanism: ResolvedMechanism, *, rollouts: bool) -> str:
+    """C++ of the kernels of batches or of rollouts, which compile longer: a program each.
 
     NVRTC has mathematics and memory functions built in, and knows no headers.
+
+    Args:
+        mechanism: What moves; for rollouts one whose configurations are vectors.
+        rollouts: ``uk_rollout_kernel`` instead of ``uk_regular_kernel`` and ``uk_evaluate_kernel``.
     """
-    moves = f"#define UK_ROLLS {int(rolls(mechanism))}\n"
-    parts = [part("gpu.h"), moves, batch_source(mechanism), part("gpu.cu")]
+    which = f"#define UK_ROLLOUTS {int(rollouts)}\n"
+    parts = [which, part("gpu.h"), batch_source(mechanism), part("gpu.cu")]
     return _HEADERS.sub("", assemble("\n".join(parts)))

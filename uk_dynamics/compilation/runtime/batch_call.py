@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.c_text import listed_fields, structure
 from uk_dynamics.mechanism.dynamics import StructuralRows
@@ -71,8 +70,8 @@ class Answers:
             size += count * sizes[numbers]
         self.block = empty(size)
 
-    def solution(self, block: Array) -> tuple[BatchSolution, NDArray[np.intp]]:
-        """The solutions in a block, and numbers of states that C has none of."""
+    def solution(self, block: Array) -> tuple[BatchSolution, Array]:
+        """Solutions in a block, and per state 0, or another number where C has none, (K,)."""
         found: dict[str, Array] = {}
         for name, (first, size) in self.places.items():
             part = block[first : first + self._count * size]
@@ -87,7 +86,7 @@ class Answers:
             None if determined is None else determined.astype(bool),
             found.get("violation"),
         )
-        return solution, found["failed"].nonzero()[0]
+        return solution, found["failed"]
 
 
 def in_memory(array: Array) -> int:

@@ -65,7 +65,8 @@ class CompiledBatch:
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, count, threads, self.width, self.worth)
-        return answers.solution(answers.block)
+        solution, failed = answers.solution(answers.block)
+        return solution, failed.nonzero()[0]
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories."""

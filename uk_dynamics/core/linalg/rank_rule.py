@@ -2,8 +2,8 @@
 
 """The rank rule: which rows of A are independent, which hold anyway, and which contradict.
 
-Every evaluator follows it (interpreted, C, batches in C, JAX); the constants stand here alone. The
-generated C gets them as ``#define UK_NAME``, see :func:`constants`; JAX imports them.
+Every evaluator follows it (interpreted, C, batches in C and on a GPU); its constants
+stand here alone. The generated C gets them as ``#define UK_NAME``, see :func:`constants`.
 
 1. *Whiten.* Rows are seen as B = A L⁻ᵀ with M = L Lᵀ, or, in forms that need no inverse of M, as
    A C with C = diag(1/√M_jj). Units and masses then no longer decide what is small.
