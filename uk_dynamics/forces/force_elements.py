@@ -17,8 +17,8 @@ from uk_dynamics.constraints.rows import (
     FramePairs,
     JointTerm,
     apply,
+    cross,
     dot,
-    skew,
 )
 from uk_dynamics.core.linalg import above, at_least, square_root, where
 
@@ -127,7 +127,7 @@ class LineSprings:
             speed = dot(line, self._pairs.twist(kinematics, v).linear) / distance
             tension = tension + (self._damping * self._sum(speed))[self._of] / distance
         force = -tension[:, None] * line
-        wrench = np.concatenate((force, apply(skew(point), force)), axis=1)
+        wrench = np.concatenate((force, cross(point, force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
         return generalized
 
@@ -202,7 +202,7 @@ class ConstantWrenches:
         axes = np.where(self._body, kinematics.rotation.take(self._frame, 0), np.eye(3))
         force, torque = apply(axes, self._force), apply(axes, self._torque)
         point = kinematics.translation.take(self._frame, 0)
-        wrench = np.concatenate((force, torque + apply(skew(point), force)), axis=1)
+        wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
         generalized: Array = ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
         return generalized
 

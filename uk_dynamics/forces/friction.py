@@ -30,7 +30,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.constraints.rows import AncestorMask, FrameKinematics, FramePairs, apply, dot, skew
+from uk_dynamics.constraints.rows import (
+    AncestorMask,
+    FrameKinematics,
+    FramePairs,
+    apply,
+    cross,
+    dot,
+)
+from uk_dynamics.core.linalg import skew
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,7 @@ class JointFriction:
         self, kinematics: FrameKinematics, point: Array, force: Array, torque: Array
     ) -> Array:
         """Generalized force of each joint's wrench on the child and its opposite, (joints, nv)."""
-        wrench = np.concatenate((force, torque + apply(skew(point), force)), axis=1)
+        wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
         generalized: Array = (wrench @ kinematics.jacobian) * self._pairs.sign
         return generalized
 

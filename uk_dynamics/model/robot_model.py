@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Flags
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates
@@ -147,6 +148,15 @@ class RobotModel(Coordinates):
     def body_frames(self) -> tuple[BodyFrame, ...]:
         """The frames by the body that carries them, in the order of ``frame_names``."""
         return frames_of(self.pinocchio)
+
+    @cached_property
+    def slides(self) -> Flags:
+        """Whether each velocity is one of sliding, in m/s, (nv,); the others are of turning."""
+        slides = np.zeros(self.nv, dtype=bool)
+        for body in self.bodies:
+            sliding = {"prismatic": 1, "planar": 2, "floating": 3}.get(body.kind, 0)
+            slides[body.velocity : body.velocity + sliding] = True
+        return slides
 
     @property
     def has_single_freedoms(self) -> bool:

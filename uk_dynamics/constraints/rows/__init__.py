@@ -26,4 +26,4 @@ from uk_dynamics.constraints.rows.row import (
     RowFrames,
 )
 from uk_dynamics.constraints.rows.sparse_constraint_set import SparseConstraintSet
-from uk_dynamics.constraints.rows.vectors import apply, dot, skew
+from uk_dynamics.constraints.rows.vectors import apply, cross, dot

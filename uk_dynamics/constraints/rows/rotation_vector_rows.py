@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.constraints.references.references import ReferenceSample
+from uk_dynamics.constraints.rows.frame_rows import couple
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
@@ -105,7 +106,7 @@ class RotationVectorRows(FrameRows):
         phi = so3.log(error)
         inverse = so3.left_jacobian_inverse(phi)
         moment = apply(parent, apply(inverse.transpose(0, 2, 1), self.direction))
-        return np.concatenate((np.zeros_like(moment), moment), axis=1), dot(self.direction, phi)
+        return couple(moment), dot(self.direction, phi)
 
     def motion(
         self,

@@ -13,14 +13,6 @@ import numpy as np
 from uk_dynamics.arrays import Array
 
 
-def _skew_tensor() -> Array:
-    tensor = np.zeros((3, 9))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        tensor[i, 3 * k + j] = 1.0
-        tensor[i, 3 * j + k] = -1.0
-    return tensor
-
-
 class Bilinear:
     """Sums of signed products x_i y_j of two vectors, over stacks of both.
 
@@ -62,16 +54,9 @@ def _stacked_vecdot(x: Array, y: Array) -> Array:
 # NumPy has them as single operations since 2.2 and 2.0; ROS distributions carry older ones.
 _matvec = getattr(np, "matvec", _stacked_matvec)
 _vecdot = getattr(np, "vecdot", _stacked_vecdot)
-_SKEW = _skew_tensor()
 _CROSS = Bilinear((0, 0, 0))
 # angular × linear, linear × angular, angular × angular; linear part first
 _MOTION_CROSS = Bilinear((0, 3, 0), (0, 0, 3), (3, 3, 3))
-
-
-def skew(x: Array) -> Array:
-    """Cross-product matrices, (K, 3) to (K, 3, 3), so that ``skew(x) @ y`` is x × y."""
-    matrices: Array = x.dot(_SKEW).reshape(-1, 3, 3)
-    return matrices
 
 
 def apply(matrices: Array, vectors: Array) -> Array:

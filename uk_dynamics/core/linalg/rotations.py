@@ -26,35 +26,25 @@ from uk_dynamics.core.linalg.symbolic_functions import (
 _TINY = 1e-300  # keeps θ/sin θ finite at the identity
 
 
-def _sine_and_trace() -> Array:
-    """Takes a flattened rotation matrix to sin θ times its axis, and to its trace, (9, 4)."""
-    matrix = np.zeros((9, 4))
+def _skew_tensor() -> Array:
+    """Takes a vector to the flattened matrix that multiplies by it, (3, 9)."""
+    tensor = np.zeros((3, 9))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        matrix[3 * k + j, i] = 0.5
-        matrix[3 * j + k, i] = -0.5
-        matrix[4 * i, 3] = 1.0
-    return matrix
+        tensor[i, 3 * k + j] = 1.0
+        tensor[i, 3 * j + k] = -1.0
+    return tensor
 
 
-_SINE_AND_TRACE = _sine_and_trace()
+_SKEW = _skew_tensor()
+# Takes a flattened rotation matrix to sin θ times its axis, and to its trace, (9, 4).
+_SINE_AND_TRACE = np.column_stack((0.5 * _SKEW.T, np.eye(3).ravel()))
 
 
 def skew(vector: Array) -> Array:
-    """The matrix that multiplies b to a × b.
-
-    Args:
-        vector: (..., 3).
-
-    Returns:
-        (..., 3, 3).
-    """
+    """The matrices, (..., 3, 3), that multiply b to a × b, of vectors a, (..., 3)."""
     vector = _as_numbers(vector)
-    matrix = np.zeros((*vector.shape, 3), dtype=vector.dtype)
-    x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
-    matrix[..., 0, 1], matrix[..., 0, 2] = -z, y
-    matrix[..., 1, 0], matrix[..., 1, 2] = z, -x
-    matrix[..., 2, 0], matrix[..., 2, 1] = -y, x
-    return matrix
+    matrices: Array = vector.dot(_SKEW).reshape(*vector.shape, 3)
+    return matrices
 
 
 def exp(phi: Array) -> Array:

@@ -243,10 +243,7 @@ class ConfigurationSearch:
         """Random configurations within limits; held joints stay as at the seed."""
         mechanism, model = self._mechanism, self._mechanism.model
         rng = np.random.default_rng(0)
-        span = np.pi * np.ones(model.nv)
-        for body in model.bodies:
-            sliding = {"prismatic": 1, "planar": 2, "floating": 3}.get(body.kind, 0)
-            span[body.velocity : body.velocity + sliding] = 0.5 * _SPREAD * mechanism.size
+        span = np.where(model.slides, 0.5 * _SPREAD * mechanism.size, np.pi)
         lower, upper = model.lower, model.upper
         bounded = np.isfinite(lower) & np.isfinite(upper)
         q0, way0 = self.seed, np.zeros(model.nv)

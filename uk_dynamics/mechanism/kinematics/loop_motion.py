@@ -40,10 +40,7 @@ class LoopMotion:
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self.mechanism = mechanism
         self.workspace = mechanism.model.workspace()
-        self.unit = np.ones(mechanism.model.nv)
-        for body in mechanism.model.bodies:
-            sliding = {"prismatic": 1, "planar": 2, "floating": 3}.get(body.kind, 0)
-            self.unit[body.velocity : body.velocity + sliding] = mechanism.size
+        self.unit = np.where(mechanism.model.slides, mechanism.size, 1.0)
         held = mechanism.hierarchy.rigid & mechanism.hierarchy.acting()
         self._motion = np.flatnonzero(mechanism.constraints.motion_rows & held)
         positions = mechanism.constraints.position_rows[self._motion]

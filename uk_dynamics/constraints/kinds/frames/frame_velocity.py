@@ -15,9 +15,10 @@ from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
+from uk_dynamics.constraints.rows.frame_rows import couple, force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,8 @@ class FrameVelocityRows(FrameRows):
         """Wrenches (m, 6), and zeros (m,): there is nothing to measure in positions."""
         point, _ = self.frames.origins(kinematics)
         e = self._directions(kinematics)
-        turning = self.angular[:, None]
-        force = np.where(turning, 0.0, e)
-        moment = np.where(turning, e, apply(skew(point), e))
-        return np.concatenate((force, moment), axis=1), np.zeros(len(e), dtype=e.dtype)
+        wrench = np.where(self.angular[:, None], couple(e), force_through(point, e))
+        return wrench, np.zeros(len(e), dtype=e.dtype)
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """(ω × e)·u where e turns with the child, (m,), in m/s²."""

@@ -18,9 +18,10 @@ import numpy as np
 
 from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
+from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot, skew
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
 from uk_dynamics.core.linalg import square_root
 from uk_dynamics.exceptions import MechanismFileError
 
@@ -181,9 +182,8 @@ class RollingRows(FrameRows):
         point, offset = self.frames.origins(kinematics)
         contact = self._contact(kinematics)
         force = self._directions(contact.heading, contact.sideways, contact.normal)
-        moment = apply(skew(point + contact.arm), force)
         height = dot(contact.normal, offset) - self.radius * contact.lean[:, 0]
-        return np.concatenate((force, moment), axis=1), self.selection[:, 2] * height
+        return force_through(point + contact.arm, force), self.selection[:, 2] * height
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """h'·w + h·(ω × c') with ' the derivative seen from the parent, (m,), in m/s².
@@ -192,9 +192,9 @@ class RollingRows(FrameRows):
         """
         n, a, cosine, lean, h, s, up, arm = self._contact(kinematics)
         pair = self.frames.pair
-        spin = skew(twist.angular.take(pair, 0))
-        velocity = twist.linear.take(pair, 0) + apply(spin, arm)
-        axle_rate = apply(spin, a)
+        omega = twist.angular.take(pair, 0)
+        velocity = twist.linear.take(pair, 0) + cross(omega, arm)
+        axle_rate = cross(omega, a)
         cosine_rate = dot(axle_rate, n)[:, None]
         growth = cosine * cosine_rate / lean
         heading_rate = (cross(axle_rate, n) + growth * h) / lean
@@ -203,7 +203,7 @@ class RollingRows(FrameRows):
         arm_rate = -self.radius[:, None] * up_rate
         direction_rate = self._directions(heading_rate, sideways_rate, np.zeros_like(n))
         direction = self._directions(h, s, n)
-        return dot(direction_rate, velocity) + dot(direction, apply(spin, arm_rate))
+        return dot(direction_rate, velocity) + dot(direction, cross(omega, arm_rate))
 
     def _directions(self, heading: Array, sideways: Array, normal: Array) -> Array:
         chosen = self.selection[:, :, None]
