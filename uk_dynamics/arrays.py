@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Types of arrays by what they hold."""
+"""Types of arrays by what they hold, and how large that is."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+
+
+def largest(values: Array) -> float:
+    """Largest absolute value; 0 where there is none."""
+    return float(np.abs(values).max(initial=0.0))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 from uk_dynamics.mechanism.analysis import Equilibrium
@@ -111,7 +112,7 @@ def _step(
     by = evaluator.equations(state, np.zeros(nv), loads[:rows])
     # positions follow rows of order position and held joints; other rows take loads alone
     fixed = np.concatenate([mechanism.constraints.position_rows, np.ones(len(loads) - rows, bool)])
-    free = _complement(reactions[fixed])
+    free = null_basis(reactions[fixed], 1e-9)
     stiffness, force = -free.T @ by.motion[:, :nv] @ free, free.T @ unbalanced
     if stable:  # downhill, as far as the curvature says, whichever sign it has
         values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
@@ -136,11 +137,3 @@ def _follow(mechanism: ResolvedMechanism, state: State, step: Array, held: Seque
 
 def _close(mechanism: ResolvedMechanism, q: Array, held: Sequence[str], t: float) -> Array:
     return closed_configuration(mechanism, assemble(mechanism, q, tuple(held), t, None))
-
-
-def _complement(rows: Array) -> Array:
-    """Orthonormal basis of everything orthogonal to some rows, (nv, k)."""
-    _, values, right = np.linalg.svd(rows)
-    rank = int((values > 1e-9 * values.max(initial=0.0)).sum())
-    basis: Array = right[rank:].T
-    return basis

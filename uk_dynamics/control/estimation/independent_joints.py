@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
+from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -19,12 +20,7 @@ _SEEN = 50  # configurations
 
 def allowed_motions(A: Array, mechanism: Mechanism) -> Array:
     """Orthonormal basis of the velocities that rows A (m, nv) allow, (nv, mobility)."""
-    if not len(A):
-        return np.eye(mechanism.model.nv)
-    _, values, right = np.linalg.svd(A)
-    rank = int((values > mechanism.spec.solver.rank_tolerance * values[0]).sum())
-    basis: Array = right[rank:].T
-    return basis
+    return null_basis(A, mechanism.spec.solver.rank_tolerance)
 
 
 class IndependentJoints:

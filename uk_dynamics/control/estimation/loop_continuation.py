@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import LoopFactors, Split
 from uk_dynamics.core.servo import continuation_rule as rule
@@ -141,12 +142,12 @@ class LoopContinuation:
             A, psi = self._rows.linearize(q, t)
             factors = self.factors = self.factor(A)
             move = factors.move(-psi, wanted - q[self._places])
-            size = _largest(move)
+            size = largest(move)
             if not size <= rule.LARGEST_LOOP_CORRECTION:
                 return None
             q = self._model.integrate(q, move)
             self.iterations += 1
-            self.residual = _largest(psi / self._rows.scale)
+            self.residual = largest(psi / self._rows.scale)
             stalled = count > 0 and size > rule.CONTRACTION * before
             if size <= (rule.STALLED_CORRECTION if stalled else rule.SMALL_CORRECTION):
                 if self.residual > rule.OPEN_LOOP:  # in a direction that is singular here
@@ -181,7 +182,7 @@ class LoopContinuation:
         """Continuation with adaptive steps along a straight line in the measured positions."""
         start = q[self._places]
         way = wanted - start
-        longest = rule.LONGEST_MEASURED_STEP / max(_largest(way), rule.LONGEST_MEASURED_STEP)
+        longest = rule.LONGEST_MEASURED_STEP / max(largest(way), rule.LONGEST_MEASURED_STEP)
         done, step = 0.0, longest
         for _ in range(steps):
             ahead = min(1.0, done + step)
@@ -191,11 +192,11 @@ class LoopContinuation:
             here = self.factor(A)
             move = here.move(-psi, target - q[self._places])
             reached = None
-            if _largest(move) <= rule.LONGEST_MOVE:
+            if largest(move) <= rule.LONGEST_MOVE:
                 reached = self.correct(self._model.integrate(q, move), t, target)
             if reached is not None:
                 if self._near(here.regularity, q, reached):
-                    if (ahead - done) * _largest(way) > rule.CAUTIOUS_STEP:
+                    if (ahead - done) * largest(way) > rule.CAUTIOUS_STEP:
                         step = 0.5 * (ahead - done)
                         continue
                     self.passed_singularity = True
@@ -216,8 +217,4 @@ class LoopContinuation:
         units = np.maximum(self._split.scale, rule.LEAST_LEVER)
         way = self._model.difference(before, after)[others] / units
         nearest = min(regularity, self.factors.regularity)
-        return nearest < max(self._tolerance, rule.SINGULARITY_WITHIN * _largest(way))
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
+        return nearest < max(self._tolerance, rule.SINGULARITY_WITHIN * largest(way))

@@ -12,6 +12,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
@@ -247,17 +248,17 @@ class StateCompletion:
         singular = self._is_lost or continuation.factors.singular  # no factors before a success
         self._doubtful |= continuation.passed_singularity
         misfit = wanted - self._q[self.encoders.places]
-        largest = float(np.abs(misfit).max(initial=0.0))
+        size = largest(misfit)
         status, joints = EstimationStatus.COMPLETE, tuple[str, ...]()
         if self._is_lost:
             self._doubtful = True  # it may come back on the other side of a dead centre
             status = EstimationStatus.LOST
-            joints = tuple(compress(names, np.abs(misfit) >= 0.5 * largest))
+            joints = tuple(compress(names, np.abs(misfit) >= 0.5 * size))
         elif singular:
             status = EstimationStatus.SINGULAR
             open_others = continuation.factors.open_others
             joints = tuple(self._model.velocity_names[i] for i in open_others)
-        elif self.redundant and largest > self.largest_misfit:
+        elif self.redundant and size > self.largest_misfit:
             status = EstimationStatus.CONTRADICTING
             joints = (names[int(np.abs(misfit).argmax())],)
         elif jumped:

@@ -26,7 +26,7 @@ from enum import Enum
 
 import numpy as np
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, largest
 
 # Of the size of q and W r: what a solution may miss.
 _REACHED = 1e-12
@@ -132,7 +132,7 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
 
 def _is_convex(W: Array) -> bool:
     """Whether W is symmetric and not negative, unlike those with known directions of sliding."""
-    size = float(np.abs(W).max(initial=0.0))
+    size = largest(W)
     if np.abs(W - W.T).max(initial=0.0) > _ASYMMETRY * size:
         return False
     return float(np.linalg.eigvalsh(W)[0]) >= -_ASYMMETRY * size
@@ -152,12 +152,11 @@ class _Scaled:
         own = np.diagonal(problem.W).reshape(n, 3)
         normal = np.abs(own[:, 0])
         tangential = 0.5 * (own[:, 1] + own[:, 2])
-        largest = max(float(np.abs(problem.W).max(initial=0.0)), np.finfo(float).tiny)
-        floor = 1e-12 * largest
+        floor = 1e-12 * max(largest(problem.W), np.finfo(float).tiny)
         step = np.empty((n, 3))
         step[:, 0] = 1.0 / np.maximum(normal, floor)
         step[:, 1:] = (1.0 / np.maximum(tangential, floor))[:, None]
-        size = max(float(np.abs(problem.q).max(initial=0.0)), np.finfo(float).tiny)
+        size = max(largest(problem.q), np.finfo(float).tiny)
         return cls(problem, step, np.full(n, size))
 
     def residual(self, r: Array) -> Array:
@@ -267,7 +266,7 @@ class _Convex:
         self._q = self._scale[:, None] * problem.q.reshape(n, 3)
         self._q[held.reshape(n, 3)] = 0.0
         self._cone = np.maximum(problem.friction, 1e-3)  # a ray is a narrow cone of its normal
-        self._size = float(np.abs(self._q).max(initial=0.0)) or 1.0
+        self._size = largest(self._q) or 1.0
         self._r = np.zeros((n, 3))
         self._s = np.zeros(n)
 

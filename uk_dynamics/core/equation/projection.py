@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 
 # The generated C has these constants from here.
@@ -53,13 +51,13 @@ def project_position(
         ProjectionFailedError: The residual stays above the tolerance.
     """
     factorization, psi = linearize(q)
-    best, there, smallest = q, factorization, _largest(psi)
+    best, there, smallest = q, factorization, largest(psi)
     for _ in range(max_iterations):
         if smallest <= ROUNDING:
             break
         q = integrate(q, factorization.correction(-psi))
         factorization, psi = linearize(q)
-        residual = _largest(psi)
+        residual = largest(psi)
         if residual < smallest:
             stalled = residual > 0.5 * smallest and residual <= tolerance
             best, there, smallest = q, factorization, residual
@@ -82,7 +80,3 @@ def project_velocity(v: Array, factorization: Factorization, rate: Array) -> Arr
     """
     projected: Array = v - factorization.correction(rate)
     return projected
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))

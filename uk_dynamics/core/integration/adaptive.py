@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
 from uk_dynamics.core.integration.jacobian import Accelerations, motion_jacobian
 from uk_dynamics.exceptions import ExpressionValueError, SimulationError
@@ -164,9 +164,7 @@ class AdaptiveStepper:
         self.q, self.v = self._projected(self.t, solver.y)
         end = self._space.integrate(self._base, solver.y[: self._nv])
         corrected = np.concatenate((self.q - end, self.v - solver.y[self._nv :]))
-        self.largest_projection = max(
-            self.largest_projection, float(np.abs(corrected).max(initial=0.0))
-        )
+        self.largest_projection = max(self.largest_projection, largest(corrected))
 
     def _try(self) -> None:
         """A step of the method; its linear equations refuse numbers that are not finite."""

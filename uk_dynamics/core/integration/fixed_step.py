@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, largest
 from uk_dynamics.exceptions import SimulationError
 
 Acceleration = Callable[[float, Array, Array], Array]
@@ -153,8 +153,8 @@ def _solved(
                 for c, row, velocity in zip(_NODES, _UP_TO, velocities, strict=True)
             ]
         )
-        size = float(np.abs(found).max(initial=0.0))
-        left = float(np.abs(found - a).max(initial=0.0))
+        size = largest(found)
+        left = largest(found - a)
         a = found
         if not left < np.inf or left > _DIVERGED * before:
             break

@@ -32,7 +32,7 @@ from uk_dynamics.core.linalg.rank_rule import (
     tie_handicap,
 )
 from uk_dynamics.core.linalg.rotations import skew
-from uk_dynamics.core.linalg.row_basis import RowBasis, spanning_rows
+from uk_dynamics.core.linalg.row_basis import RowBasis, null_basis, spanning_rows
 from uk_dynamics.core.linalg.symbolic_functions import (
     above,
     at_least,

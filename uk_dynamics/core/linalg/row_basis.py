@@ -71,6 +71,17 @@ def spanning_rows(rows: Array, least: float) -> Array:
     return found
 
 
+def null_basis(rows: Array, tolerance: float) -> Array:
+    """Orthonormal basis of everything orthogonal to rows (m, n), (n, n − rank).
+
+    tolerance: Singular values up to this part of the largest are zero.
+    """
+    _, values, right = np.linalg.svd(rows)
+    rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
+    basis: Array = right[rank:].T
+    return basis
+
+
 def projector_basis(projector: Array, rank: int) -> Array:
     """Orthonormal basis of the range of an orthogonal projector, (n, rank).
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core import Factorization, SingularMassError, factorize
 from uk_dynamics.core.equation import WITH_PSEUDOINVERSE
 from uk_dynamics.core.linalg import DenseMass, RowBasis
@@ -123,15 +124,15 @@ def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: 
     still = np.zeros(mechanism.model.nv)
     means = []
     for word, by_position in (("positions", True), ("velocities", False)):
-        largest = 0.0
+        strongest = 0.0
         for direction in (motion[:, sizes > 0.0] / sizes[sizes > 0.0]).T:
             step = _STEP * direction
             if by_position:
                 change = answer(step, still) - answer(-step, still)
             else:
                 change = answer(still, step) - answer(still, -step)
-            largest = max(largest, float(np.abs(change).max(initial=0.0)) / (2.0 * _STEP))
-        if largest > _NOTICEABLE * max(1.0, float(np.abs(answer(still, still)).max(initial=0.0))):
+            strongest = max(strongest, largest(change) / (2.0 * _STEP))
+        if strongest > _NOTICEABLE * max(1.0, largest(answer(still, still))):
             means.append(word)
     at_once = "an effort accelerates none of it at once"
     if not means:
@@ -249,7 +250,7 @@ def report(
         actuation=actuation(len(mechanism.actuators), actuated, mobility),
         configuration=model.positions_by_name(q),
         units={name: unit.removesuffix("1") for name, unit in model.units.items()},
-        largest_residual=float(np.max(np.abs(errors), initial=0.0)),
+        largest_residual=largest(errors),
         method=factorization.method if determined else "",
         requested_method=solver.method,
         pseudoinverse=solver.pseudoinverse if solver.method in WITH_PSEUDOINVERSE else None,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
@@ -140,7 +141,7 @@ class Search:
         return self._result(q, A, residual, tolerance, iterations)
 
     def _closed(self, residual: Array, tolerance: float) -> bool:
-        return _largest(residual[self._rigid]) <= tolerance
+        return largest(residual[self._rigid]) <= tolerance
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         self._workspace.update_positions(q)
@@ -195,9 +196,7 @@ class Search:
             errors = np.zeros(len(constraints))
             errors[rows], left = left[: len(rows)], left[len(rows) :]
             errors /= constraints.reference_scale
-            violations |= {
-                name: _largest(errors[rows]) for name, rows in constraints.slices.items()
-            }
+            violations |= {name: largest(errors[rows]) for name, rows in constraints.slices.items()}
         closed = self._closed(residual, tolerance)
         reason = ""
         reversed_axes: tuple[str, ...] = ()
@@ -250,7 +249,3 @@ class Search:
             return ""
         shown = ", ".join(names[index] for index in held[:3]) + (", ..." if len(held) > 3 else "")
         return f"; {shown} {'was' if len(held) == 1 else 'were'} held: the loops may not allow that"
-
-
-def _largest(values: Array) -> float:
-    return float(np.max(np.abs(values))) if len(values) else 0.0

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
 from uk_dynamics.core.equation import Solution
@@ -297,7 +298,7 @@ class ContactDynamics:
         found = self._solve(factorization, rows, q, friction, self._static[touching])
         response = factorization.admissible(rows.force)
         # accelerations below it are rounding
-        still = 1e-9 * max(float(np.abs(found.motion).max(initial=0.0)), 1.0)
+        still = 1e-9 * max(largest(found.motion), 1.0)
         doubtful = tuple(
             self.names[k]
             for i, k in enumerate(touching.tolist())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import (
     ProjectionFailedError,
@@ -110,7 +111,7 @@ class StateProjection:
         chosen = self._position_rows
         if chosen is not None:
             A, residual = A[chosen], residual[chosen]
-        error = float(np.abs(residual).max(initial=0.0)) / self._length
+        error = largest(residual) / self._length
         if error > rank_tolerance:
             try:
                 loose = min(error, LOOSEST)
@@ -143,7 +144,7 @@ class StateProjection:
             else:  # rounding, or a dead end
                 break
             v, A, rate = trial, trial_A, trial_rate
-        size = 1.0 + float(np.abs(v).max(initial=0.0))
+        size = 1.0 + largest(v)
         worst = int(np.argmax(np.abs(rate)))
         if abs(rate[worst]) > _ADMITTED_RATE * size:
             name = constraints.row_names[self._motion_rows[worst]]
@@ -197,15 +198,15 @@ def project_step(
     reached = dynamics.project(end, inputs)
     difference = mechanism.model.difference
     duration = end.t - start.t
-    speed = _largest(start.v)
+    speed = largest(start.v)
     moved, sudden = np.inf, np.inf
     if not inputs.references:
         rounding = jump_constants(mechanism)["CORRECTION_ROUNDING"]
-        moved = _largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + rounding
-        sudden = _largest(end.v - start.v) + speed + _SUDDEN
-    if not _largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
+        moved = largest(difference(start.q, end.q)) + duration * (speed + _SUDDEN) + rounding
+        sudden = largest(end.v - start.v) + speed + _SUDDEN
+    if not largest(difference(end.q, reached.q)) <= min(moved, _LARGEST):
         raise _jump(mechanism, dynamics, start, end, inputs, rate=False)
-    if not _largest(reached.v - end.v) <= sudden:
+    if not largest(reached.v - end.v) <= sudden:
         raise _jump(mechanism, dynamics, start, end, inputs, rate=True)
     return reached
 
@@ -243,7 +244,3 @@ def _rank(dynamics: Dynamics, state: State, inputs: Inputs) -> int:
         return dynamics.evaluate(state, inputs).rank
     except UkDynamicsError:
         return -1
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))

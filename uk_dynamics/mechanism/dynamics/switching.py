@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.exceptions import ActivationError, SimulationError
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
@@ -63,7 +64,7 @@ def switch(
         workspace = mechanism.model.workspace()
         workspace.update_positions(state.q)
         rows = _residual(mechanism, workspace, state, name, inputs.references or {})
-        error = float(np.abs(rows).max(initial=0.0))
+        error = largest(rows)
         if not error <= CLOSE * mechanism.size:
             raise ActivationError(name, error, CLOSE * mechanism.size)
     active = ActiveConstraints(frozenset(names), captured)

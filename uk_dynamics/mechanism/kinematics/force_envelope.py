@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.kinematics.jacobian import twist_map
@@ -134,7 +135,9 @@ class StaticLoads:
         efforts = _corners(outside @ N, -outside @ own, limits)
         vertices = -(efforts @ N.T + own) @ inverse.T
         shift = limits * (np.linalg.pinv(idle) @ (-outside @ own))
-        axes, lengths, _ = np.linalg.svd(inverse @ N * limits @ _null(idle), full_matrices=False)
+        axes, lengths, _ = np.linalg.svd(
+            inverse @ N * limits @ null_basis(idle, _RANK), full_matrices=False
+        )
         return ForceEnvelope(
             rows=tuple(WRENCH[k] for k in places),
             vertices=_unique(vertices),
@@ -196,14 +199,6 @@ def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
         if name not in WRENCH:
             raise UnknownNameError("component of a load", name, WRENCH)
     return [WRENCH.index(name) for name in rows]
-
-
-def _null(matrix: Array) -> Array:
-    """Orthonormal basis of the null space, as columns."""
-    _, values, right = np.linalg.svd(matrix)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
-    basis: Array = right[rank:].T
-    return basis
 
 
 def _span(points: Array) -> Array:

@@ -230,10 +230,9 @@ def dexterity(  # noqa: D417 - a method of mechanisms
     Raises:
         UnknownNameError: A name does not exist.
     """
-    (state, *others), many = states_of(mechanism, q)
+    (state, *_), many = states_of(mechanism, q)
     if many:
         raise InputError("expected one configuration", place="q")
-    del others
     if rows is None:
         motion = LoopMotion(mechanism)
         motion.update(state.q)

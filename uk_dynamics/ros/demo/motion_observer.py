@@ -14,11 +14,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.diagnostics.motion import largest
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.topics.inputs import EffortInput, StateInput

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.dynamics import Dynamics
@@ -102,8 +103,3 @@ class MotionReport:
         chosen = set(rows)
         slices = self._mechanism.constraints.slices.items()
         return ", ".join(n for n, part in slices if chosen & set(range(part.start, part.stop)))
-
-
-def largest(values: np.ndarray) -> float:
-    """Largest absolute value; 0 where there is none."""
-    return float(np.max(np.abs(values), initial=0.0))

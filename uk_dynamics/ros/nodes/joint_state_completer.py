@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints
@@ -168,7 +169,7 @@ class JointStateCompleter(MechanismNode):
             self._report_found(report, self._found)
 
     def _report_found(self, report: Report, found: JointStateEstimate) -> None:
-        misfit = float(np.abs(found.misfit).max(initial=0.0)) if found.usable else float("nan")
+        misfit = largest(found.misfit) if found.usable else float("nan")
         report.add("status", found.status.value)
         report.add("residual", found.residual)
         report.add("misfit", misfit)

@@ -12,11 +12,11 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import TASKS, ServoController, ServoModes
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.ros.diagnostics.motion import largest
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage

@@ -26,7 +26,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Indices, largest
 from uk_dynamics.core.equation.fundamental_equation import Factorization, WhitenedCoordinates
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.equation.published.pseudoinverse import (
@@ -230,10 +230,10 @@ class AugmentedPseudoinverse(ExplicitPseudoinverse):
         E, G = self._projector, rows.matrix
         inertia = E @ mass @ E
         # Small relative to the unit diagonal of the mass, not to E M E itself.
-        largest = float(np.abs(inertia).max(initial=0.0))
-        if largest <= 2.0 * tolerance:
+        size = largest(inertia)
+        if size <= 2.0 * tolerance:
             return np.zeros_like(inertia), G, 0
-        Q, rank = _inverse(inertia, self._algorithm, tolerance / largest)
+        Q, rank = _inverse(inertia, self._algorithm, tolerance / size)
         return Q, G - Q @ (mass @ G), rank
 
 
@@ -269,6 +269,6 @@ def _inverse(
 def _defect(rows: Pseudoinverse, E: Array) -> float:
     """How far E is from a projector on what the rows leave."""
     return max(
-        float(np.abs(E @ E - E).max(initial=0.0)),
-        float(np.abs(rows.truncated @ E).max(initial=0.0)),
+        largest(E @ E - E),
+        largest(rows.truncated @ E),
     )
