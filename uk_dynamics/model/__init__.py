@@ -11,7 +11,7 @@ from uk_dynamics.model.coincident_frames import (
     machine_size,
     marker_links,
 )
-from uk_dynamics.model.coordinates import Coordinates, LimitViolation
+from uk_dynamics.model.coordinates import Coordinates, LimitViolation, named_numbers
 from uk_dynamics.model.inertial_regressor import (
     PARAMETERS_OF_A_LINK,
     InertialRegressor,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,7 +119,7 @@ class Coordinates:
             UnknownNameError: A name does not exist.
             StateError: Wrong size, a number that is not finite, a quaternion far from unit length.
         """
-        q = self._filled(values, default, self._position_index, "position")
+        q = named_numbers(values, self.position_names, "joint", "position", default)
         for joint, part in self._unit_parts:
             norm = float(np.linalg.norm(q[part]))
             if abs(norm - 1.0) > UNIT_NORM_TOLERANCE:
@@ -134,7 +134,7 @@ class Coordinates:
         Names not given are zero. Raises as :meth:`to_positions`.
         """
         zeros = np.zeros(len(self.velocity_names))
-        return self._filled(values, zeros, self._velocity_index, "velocity")
+        return named_numbers(values, self.velocity_names, "joint", "velocity", zeros)
 
     def positions_by_name(self, q: Array) -> dict[str, float]:
         """The (nq,) positions by their names."""
@@ -158,19 +158,45 @@ class Coordinates:
         outside: NDArray[np.bool_] = (value < lower - tolerance) | (value > upper + tolerance)
         return outside
 
-    def _filled(
-        self,
-        values: Mapping[str, float] | ArrayLike,
-        default: Array,
-        index: Mapping[str, int],
-        kind: str,
-    ) -> Array:
-        if not isinstance(values, Mapping):
-            return _checked_array(values, tuple(index), kind)
-        filled = default.copy()
+
+def named_numbers(
+    values: Mapping[str, float] | ArrayLike,  # by name, or all of them, (n,)
+    names: Iterable[str],  # of all n numbers, in their order
+    kind: str,  # what has the names, such as a joint
+    what: str,  # what the numbers are, such as a position
+    default: Array | None = None,  # of those not given by name, (n,); None: all have to be given
+) -> Array:
+    """A checked array, fresh, (n,), from numbers by name or from an array.
+
+    Raises:
+        UnknownNameError: A name does not exist.
+        StateError: Wrong size, names that are missing, or no finite numbers.
+    """
+    names = tuple(names)
+    if isinstance(values, Mapping):
+        known = dict(zip(names, names if default is None else default.tolist(), strict=True))
         for name, value in values.items():
-            filled[_look_up(index, name)] = _number(name, value)
-        return filled
+            if name not in known:
+                raise UnknownNameError(kind, name, names)
+            try:
+                known[name] = float(value)
+            except (TypeError, ValueError):
+                raise StateError(f"expected a number, found {value!r}", place=name) from None
+        if missing := [name for name, value in known.items() if isinstance(value, str)]:
+            raise StateError(f"the {what} of {', '.join(missing)} is missing")
+        values = list(known.values())
+    try:
+        numbers = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise StateError(f"expected {len(names)} numbers, found {values!r:.80}") from None
+    if numbers.shape != (len(names),):
+        listed = ", ".join(names[:6]) + " ..." * (len(names) > 6)
+        problem = f"expected {len(names)} {what} values ({listed}), found shape {numbers.shape}"
+        raise StateError(problem)
+    if not np.isfinite(numbers).all():
+        bad = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise StateError(f"expected a finite {what}, found {numbers[bad]}", place=names[bad])
+    return numbers
 
 
 def _unit(joint: Joint, position: str) -> str:
@@ -202,27 +228,3 @@ def _look_up(index: Mapping[str, int], name: str) -> int:
         return index[name]
     except KeyError:
         raise UnknownNameError("joint", name, index) from None
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise StateError(f"expected a number, found {value!r}", place=name) from None
-    if not np.isfinite(number):
-        raise StateError(f"expected a finite number, found {number}", place=name)
-    return number
-
-
-def _checked_array(values: ArrayLike, names: Sequence[str], kind: str) -> Array:
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise StateError(f"expected {len(names)} numbers, found {values!r:.80}") from None
-    if array.shape != (len(names),):
-        expected = f"{len(names)} {kind} values ({', '.join(names[:6])}{' ...' * (len(names) > 6)})"
-        raise StateError(f"expected {expected}, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        bad = names[int(np.flatnonzero(~np.isfinite(array))[0])]
-        raise StateError("expected finite numbers, found nan or inf", place=bad)
-    return array

@@ -332,10 +332,10 @@ def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_retu
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ([np.nan], "crank is not finite"),
-        ([np.inf], "crank is not finite"),
-        ([1.0, 2.0], "expected 1 numbers"),
-        (["a"], "expected numbers"),
+        ([np.nan], "crank: expected a finite position, found nan"),
+        ([np.inf], "crank: expected a finite position, found inf"),
+        ([1.0, 2.0], r"expected 1 position values \(crank\)"),
+        (["a"], "expected 1 numbers, found"),
         ({}, "crank is missing"),
     ],
 )

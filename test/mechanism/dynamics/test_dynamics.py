@@ -394,10 +394,10 @@ def test_far_off_the_constraints_numbers_stay_finite(q, v, name):
     ("efforts", "message"),
     [
         ({"crnk_motor": 1.0}, 'no actuator "crnk_motor"; did you mean "crank_motor"'),
-        ({"crank_motor": "much"}, "expected numbers as efforts"),
-        ({"crank_motor": None}, "crank_motor is not finite"),
-        ([1.0, 2.0], r"expected 1 efforts \(crank_motor\), found shape \(2,\)"),
-        ("1.0 2.0", "expected numbers as efforts"),
+        ({"crank_motor": "much"}, "crank_motor: expected a number, found 'much'"),
+        ({"crank_motor": None}, "crank_motor: expected a number, found None"),
+        ([1.0, 2.0], r"expected 1 effort values \(crank_motor\), found shape \(2,\)"),
+        ("1.0 2.0", "expected 1 numbers, found '1.0 2.0'"),
     ],
 )
 def test_efforts_are_checked(efforts, message):

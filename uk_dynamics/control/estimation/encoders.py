@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model import named_numbers
 
 _TURN = 2.0 * np.pi
 
@@ -28,26 +29,7 @@ class Encoders:
 
     def values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
         """Measurements in the order of the joints, a new array, (d,)."""
-        if isinstance(values, Mapping):
-            for name in values:
-                if name not in self.names:
-                    raise UnknownNameError("measured joint", name, self.names)
-            if missing := [name for name in self.names if name not in values]:
-                raise StateError(f"the {what} of {', '.join(missing)} is missing")
-            values = [values[name] for name in self.names]
-        try:
-            array = np.array(values, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"expected numbers as {what}, found {values!r:.80}") from None
-        if array.shape != (len(self.names),):
-            raise StateError(
-                f"expected {len(self.names)} numbers ({', '.join(self.names)}) as {what}, "
-                f"found shape {array.shape}"
-            )
-        if not np.isfinite(array).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
-            raise StateError(f"the {what} of {bad} is not finite")
-        return array
+        return named_numbers(values, self.names, "measured joint", what)
 
     def nearest_turn(self, positions: Array, last: Array) -> Array:
         """Positions (d,), in rad or m, shifted by full turns to be nearest to the last ones."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -29,6 +30,7 @@ from uk_dynamics.mechanism_class import Mechanism
 
 WRENCH_AXES = ("x", "y", "z", "rx", "ry", "rz")
 _DETERMINED = 1e-3  # of the largest effect of an axis: smallest singular value
+_ROUNDING = 1e-12  # of an effect in which nothing cancels
 
 
 @dataclass(frozen=True)
@@ -149,13 +151,14 @@ class WrenchObserver:
         spatial = self._workspace.jacobian * mask
         angular = spatial[3:]
         linear = spatial[:3] - np.cross(origin[self._index], angular.T).T
-        J = np.vstack([rotation.T @ linear, rotation.T @ angular]) @ Z
         chosen = [WRENCH_AXES.index(axis) for axis in self.axes]
         size = max(self._mechanism.size, 1e-9)
         scale = np.array([1.0, 1.0, 1.0, size, size, size])[chosen]
-        effects = J[chosen] * scale[:, None]  # a torque of 1 N m times the machine's size
+        tree = np.vstack([rotation.T @ linear, rotation.T @ angular])[chosen] * scale[:, None]
+        effects = tree @ Z  # a torque of 1 N m times the machine's size
         _, values, right = np.linalg.svd(effects.T)
-        told = int((values > _DETERMINED * values[0]).sum()) if len(values) and values[0] else 0
+        rounding = _ROUNDING * largest(np.abs(tree) @ np.abs(Z))
+        told = int((values > max(_DETERMINED * largest(values), rounding)).sum())
         if told < len(chosen):
             mixed = np.abs(right[told:]).max(axis=0) > _DETERMINED
             names = tuple(a for a, m in zip(self.axes, mixed, strict=True) if m)

@@ -10,12 +10,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.assembly.assembly import assemble, closed_configuration
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.model import named_numbers
 
+_KIND = "independent coordinate"
 _DEPENDENT = 1e-8  # smallest part of a motion that chosen coordinates must see
 _TOGETHER = 0.05  # of a motion: a joint with several freedoms that sees more is taken as a whole
 _STEP = 0.2  # rad or m: positions are led in steps no longer than this, so that they keep a branch
@@ -101,7 +103,7 @@ class IndependentCoordinates:
         """
         model, q = self.mechanism.model, self.q if near is None else near
         held = self._held()
-        wanted = self._wanted(values, self.values(q), self.positions)
+        wanted = named_numbers(values, self.positions, _KIND, "position", self.values(q))
         way = np.zeros(model.nv)
         way[self._q] = wanted - self.values(q)
         for remaining in range(max(1, int(np.ceil(np.abs(way).max(initial=0.0) / _STEP))), 0, -1):
@@ -119,7 +121,7 @@ class IndependentCoordinates:
             InputError: The coordinates do not determine the motion there.
         """
         self.motion.update(self.q if q is None else q)
-        wanted = self._wanted(rates, np.zeros(len(self._v)), self.velocities)
+        wanted = self._rates(rates)
         T = self.map(self.motion)
         return self._complete(T, self.motion.particular(-self.motion.rate), wanted)
 
@@ -133,7 +135,7 @@ class IndependentCoordinates:
         """
         self.motion.update(state.q, state.v, state.t)
         given = {} if second_rates is None else second_rates
-        wanted = self._wanted(given, np.zeros(len(self._v)), self.velocities)
+        wanted = self._rates(given)
         return self._complete(
             self.map(self.motion), self.motion.particular(-self.motion.bias), wanted
         )
@@ -159,21 +161,9 @@ class IndependentCoordinates:
         found: Array = particular + T @ (wanted - particular[self._v])
         return found
 
-    def _wanted(
-        self, values: Mapping[str, float] | ArrayLike, default: Array, names: Sequence[str]
-    ) -> Array:
-        """Numbers by name or as an array, (k,)."""
-        if isinstance(values, Mapping):
-            found = default.copy()
-            for name, value in values.items():
-                if name not in names:
-                    raise UnknownNameError("independent coordinate", name, names)
-                found[names.index(name)] = value
-        else:
-            found = np.array(values, dtype=float)
-        if found.shape != (len(names),) or not np.isfinite(found).all():
-            raise StateError(f"expected {len(names)} finite numbers ({', '.join(names)})")
-        return found
+    def _rates(self, values: Mapping[str, float] | ArrayLike) -> Array:
+        """Rates of the velocities' coordinates, those not given zero, (k,)."""
+        return named_numbers(values, self.velocities, _KIND, "rate", np.zeros(len(self._v)))
 
     def _origin(self) -> Array:
         """Values at :attr:`q`: positions of joints with one freedom, zero of others."""

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.servo import LIMITS
-from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
+from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import ActuatorSpec, AllocationSpec, Numbers
 from uk_dynamics.mechanism.files.wording import located
-from uk_dynamics.model import RobotModel
+from uk_dynamics.model import RobotModel, named_numbers
 
 
 def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> Actuators:
@@ -80,24 +80,8 @@ class Actuators:
             UnknownNameError: There is no such motor.
             StateError: Wrong size, no numbers, or not finite.
         """
-        if isinstance(values, Mapping):
-            for name in values:
-                if name not in self.names:
-                    raise UnknownNameError("actuator", name, self.names)
-            values = [values.get(name, 0.0) for name in self.names]
-        try:
-            array = np.array(values, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"expected numbers as efforts, found {values!r:.80}") from None
-        if array.shape != (len(self.names),):
-            raise StateError(
-                f"expected {len(self.names)} efforts ({', '.join(self.names)}), "
-                f"found shape {array.shape}"
-            )
-        if not np.all(np.isfinite(array)):
-            bad = self.names[int(np.flatnonzero(~np.isfinite(array))[0])]
-            raise StateError(f"the effort of {bad} is not finite")
-        return array
+        none = np.zeros(len(self.names))
+        return named_numbers(values, self.names, "actuator", "effort", none)
 
     def generalized_force(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""
