@@ -321,7 +321,11 @@ def test_what_cannot_be_carried_over_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("parts", "place", "words"),
     [
-        (link("a", "0 0 0") + joint("j", "revolute", "world", "a"), "", "expected 6 numbers"),
+        (
+            link("a", "0 0 0") + joint("j", "revolute", "world", "a"),
+            "",
+            "expected 6 finite numbers",
+        ),
         (link("a") + joint("j", "revolute", "world", "hand"), "", "hand"),
         (
             link("a", attributes='relative_to="b"') + link("b", attributes='relative_to="a"'),
@@ -482,5 +486,5 @@ def test_shapes_of_a_kind_share_one_remark(tmp_path):
 
 
 def test_a_number_that_is_broken_is_told_with_its_link(tmp_path):
-    with pytest.raises(InputError, match="link b: pose: expected 6 numbers"):
+    with pytest.raises(InputError, match="link b: pose: expected 6 finite numbers"):
         read(tmp_path, link("a") + link("b", '0 0 0 0 0 0"'))

@@ -263,16 +263,14 @@ class _Search:
         self._completion.reset()
         rows = []
         for k, time in enumerate(t.tolist()):
-            found = self._completion.complete(curve[0][k], t=time)
+            found = self._completion.complete(curve[0][k], curve[1][k], time)
             if not found.usable or found.branch_doubtful:
                 return None
-            q, nv = found.q, mechanism.model.nv
-            A = self._dynamics.terms(State(time, q, np.zeros(nv))).A
-            Z = self._independent.motions(allowed_motions(A, mechanism))
+            q, v = found.q, found.v
+            terms = self._dynamics.terms(State(time, q, v), UNSTABILIZED)
+            Z = self._independent.motions(allowed_motions(terms.A, mechanism))
             if Z is None or mechanism.model.limit_violations(q):
                 return None
-            v = Z @ curve[1][k]
-            terms = self._dynamics.terms(State(time, q, v), UNSTABILIZED)
             bound = bound_acceleration(terms)
             qdd = bound + Z @ (curve[2][k] - bound[self._independent.indices])
             rows.append((q, v, qdd, driving_efforts(terms, Z, S, qdd)))

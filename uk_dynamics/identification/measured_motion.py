@@ -12,11 +12,7 @@ import scipy.interpolate
 import scipy.signal
 from numpy.typing import NDArray
 
-from uk_dynamics.control.estimation import (
-    EstimationStatus,
-    StateCompletion,
-    allowed_motions,
-)
+from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.identification.regressor import (
     UNSTABILIZED,
@@ -227,34 +223,22 @@ def _closed(
     """All joints at some times, and misfits of the measured ones, (K, d)."""
     mechanism, encoders = completion.mechanism, completion.encoders
     dynamics = InterpretedDynamics(mechanism)
-    weights = 1.0 / encoders.deviations[:, None]
     measured, rates, accelerations = (curve(times, nu=order) for order in range(3))
     K, nv = len(times), mechanism.model.nv
     q, v, qdd = (np.zeros((K, nv)) for _ in range(3))
     misfit = np.zeros((K, len(encoders.names)))
     for k, t in enumerate(times.tolist()):
-        found = completion.complete(measured[k], t=t)
+        found = completion.complete(measured[k], rates[k], t)
         if not found.usable or found.status is EstimationStatus.CONTRADICTING:
             raise InputError(
                 f"at t = {t:.4g} s the loops do not close on the measured"
                 f" {', '.join(found.joints)}, which are off by {np.abs(found.misfit).max():.3g}",
                 file=place,
             )
-        q[k], misfit[k] = found.q, found.misfit
-        still = State(t, found.q, np.zeros(nv))
-        # at rest, b of holonomic rows is 0 unless time drives them
-        Z = allowed_motions(dynamics.terms(still, UNSTABILIZED).A, mechanism)
-        seen = np.linalg.pinv(weights * Z[encoders.columns])
-        drift = np.zeros(nv)
-        if mechanism.driven_by_time:
-            A = dynamics.terms(still, UNSTABILIZED).A
-            rate = dynamics.residual(still, UNSTABILIZED).velocity
-            drift = np.linalg.lstsq(A, -rate, rcond=1e-9)[0].astype(float)
-        left = rates[k] - drift[encoders.columns]
-        v[k] = drift + Z @ (seen @ (weights[:, 0] * left))
-        bound = bound_acceleration(dynamics.terms(State(t, found.q, v[k]), UNSTABILIZED))
+        q[k], v[k], misfit[k] = found.q, found.v, found.misfit
+        bound = bound_acceleration(dynamics.terms(State(t, q[k], v[k]), UNSTABILIZED))
         left = accelerations[k] - bound[encoders.columns]
-        qdd[k] = bound + Z @ (seen @ (weights[:, 0] * left))
+        qdd[k] = bound + completion.sensitivity() @ left
         if progress is not None and k:
             progress(t - times[k - 1])
     return Motions(times, q, v, qdd, efforts), misfit

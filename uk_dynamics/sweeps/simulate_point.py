@@ -179,16 +179,12 @@ def _summary(trajectory: Trajectory) -> Row:
 
 
 def _columns(key: str, trajectory: Trajectory) -> dict[str, Any]:
-    names = trajectory.names
-    columns: dict[str, Any] = {"point": [key] * len(trajectory.t), "t": trajectory.t}
-    for prefix, labels, values in (
-        ("q", names.positions, trajectory.q),
-        ("v", names.velocities, trajectory.v),
-        ("qdd", names.velocities, trajectory.qdd),
-        ("effort", names.motors, trajectory.efforts),
-    ):
-        columns |= {f"{prefix}.{name}": values[:, k] for k, name in enumerate(labels)}
-    return columns
+    kept = {
+        name: values
+        for name, values in trajectory.columns().items()
+        if name.partition(".")[0] in ("t", "q", "v", "qdd", "effort")
+    }
+    return {"point": [key] * len(trajectory.t), **kept}
 
 
 def _largest(values: np.ndarray) -> float:

@@ -11,7 +11,16 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
-from uk_dynamics.model.urdf import WORLD, Array, Pose, compose, from_quaternion, from_rpy, inverse
+from uk_dynamics.model.urdf import (
+    WORLD,
+    Array,
+    Pose,
+    compose,
+    finite_numbers,
+    from_quaternion,
+    from_rpy,
+    inverse,
+)
 
 MODEL = "__model__"
 _APART = 1e-9  # m, and of a rotation matrix: more than rounding
@@ -124,13 +133,7 @@ def read_pose(node: ET.Element | None) -> Pose:
 
 def numbers(node: ET.Element, count: int) -> Array:
     """So many finite numbers."""
-    said = " ".join((node.text or "").split())
-    try:
-        values = [float(word) for word in said.split()]
-    except ValueError:
-        values = []
-    if len(values) != count or not all(map(math.isfinite, values)):
-        raise InputError(f'{node.tag}: expected {count} numbers, found "{said:.60}"')
+    values = finite_numbers(node.tag, " ".join((node.text or "").split()), count)
     for value in values:
         _check_size(node.tag, value)
     return np.array(values)

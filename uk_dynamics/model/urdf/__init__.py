@@ -32,6 +32,7 @@ from uk_dynamics.model.urdf.rotation import (
     to_rpy,
     turning_to,
 )
+from uk_dynamics.model.urdf.schema import finite_numbers
 from uk_dynamics.model.urdf.source import LARGEST_DESCRIPTION, read_source
 from uk_dynamics.model.urdf.visuals import (
     GREY,
