@@ -28,7 +28,7 @@ from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import start
-from uk_dynamics.mechanism.dynamics import Derivative, DerivativeStatus, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -136,43 +136,35 @@ def effort_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
 
     def answer(trial: Trial) -> _Answers | None:
         found = derivatives.at(trial.state)
-        if found.status != DerivativeStatus.EXIST:
+        if not found.exist:
             return None
         efforts = found.quantities["efforts"]
         return {"efforts": efforts.value, "derivatives": efforts.whole}
 
-    def followed(state: State) -> Array:
-        return _sampled(tasks.sample(state.t), len(tasks.constraints))
-
+    rows = len(tasks.constraints)
+    given = {"task_followed": lambda state: _sampled(tasks.sample(state.t), rows)}
     identifier = f"{c_identifier(mechanism.name)}_servo_derivatives"
-    return _program(
-        "servo_derivatives", mechanism, identifier, answer, given={"task_followed": followed}
-    )
+    return _program("servo_derivatives", mechanism, identifier, answer, given=given)
 
 
 def derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> dict[str, str]:
     """Text of ``NAME_derivatives_check.c``; of ``NAME_parameters_check.c`` with parameters."""
     varied = tuple(sorted(set(parameters)))
     words = {"varies": str(int(bool(varied))), "p": ""}
+    derivatives: MotionDerivatives | ParameterDerivatives
     if varied:
-        by = ParameterDerivatives(mechanism, varied, "interpreted")
-        values = by.mechanism.varied
+        derivatives = ParameterDerivatives(mechanism, varied, "interpreted")
+        values = derivatives.mechanism.varied
         assert values is not None
         words["p"] = _numbers(values.values)
-
-        def whole(trial: Trial) -> Mapping[str, Derivative] | None:
-            found = by.at(trial.state, Inputs(tau=trial.tau))
-            return found.quantities if np.all(found.exist) else None
     else:
-        motion = MotionDerivatives(differentiable(mechanism), "interpreted")
-
-        def whole(trial: Trial) -> Mapping[str, Derivative] | None:
-            found = motion.at(trial.state, Inputs(tau=trial.tau))
-            return found.quantities if found.status == DerivativeStatus.EXIST else None
+        derivatives = MotionDerivatives(differentiable(mechanism), "interpreted")
 
     def answer(trial: Trial) -> _Answers | None:
-        found = whole(trial)
-        return None if found is None else {n: found[n].whole for n in ("acceleration", "force")}
+        found = derivatives.at(trial.state, Inputs(tau=trial.tau))
+        if not np.all(found.exist):
+            return None
+        return {name: found.quantities[name].whole for name in ("acceleration", "force")}
 
     suffix = "parameters" if varied else "derivatives"
     identifier = f"{c_identifier(mechanism.name)}_{suffix}"

@@ -190,28 +190,18 @@ def _start_elsewhere(robot: ImportedRobot, machine: Mechanism, q: Array) -> None
 
     Such joints are three or two hinges in series; a search from an open pose may end there.
     """
-    if _determined(machine, q):
+    if _rank(machine, q) is not None:
         return
     chance = np.random.default_rng(1)
     for _ in range(_STARTS):
         away = _AWAY * chance.standard_normal(machine.model.nv)
         found = machine.assembly(machine.model.integrate(machine.initial_guess, away))
-        if found.closed and _determined(machine, found.q):
+        if found.closed and _rank(machine, found.q) is not None:
             names = machine.model.position_names
             robot.initial_guess |= dict(zip(names, found.q.tolist(), strict=True))
             reason = "axes are in line where the loops close first: the motion starts elsewhere"
             robot.changed("initial guess", reason)
             return
-
-
-def _determined(machine: Mechanism, q: Array) -> bool:
-    try:
-        machine.dynamics("interpreted").evaluate(machine.state(q))
-    except UndeterminedMotionError:
-        return False
-    except UkDynamicsError:
-        pass
-    return True
 
 
 def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:
@@ -236,10 +226,12 @@ def _looped(machine: Mechanism) -> set[str]:
     return {name for name, column in zip(names, columns, strict=True) if column.any()}
 
 
-def _rank(machine: Mechanism, q: Array) -> int:
-    """As the solver decides; −1 where there is no solution."""
+def _rank(machine: Mechanism, q: Array) -> int | None:
+    """The rank that the solver finds, −1 without a solution; None: the motion is undetermined."""
     try:
-        return machine.dynamics().evaluate(machine.state(q)).rank
+        return machine.dynamics("interpreted").evaluate(machine.state(q)).rank
+    except UndeterminedMotionError:
+        return None
     except UkDynamicsError:
         return -1
 
