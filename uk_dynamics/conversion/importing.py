@@ -61,16 +61,14 @@ class Import:
 
 
 def import_file(
-    path: Path, *, model: str | None = None, urdf: Path | None = None, fixed: bool = False
+    path: Path,  # the file
+    *,
+    model: str | None = None,  # of an SDF file that has several
+    urdf: Path | None = None,  # of a YAML file, if it is not the one next to it
+    # whether a root that nothing holds stands in the world, where SDF and USD let it float
+    fixed: bool = False,
 ) -> Import:
     """Read a file of another format.
-
-    Args:
-        path: The file.
-        model: Of an SDF file that has several.
-        urdf: Of a YAML file, if it is not the one next to it.
-        fixed: Whether a root that nothing holds stands in the world, where SDF and USD let it
-            float.
 
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.

@@ -195,22 +195,17 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
 
 
 def controllers(
-    mechanism: Mechanism,
-    rate: int = 500,
-    namespace: str = "",
+    mechanism: Mechanism,  # whose motors are commanded
+    rate: int = 500,  # states per second
+    namespace: str = "",  # namespace of all nodes
+    # updates of controller_manager per state, as the lockstep of the simulator needs them; with
+    # more than one another broadcaster publishes in every update
     updates: int = 1,
+    # type of the controller of the motors. Where it is the default, a comment says what to write
+    # for distributions that do not have it.
     effort_type: str = ZEROING_CONTROLLER,
 ) -> str:
     """Parameters of controller_manager and its controllers, as YAML.
-
-    Args:
-        mechanism: Whose motors are commanded.
-        rate: States per second.
-        namespace: Namespace of all nodes.
-        updates: Updates of controller_manager per state, as the lockstep of the simulator needs
-            them; with more than one another broadcaster publishes in every update.
-        effort_type: Type of the controller of the motors. Where it is the default, a comment says
-            what to write for distributions that do not have it.
 
     Raises:
         InputError: A motor cannot be commanded through one joint.

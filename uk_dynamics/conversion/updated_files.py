@@ -23,23 +23,17 @@ _KEYS_OF_A_JOINT = ("damping", "friction", "armature")
 
 
 def updated_files(
-    mechanism: Mechanism,
-    values: Mapping[str, float],
+    mechanism: Mechanism,  # as its files have it
+    values: Mapping[str, float],  # new ones, by the names of ``Mechanism.parameters``
     *,
+    # what the efforts of motors are to be multiplied by, by motor
     gains: Mapping[str, float] | None = None,
-    command: str,
-    report: str,
+    command: str,  # that writes them
+    report: str,  # name of the file that tells about the estimates
+    # for the section ``identified``, in place of older ones of the same parameters
     estimates: EstimatesSpec | None = None,
 ) -> dict[str, str]:
     """Texts of the files, by name: ``NAME.urdf`` and ``NAME.yaml``.
-
-    Args:
-        mechanism: As its files have it.
-        values: New ones, by the names of ``Mechanism.parameters``.
-        gains: What the efforts of motors are to be multiplied by, by motor.
-        command: That writes them.
-        report: Name of the file that tells about the estimates.
-        estimates: For the section ``identified``, in place of older ones of the same parameters.
 
     Raises:
         InputError: A value belongs to a loop that is declared in the URDF.

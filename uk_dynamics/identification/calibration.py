@@ -101,13 +101,12 @@ class Calibration:
         """New values for ``Mechanism.with_parameters``."""
         return {x.name: x.value for x in self.placements if not x.name.startswith("encoders.")}
 
-    def to_file(self, recordings: Sequence[str], date: str) -> EstimatesSpec | None:
-        """What the measurements tell, for a mechanism file; None if nothing.
-
-        Args:
-            recordings: Names of the files.
-            date: In ISO 8601.
-        """
+    def to_file(
+        self,
+        recordings: Sequence[str],  # names of the files
+        date: str,  # in ISO 8601
+    ) -> EstimatesSpec | None:
+        """What the measurements tell, for a mechanism file; None if nothing."""
         at = [k for k, x in enumerate(self.placements) if x.determined]
         values = {self.placements[k].name: self.placements[k].value for k in at}
         if not values:
@@ -125,31 +124,26 @@ class Calibration:
 
 
 def calibrate(
-    mechanism: Mechanism,
+    mechanism: Mechanism,  # as its files have it
+    # positions of the measured joints; of a machine with more encoders than it needs, or with a
+    # tracker
     recordings: Sequence[Trajectory],
     *,
+    # names, in which ``*`` stands for anything: ``constraints.NAME.parent.x``,
+    # ``joints.NAME.origin.x``, ``encoders.JOINT`` for the offset of an encoder
     estimate: Sequence[str] = PLACES,
+    # joints with an encoder; None: those of the mechanism file
     measured: Sequence[str] | None = None,
-    tracked: Tracked | None = None,
-    samples: int = _SAMPLES,
+    tracked: Tracked | None = None,  # what a tracker measured during the first recording
+    samples: int = _SAMPLES,  # of each recording that are used; a third of them to check
+    # called with the part of the work that was done since the last call; the parts sum up to 1 at
+    # most
     progress: Callable[[float], object] | None = None,
 ) -> Calibration:
     """Find the geometry for which the loops agree with the measurements, by Gauss–Newton.
 
     For each geometry the loops are closed on the measured joints in the sense of least squares;
     what they do not allow is the misfit. Directions that change no misfit stay as in the files.
-
-    Args:
-        mechanism: As its files have it.
-        recordings: Positions of the measured joints; of a machine with more encoders than it needs,
-            or with a tracker.
-        estimate: Names, in which ``*`` stands for anything: ``constraints.NAME.parent.x``,
-            ``joints.NAME.origin.x``, ``encoders.JOINT`` for the offset of an encoder.
-        measured: Joints with an encoder; None: those of the mechanism file.
-        tracked: What a tracker measured during the first recording.
-        samples: Of each recording that are used; a third of them to check.
-        progress: Called with the part of the work that was done since the last call; the parts sum
-            up to 1 at most.
 
     Raises:
         UnknownNameError: A name does not exist.

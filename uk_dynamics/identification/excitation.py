@@ -82,12 +82,12 @@ class Excitation:
 
 
 def excitation(
-    regressor: Regressor,
-    period: float,
+    regressor: Regressor,  # of the parameters
+    period: float,  # in s
     *,
-    evaluations: int = EVALUATIONS,
-    seed: int = 0,
-    progress: Callable[[], object] | None = None,
+    evaluations: int = EVALUATIONS,  # of the bound, at most
+    seed: int = 0,  # of the random numbers
+    progress: Callable[[], object] | None = None,  # called after each evaluation
 ) -> Excitation:
     """Find a motion that tells the parameters with small errors.
 
@@ -95,13 +95,6 @@ def excitation(
     that is proportional to the efforts; each unit counts as much as any other. Joint positions
     and velocities stay within nine tenths of their limits, motor efforts within three quarters, as
     what is to be found adds to them; loops stay closed.
-
-    Args:
-        regressor: Of the parameters.
-        period: In s.
-        evaluations: Of the bound, at most.
-        seed: Of the random numbers.
-        progress: Called after each evaluation.
 
     Raises:
         InputError: No motion was found within the limits, or the period is of no machine.

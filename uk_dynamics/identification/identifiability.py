@@ -52,14 +52,11 @@ class Identifiability:
 
 
 def identifiability(
-    matrix: Array, parameters: Sequence[LinearParameter], tolerance: float = _ZERO
+    matrix: Array,  # equations as rows, (n, p)
+    parameters: Sequence[LinearParameter],  # of its columns
+    tolerance: float = _ZERO,  # part of the largest that counts as zero
 ) -> Identifiability:
     """Base parameters of a regressor: Gautier's, by QR with pivoting of its columns.
-
-    Args:
-        matrix: Equations as rows, (n, p).
-        parameters: Of its columns.
-        tolerance: Part of the largest that counts as zero.
 
     Source: Gautier: Numerical calculation of the base inertial parameters of robots (1991).
     """
@@ -87,14 +84,12 @@ def identifiability(
     return Identifiability(rank, found, tuple(np.array(names)[~felt].tolist()))
 
 
-def random_motions(regressor: Regressor, around: Array, seed: int = 0) -> Motions:
-    """Motions that agree with the loops, near a configuration and on its assembly branch.
-
-    Args:
-        regressor: Of the mechanism.
-        around: Closed configuration, (nq,).
-        seed: Of the random numbers.
-    """
+def random_motions(
+    regressor: Regressor,  # of the mechanism
+    around: Array,  # closed configuration, (nq,)
+    seed: int = 0,  # of the random numbers
+) -> Motions:
+    """Motions that agree with the loops, near a configuration and on its assembly branch."""
     mechanism, random = regressor.mechanism, np.random.default_rng(seed)
     dynamics = InterpretedDynamics(mechanism)
     nv = mechanism.model.nv

@@ -215,35 +215,27 @@ class Identification:
 
 
 def identify(
-    mechanism: Mechanism,
-    recordings: Sequence[Trajectory],
+    mechanism: Mechanism,  # with the values of its files
+    recordings: Sequence[Trajectory],  # positions of measured joints, efforts of motors
     *,
+    # to check predictions on; without them, the last fifth of each recording is used
     held_out: Sequence[Trajectory] = (),
-    estimate: Sequence[str] = DEFAULT,
-    payload: str | None = None,
+    estimate: Sequence[str] = DEFAULT,  # names of parameters, in which ``*`` stands for anything
+    payload: str | None = None,  # a link that carries a body that is in no file, estimated as well
+    # joints with an encoder; None: those of the mechanism file
     measured: Sequence[str] | None = None,
-    cutoff: float | None = None,
-    rate: float = 200.0,
+    cutoff: float | None = None,  # of the low-pass filter, in Hz; None: from the spectrum
+    rate: float = 200.0,  # samples per second that are used, at most
+    # of what motors do behind the recorded commands, in s; None: estimated
     delay: float | None = None,
+    # called with the recorded time that has been treated since the last call, in s
     progress: Callable[[float], object] | None = None,
+    # called with the part of the final fit that was done since the last call
     fitting: Callable[[float], object] | None = None,
 ) -> Identification:
     """Estimate parameters by weighted least squares; links stay bodies that can exist.
 
     What the data do not tell stays at the values of the files.
-
-    Args:
-        mechanism: With the values of its files.
-        recordings: Positions of measured joints, efforts of motors.
-        held_out: To check predictions on; without them, the last fifth of each recording is used.
-        estimate: Names of parameters, in which ``*`` stands for anything.
-        payload: A link that carries a body that is in no file, estimated as well.
-        measured: Joints with an encoder; None: those of the mechanism file.
-        cutoff: Of the low-pass filter, in Hz; None: from the spectrum.
-        rate: Samples per second that are used, at most.
-        delay: Of what motors do behind the recorded commands, in s; None: estimated.
-        progress: Called with the recorded time that has been treated since the last call, in s.
-        fitting: Called with the part of the final fit that was done since the last call.
 
     Raises:
         UnknownNameError: A name does not exist, in the mechanism or in a recording.

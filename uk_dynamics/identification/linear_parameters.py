@@ -55,14 +55,11 @@ def matching(
 
 
 def linear_parameters(
-    mechanism: Mechanism, patterns: Sequence[str] = DEFAULT, payload: str | None = None
+    mechanism: Mechanism,  # whose
+    patterns: Sequence[str] = DEFAULT,  # names in which ``*`` stands for anything
+    payload: str | None = None,  # a link that carries a body that is in no file
 ) -> tuple[LinearParameter, ...]:
     """Those whose names match a pattern, and those of a payload.
-
-    Args:
-        mechanism: Whose.
-        patterns: Names in which ``*`` stands for anything.
-        payload: A link that carries a body that is in no file.
 
     Raises:
         UnknownNameError: A pattern matches nothing, or the link does not exist.

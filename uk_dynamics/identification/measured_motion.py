@@ -57,13 +57,16 @@ class MeasuredMotion:
 
 
 def measured_motion(
-    mechanism: Mechanism,
-    recording: Trajectory,
+    mechanism: Mechanism,  # that moved
+    recording: Trajectory,  # positions of the measured joints and efforts of the motors
     *,
+    # joints with an encoder; None: those of the mechanism file
     measured: Sequence[str] | None = None,
+    # of the filter, in Hz; None: three times the frequency where noise begins
     cutoff: float | None = None,
-    rate: float = 200.0,
-    place: str = "recording",
+    rate: float = 200.0,  # samples per second of the result, at most
+    place: str = "recording",  # of the recording, for errors
+    # called with the recorded time that has been treated since the last call, in s
     progress: Callable[[float], object] | None = None,
 ) -> MeasuredMotion:
     """Positions, velocities and accelerations of all joints, with the motor efforts.
@@ -72,15 +75,6 @@ def measured_motion(
     and are differentiated as quintic splines; other joints follow from the loops. Efforts hold
     until the next sample, as commands do, and are averaged around each instant. Where one is at its
     limit, command and effort differ: these samples are left out, and those without states.
-
-    Args:
-        mechanism: That moved.
-        recording: Positions of the measured joints and efforts of the motors.
-        measured: Joints with an encoder; None: those of the mechanism file.
-        cutoff: Of the filter, in Hz; None: three times the frequency where noise begins.
-        rate: Samples per second of the result, at most.
-        place: Of the recording, for errors.
-        progress: Called with the recorded time that has been treated since the last call, in s.
 
     Raises:
         UnknownNameError: A measured joint or a motor is not in the recording.

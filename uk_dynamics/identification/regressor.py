@@ -181,15 +181,14 @@ class Regressor:
                 self._joints.append((owner, places, at))
         self._motor_matrix = motors.matrix[:, self._motors[1]]
 
-    def tree(self, state: State, qdd: Array, efforts: Array, window: float = 0.0) -> Array:
-        """Y, (nv, p): joint forces per unit of each parameter, without loops.
-
-        Args:
-            state: Of the machine.
-            qdd: Its accelerations, (nv,).
-            efforts: Of the motors, (motors,).
-            window: Time over which friction is averaged, in s.
-        """
+    def tree(
+        self,
+        state: State,  # of the machine
+        qdd: Array,  # its accelerations, (nv,)
+        efforts: Array,  # of the motors, (motors,)
+        window: float = 0.0,  # time over which friction is averaged, in s
+    ) -> Array:
+        """Y, (nv, p): joint forces per unit of each parameter, without loops."""
         self._inertial.update(state.q, state.v, qdd)
         columns = np.zeros((len(qdd), len(self.parameters)))
         for link, places, parts in self._links:

@@ -82,15 +82,14 @@ class Recorder:
         # called with each stored sample and the name of its status
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
 
-    def add(self, state: State, inputs: Inputs, efforts: Array, tracking_error: Array) -> None:
-        """Store one sample; see :meth:`add_many`.
-
-        Args:
-            state: Positions, velocities and time.
-            inputs: Of the dynamics.
-            efforts: Motor efforts, (motors,), in N or N·m.
-            tracking_error: Error of each task row, (mt,), in m or rad.
-        """
+    def add(
+        self,
+        state: State,  # positions, velocities and time
+        inputs: Inputs,  # of the dynamics
+        efforts: Array,  # motor efforts, (motors,), in N or N·m
+        tracking_error: Array,  # error of each task row, (mt,), in m or rad
+    ) -> None:
+        """Store one sample; see :meth:`add_many`."""
         tau = np.zeros_like(state.v) if inputs.tau is None else inputs.tau
         states = States(np.array([state.t]), state.q[None], state.v[None], tau[None])
         self.add_many(states, inputs, efforts[None], tracking_error[None])

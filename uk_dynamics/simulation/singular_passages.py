@@ -29,15 +29,10 @@ _NAMED = 4  # joints
 
 
 class Passage(NamedTuple):
-    """A singular configuration that a motion passed.
+    """A singular configuration that a motion passed."""
 
-    Attributes:
-        t: When, in s, between two samples.
-        text: What passed, where, and what that means.
-    """
-
-    t: float
-    text: str
+    t: float  # when, in s, between two samples
+    text: str  # what passed, where, and what that means
 
 
 def passages_of(
@@ -90,15 +85,14 @@ class SingularPassages:
         self._entered = 0.0  # when its singular samples began
         self._named: set[tuple[str, ...]] = set()
 
-    def add(self, t: float, q: Array, rank: int, condition: float) -> Iterator[Passage]:
-        """Take a sample; each set of constraints is named once, two samples after its passage.
-
-        Args:
-            t: Time, in s.
-            q: Configuration, (nq,).
-            rank: Of the rows.
-            condition: Condition number of the independent rows.
-        """
+    def add(
+        self,
+        t: float,  # time, in s
+        q: Array,  # configuration, (nq,)
+        rank: int,  # of the rows
+        condition: float,  # condition number of the independent rows
+    ) -> Iterator[Passage]:
+        """Take a sample; each set of constraints is named once, two samples after its passage."""
         if rank > self._rank:  # the samples before were singular
             self._rank = rank
             self._last = deque(((t, 0.0, q) for t, _, q in self._last), maxlen=4)

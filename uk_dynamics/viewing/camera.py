@@ -67,15 +67,13 @@ class Fitted:
         camera.position, camera.look_at = self._position, centre
 
 
-def placed(direction: Array, points: Array, fov: float, aspect: float) -> tuple[Array, Array]:
-    """Where a camera stands in a direction and looks, so that it sees all points uncovered.
-
-    Args:
-        direction: From what it looks at, of any length, (3,).
-        points: To be seen, (n, 3), in m.
-        fov: Angle of view from top to bottom, in rad.
-        aspect: Width of the picture over its height.
-    """
+def placed(
+    direction: Array,  # from what it looks at, of any length, (3,)
+    points: Array,  # to be seen, (n, 3), in m
+    fov: float,  # angle of view from top to bottom, in rad
+    aspect: float,  # width of the picture over its height
+) -> tuple[Array, Array]:
+    """Where a camera stands in a direction and looks, so that it sees all points uncovered."""
     low, high = points.min(axis=0), points.max(axis=0)
     centre = 0.5 * (low + high)
     towards = -np.asarray(direction, dtype=float)

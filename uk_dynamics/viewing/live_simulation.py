@@ -44,17 +44,13 @@ class AtRest:
 
 
 class MotorChoices:
-    """Controllers of a machine by the name of the choice.
-
-    Attributes:
-        names: Those there are; the first one is the default. Without motors: none.
-    """
+    """Controllers of a machine by the name of the choice."""
 
     def __init__(self, mechanism: Mechanism, tasks: Tasks | None, step: float) -> None:
         """Prepare for control periods of whole steps, in s."""
         self._mechanism, self._tasks, self._step = mechanism, tasks, step
         self._compiling: list[object] = []
-        self.names: tuple[str, ...] = ()
+        self.names: tuple[str, ...] = ()  # of the choices, the default first; none without motors
         if len(mechanism.actuators):
             self.names = ((TASKS,) if tasks else ()) + (HOLD, GRAVITY, OFF)
 

@@ -23,10 +23,6 @@ class ModeMotion(Source):
     """Moves a mechanism along one of its modes, as large as can be seen, with closed loops.
 
     Numbers in the view are those of the displaced mechanism at rest.
-
-    Attributes:
-        motors: The modes, slowest first.
-        factor: How many times slower than in truth the chosen one is shown.
     """
 
     controls = ("play", "pause", "reset")
@@ -43,7 +39,7 @@ class ModeMotion(Source):
         """Begin with the slowest mode that oscillates, else with the first."""
         self._mechanism, self._rest = mechanism, at_rest
         self._modes = dict(zip(_titles(system.modes()), system.modes(), strict=True))
-        self.motors = tuple(self._modes)
+        self.motors = tuple(self._modes)  # slowest first
         self._playing = playing
         self._efforts = np.linalg.pinv(mechanism.actuators.matrix) @ (
             at_rest.inputs.tau if at_rest.inputs.tau is not None else 0.0 * at_rest.state.v
@@ -55,6 +51,7 @@ class ModeMotion(Source):
         """Show another mode, from where it moves fastest."""
         self.driving = choice
         self._phase, self._amplitude = 0.0, 0.0
+        # factor: how many times slower than in truth it is shown
         self.factor, self._rate, self._shape = 1.0, 0.0, np.zeros(self._mechanism.model.nv)
         if choice not in self._modes:
             return

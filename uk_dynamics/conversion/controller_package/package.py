@@ -37,23 +37,16 @@ _ORDERS = {"position": "kPosition", "velocity": "kVelocity", "acceleration": "kA
 
 
 def controller_package(
-    tasks: Tasks,
+    tasks: Tasks,  # what the motors enforce; made for this mechanism
+    # with loops, motors on single joints, and encoders that determine its state
     mechanism: Mechanism,
     *,
-    plugin: str,
-    rate: int,
-    namespace: str = "",
-    maintainer: str = "",
+    plugin: str,  # hardware plugin of the generated URDF, ``package/Class``
+    rate: int,  # of controller_manager, in Hz
+    namespace: str = "",  # of controller_manager and topics
+    maintainer: str = "",  # of the package, ``Name <address>``; empty: to be filled in
 ) -> dict[str, str]:
     """Texts of the package by their path in it.
-
-    Args:
-        tasks: What the motors enforce; made for this mechanism.
-        mechanism: With loops, motors on single joints, and encoders that determine its state.
-        plugin: Hardware plugin of the generated URDF, ``package/Class``.
-        rate: Of controller_manager, in Hz.
-        namespace: Of controller_manager and topics.
-        maintainer: Of the package, ``Name <address>``; empty: to be filled in.
 
     Raises:
         InputError: Something is not possible in controller_manager, or not in C; says what.
@@ -265,14 +258,12 @@ def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> 
 
 
 def transmission_package(
-    mechanism: Mechanism, joints: Sequence[str], *, maintainer: str = ""
+    mechanism: Mechanism,  # with loops, and motors on single joints that determine its state
+    joints: Sequence[str],  # what controllers command instead, as many as motors
+    *,
+    maintainer: str = "",  # of the package, ``Name <address>``; empty: to be filled in
 ) -> dict[str, str]:
     """Texts of the package by their path in it.
-
-    Args:
-        mechanism: With loops, and motors on single joints that determine its state.
-        joints: What controllers command instead, as many as motors.
-        maintainer: Of the package, ``Name <address>``; empty: to be filled in.
 
     Raises:
         UnknownNameError: A joint does not exist.

@@ -137,21 +137,13 @@ _WITHIN = 1e-9  # relative: rounding times feedback of some 1e4 per s², and con
 
 
 def law_answers(
-    tasks: Tasks,
-    mechanism: Mechanism,
-    completion: StateCompletion,
-    blend_time: float,
-    period: float,
+    tasks: Tasks,  # what the motors enforce
+    mechanism: Mechanism,  # moves under the law from its start
+    completion: StateCompletion,  # the estimation of its states
+    blend_time: float,  # of the first errors, in s
+    period: float,  # of control, in s
 ) -> dict[str, str]:
-    """Words of a test: measurements of some periods along the references, and efforts for them.
-
-    Args:
-        tasks: What the motors enforce.
-        mechanism: Moves under the law from its start.
-        completion: The estimation of its states.
-        blend_time: Of the first errors, in s.
-        period: Of control, in s.
-    """
+    """Words of a test: measurements of some periods along the references, and efforts for them."""
     law = ServoController(
         mechanism, tasks, control_period=period, blend_time=blend_time, backend="interpreted"
     )

@@ -29,12 +29,7 @@ def is_bag(path: Path) -> bool:
 
 
 class BagReader:
-    """Reads a recording, even a truncated one.
-
-    Attributes:
-        notes: Metadata by name, as far as read.
-        cut: Whether a file is truncated, as far as read.
-    """
+    """Reads a recording, even a truncated one."""
 
     def __init__(self, path: Path) -> None:
         """Find the files.
@@ -49,8 +44,8 @@ class BagReader:
             (McapReader if file.suffix.lower() == ".mcap" else _SqliteReader)(file)
             for file in files
         ]
-        self.notes: dict[str, dict[str, str]] = {}
-        self.cut = False
+        self.notes: dict[str, dict[str, str]] = {}  # metadata by name, as far as read
+        self.cut = False  # whether a file is truncated, as far as read
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
         """All messages in the order of the files, up to where they are truncated.

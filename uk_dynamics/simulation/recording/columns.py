@@ -155,14 +155,12 @@ def from_columns(table: Mapping[str, Any], name: str) -> TrajectoryData:
     )
 
 
-def template(joints: Sequence[str], motors: Sequence[str], positions: Sequence[float]) -> str:
-    """A CSV recording to fill in: the header, and two samples at rest.
-
-    Args:
-        joints: Whose positions are measured.
-        motors: Whose efforts are recorded.
-        positions: Of the joints, in m or rad.
-    """
+def template(
+    joints: Sequence[str],  # whose positions are measured
+    motors: Sequence[str],  # whose efforts are recorded
+    positions: Sequence[float],  # of the joints, in m or rad
+) -> str:
+    """A CSV recording to fill in: the header, and two samples at rest."""
     header = ["t", *(f"{x}.{joint}" for x in "qv" for joint in joints)]
     lines = [[*header, *(f"effort.{motor}" for motor in motors)]]
     still = [*(f"{x:.9g}" for x in positions), *["0"] * (len(joints) + len(motors))]

@@ -87,14 +87,12 @@ START, END = "uk_dynamics", "uk_dynamics.end"
 SECOND = 1_000_000_000  # ns
 
 
-def description(mechanism: str, machine: MachineData, effort_limits: Array) -> dict[str, str]:
-    """Metadata at the start of a recording.
-
-    Args:
-        mechanism: Its name.
-        machine: With the names of its motors.
-        effort_limits: (motors,), in N or N·m, infinite where none is declared.
-    """
+def description(
+    mechanism: str,  # its name
+    machine: MachineData,  # with the names of its motors
+    effort_limits: Array,  # (motors,), in N or N·m, infinite where none is declared
+) -> dict[str, str]:
+    """Metadata at the start of a recording."""
     limits = [limit if math.isfinite(limit) else None for limit in effort_limits.tolist()]
     return {
         "mechanism": mechanism,

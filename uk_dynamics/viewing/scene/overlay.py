@@ -107,13 +107,7 @@ def _oklab(colour: Array) -> Array:
 
 
 class Overlay:
-    """Draws marks; what is switched off is not computed.
-
-    Attributes:
-        show_frames, show_forces, show_torques, show_targets, show_centre: What is drawn.
-        colours: Of arrows and targets.
-        force_scale: Further factor on the length of arrows.
-    """
+    """Draws marks; what is switched off is not computed."""
 
     def __init__(self, server: ViserServer, size: float, colours: MarkColours) -> None:
         """Prepare for a scene of a size in m."""
@@ -121,11 +115,12 @@ class Overlay:
         self._size = size
         self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
         self._made = False
+        # what is drawn
         self.show_frames = self.show_forces = self.show_targets = True
         self.show_torques = self.show_centre = False
-        self.colours = colours
+        self.colours = colours  # of arrows and targets
         self._centre: Any = None
-        self.force_scale = 1.0
+        self.force_scale = 1.0  # further factor on the length of arrows
 
     def show(self, marks: Marks, centre: Array) -> None:
         """Draw the marks and the centre of mass, (3,), or move those drawn before."""
