@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uk_dynamics.compilation.build import effort_export, servo_export
+from uk_dynamics.compilation.build import derivative_export, effort_export, servo_export
 from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
 from uk_dynamics.constraints.references import ReferenceSample
@@ -22,7 +22,9 @@ from uk_dynamics.derivatives import (
     MotionDerivatives,
     ParameterDerivatives,
     ServoDerivatives,
+    by_parameters,
     differentiable,
+    has_effort_derivatives,
 )
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
@@ -39,35 +41,71 @@ _DIFFERENTIATED = 3  # states on the constraints: large mechanisms have thousand
 _Answers = Mapping[str, Array]
 
 
-def servo_files(tasks: Tasks) -> dict[str, str]:
-    """Texts of ``NAME_servo.h``, ``NAME_servo.c``, ``NAME_servo_example.c``, by name.
+def c_programs(
+    mechanism: Mechanism,
+    tasks: Tasks | None = None,  # made for this mechanism; None: without a servo law
+    *,
+    derivatives: bool = False,  # whether by state, time and efforts; with tasks, of their efforts
+    parameters: Sequence[str] = (),  # of the mechanism, by which to differentiate as well
+) -> dict[str, str]:
+    """Texts by name of what is exported beside a mechanism's motion: law, derivatives, checks.
 
     Raises:
         InputError: Some part cannot be written as C.
     """
-    mechanism = tasks.mechanism
+    texts = _state_check(mechanism)
+    if tasks is not None:
+        texts |= _servo(mechanism, tasks)
+        if derivatives and has_effort_derivatives(tasks):
+            texts |= _effort_derivatives(mechanism, tasks)
+    if derivatives:
+        texts |= derivative_export(differentiable(mechanism)) | _derivative_check(mechanism)
+    if parameters:
+        texts |= derivative_export(by_parameters(mechanism, parameters))
+        texts |= _derivative_check(mechanism, parameters)
+    return texts
+
+
+def _servo(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
+    """The law with an example, and a program that verifies two control periods of it."""
     if tasks.allocation.internal_forces:
         raise InputError(
             "internal forces cannot be written as C; use allocation.preload",
             file=tasks.spec.file,
             place="allocation.internal_forces",
         )
-    name = f"{c_identifier(mechanism.name)}_servo"
-    return _with_example("servo", name, mechanism, servo_export(tasks, name), _tables(tasks))
+
+    def answer(trial: Trial) -> _Answers:
+        law = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
+        t, q, v = trial.state.t, trial.state.q, trial.state.v
+        first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
+        return {"efforts": first.efforts, "next": second.efforts}
+
+    name, words = f"{c_identifier(mechanism.name)}_servo", _tables(tasks)
+    texts = _with_example("servo", name, mechanism, servo_export(tasks, name), words)
+    words = {"period": repr(_PERIOD), **words}
+    return texts | _program("servo", mechanism, name, answer, words)
 
 
-def effort_files(tasks: Tasks) -> dict[str, str]:
-    """Texts of ``NAME_servo_derivatives.h``, ``.c`` and ``_example.c``, by name.
+def _effort_derivatives(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
+    """The derivatives of efforts with an example, and a program that verifies them."""
+    derivatives, rows = ServoDerivatives(tasks, "interpreted"), len(tasks.constraints)
 
-    tasks: Whose efforts have derivatives, of a mechanism that varies no parameters.
+    def answer(trial: Trial) -> _Answers | None:
+        found = derivatives.at(trial.state)
+        if not found.exist:
+            return None
+        efforts = found.quantities["efforts"]
+        return {"efforts": efforts.value, "derivatives": efforts.whole}
 
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
-    mechanism = tasks.mechanism
-    name = f"{c_identifier(mechanism.name)}_servo_derivatives"
-    words = {"followed": _numbers(_sampled(tasks.sample(0.0), len(tasks.constraints)))}
-    return _with_example("servo_derivatives", name, mechanism, effort_export(tasks, name), words)
+    def followed(state: State) -> Array:
+        return _sampled(tasks.sample(state.t), rows)
+
+    kind, fixed = "servo_derivatives", Tasks(tasks.spec, differentiable(mechanism))
+    name = f"{c_identifier(mechanism.name)}_{kind}"
+    words = {"followed": _numbers(_sampled(fixed.sample(0.0), rows))}
+    texts = _with_example(kind, name, fixed.mechanism, effort_export(fixed, name), words)
+    return texts | _program(kind, mechanism, name, answer, given={"task_followed": followed})
 
 
 def _tables(tasks: Tasks) -> dict[str, str]:
@@ -104,7 +142,7 @@ def _with_example(
     return {f"{name}.h": files[0], f"{name}.c": files[1], f"{name}_example.c": example}
 
 
-def state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
+def _state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
     """Text of ``NAME_check.c``, which verifies ``NAME.c`` and ``NAME_batch.c``, by name."""
     reference = InterpretedDynamics(mechanism)
 
@@ -116,38 +154,7 @@ def state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
     return _program("state", mechanism, identifier, answer, batch=True)
 
 
-def servo_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
-    """Text of ``NAME_servo_check.c``, which verifies two control periods of the servo law."""
-
-    def answer(trial: Trial) -> _Answers:
-        law = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
-        t, q, v = trial.state.t, trial.state.q, trial.state.v
-        first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
-        return {"efforts": first.efforts, "next": second.efforts}
-
-    words = {"period": repr(_PERIOD), **_tables(tasks)}
-    identifier = f"{c_identifier(mechanism.name)}_servo"
-    return _program("servo", mechanism, identifier, answer, words)
-
-
-def effort_check(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
-    """Text of ``NAME_servo_derivatives_check.c``, which verifies the derivatives of efforts."""
-    derivatives = ServoDerivatives(tasks, "interpreted")
-
-    def answer(trial: Trial) -> _Answers | None:
-        found = derivatives.at(trial.state)
-        if not found.exist:
-            return None
-        efforts = found.quantities["efforts"]
-        return {"efforts": efforts.value, "derivatives": efforts.whole}
-
-    rows = len(tasks.constraints)
-    given = {"task_followed": lambda state: _sampled(tasks.sample(state.t), rows)}
-    identifier = f"{c_identifier(mechanism.name)}_servo_derivatives"
-    return _program("servo_derivatives", mechanism, identifier, answer, given=given)
-
-
-def derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> dict[str, str]:
+def _derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> dict[str, str]:
     """Text of ``NAME_derivatives_check.c``; of ``NAME_parameters_check.c`` with parameters."""
     varied = tuple(sorted(set(parameters)))
     words = {"varies": str(int(bool(varied))), "p": ""}

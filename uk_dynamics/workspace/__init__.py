@@ -3,4 +3,4 @@
 """Where a frame gets to: reachable poses, singular configurations, forces that can be held."""
 
 from uk_dynamics.workspace.exploration import explore
-from uk_dynamics.workspace.reachable import Locus, ReachableSet, write_parquet, write_picture
+from uk_dynamics.workspace.reachable import ReachableSet, write_parquet, write_picture

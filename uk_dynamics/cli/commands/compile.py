@@ -10,7 +10,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import FILE, TASKS, Commands, add_command, add_json
+from uk_dynamics.cli.options.arguments import (
+    FILE,
+    TASKS,
+    Commands,
+    add_command,
+    add_json,
+    load_tasks,
+)
 from uk_dynamics.cli.output.printing import progress_bar, show
 
 _HELP = """\
@@ -65,34 +72,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Compile, export or clean."""
     if arguments.clean:
         return _clean(arguments)
-    from uk_dynamics import Mechanism, Tasks
-    from uk_dynamics.derivatives import by_parameters, differentiable, has_effort_derivatives
+    from uk_dynamics import Mechanism
+    from uk_dynamics.derivatives import by_parameters, differentiable
 
     mechanism = Mechanism.from_file(arguments.file)
+    tasks = load_tasks(arguments, mechanism)
     if arguments.export_c is not None:
-        from uk_dynamics.compilation.build import derivative_export, export, write_c_files
-        from uk_dynamics.conversion import (
-            derivative_check,
-            effort_check,
-            effort_files,
-            servo_check,
-            servo_files,
-            state_check,
-        )
+        from uk_dynamics.compilation.build import export, write_c_files
+        from uk_dynamics.conversion import c_programs
 
-        law = state_check(mechanism)
-        if arguments.tasks is not None:
-            tasks = Tasks.from_file(arguments.tasks, mechanism)
-            law |= servo_files(tasks) | servo_check(mechanism, tasks)
-            if arguments.derivatives and has_effort_derivatives(tasks):
-                law |= effort_files(Tasks(tasks.spec, differentiable(mechanism)))
-                law |= effort_check(mechanism, tasks)
-        if arguments.derivatives:
-            law |= derivative_export(differentiable(mechanism)) | derivative_check(mechanism)
-        if arguments.parameters:
-            law |= derivative_export(by_parameters(mechanism, arguments.parameters))
-            law |= derivative_check(mechanism, arguments.parameters)
-        files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, law)
+        chosen = {"derivatives": arguments.derivatives, "parameters": arguments.parameters}
+        texts = c_programs(mechanism, tasks, **chosen)
+        files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, texts)
         written = "\n".join(f"written: {file}" for file in files)
         show(arguments, {"mechanism": mechanism.name, "files": files}, written)
         return 0
@@ -103,8 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         "one state at a time": lambda: library_of(mechanism),
         "many states at a time": lambda: library_of(mechanism, Library.BATCH),
     }
-    if arguments.tasks is not None:
-        tasks = Tasks.from_file(arguments.tasks, mechanism)
+    if tasks is not None:
         libraries["servo law"] = lambda: library_of(tasks)
     if arguments.derivatives:
         fixed = differentiable(mechanism)

@@ -17,11 +17,5 @@ from uk_dynamics.simulation.recording.mcap_contents import (
     TASKS,
     description,
 )
-from uk_dynamics.simulation.recording.mcap_writer import (
-    CHUNK,
-    MISSING,
-    GrowingFile,
-    McapReader,
-    Message,
-)
+from uk_dynamics.simulation.recording.mcap_writer import CHUNK, MISSING, GrowingFile, Message
 from uk_dynamics.simulation.recording.trajectory_data import Array, Statistics
