@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.spatial.transform import Rotation
 
 import uk_dynamics.model.urdf as urdf
@@ -86,23 +87,17 @@ def spanning_tree(
         The joints of the tree, parents first; those that close loops; and one link of each part
         that nothing joins to the root.
     """
-    group = {link: link for link in (*links, root)}
-
-    def find(link: str) -> str:
-        while group[link] != link:
-            link = group[link]
-        return link
-
-    chosen: list[GraphJoint] = []
 
     def cost(joint: GraphJoint) -> int:
         driving = joint.name in driven and not joint.cut
         return 0 if driving else _COST.get(joint.kind, 99) + _CUT * joint.cut
 
-    for joint in sorted(joints, key=cost):
-        if joint.kind in _COST and find(joint.parent) != find(joint.child):
-            group[find(joint.child)] = find(joint.parent)
-            chosen.append(joint)
+    joined = DisjointSet((*links, root))
+    chosen = [
+        joint
+        for joint in sorted(joints, key=cost)
+        if joint.kind in _COST and joined.merge(joint.parent, joint.child)
+    ]
     closing = [joint for joint in joints if joint.kind in _COST and joint not in chosen]
     branches: list[Branch] = []
     loose: list[str] = []
