@@ -71,7 +71,7 @@ class Subject:
 
     @cached_property
     def size(self) -> float:
-        """Of the machine, in m."""
+        """Size of the machine, in m."""
         return machine_size(self.mechanism.model, self.assembly.q)
 
     @cached_property

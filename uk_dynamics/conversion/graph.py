@@ -53,7 +53,7 @@ class GraphJoint:
     cut: bool = False  # whether the file says that it closes a loop
 
     def seen_from(self, link: str) -> Pose:
-        """Its pose in one of its links."""
+        """The pose of the joint in one of its links."""
         return self.at_parent if link == self.parent else self.at_child
 
 

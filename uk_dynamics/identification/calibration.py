@@ -279,7 +279,7 @@ class _Problem:
         self._progress = progress
 
     def misfit(self, values: Array) -> Array:
-        """Of each sample, (samples, joints and coordinates of the tracker).
+        """Misfits of each sample, (samples, joints and coordinates of the tracker).
 
         Raises:
             InputError: The loops do not close near the measurements.

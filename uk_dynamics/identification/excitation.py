@@ -226,7 +226,7 @@ class _Search:
         return np.concatenate([_ROOM / _EFFORT * loads, self._limits.loads(motions.q, motions.v)])
 
     def errors(self, x: Array) -> Array:
-        """Of the estimates by unit, in units of the parameters' sizes."""
+        """Errors of the estimates by unit, in units of the parameters' sizes."""
         motions = self._motions(self.made(x))
         found = None if motions is None else self._errors(motions)
         return np.full(len(self._alike), np.inf) if found is None else found

@@ -65,7 +65,7 @@ class Fit:
 
     @property
     def relative_before(self) -> float:
-        """The same of the values of the files."""
+        """Part of the efforts that the values of the files leave."""
         return self._part(self.before)
 
     def _part(self, left: dict[str, float]) -> float:

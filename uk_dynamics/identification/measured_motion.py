@@ -173,7 +173,7 @@ def _columns(
 def _regular(
     t: Array, positions: Array, efforts: Array, period: float, place: str
 ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """The same at equal intervals: positions along a line, efforts held; where states are lost."""
+    """Columns at equal intervals: positions along a line, efforts held; where states are lost."""
     if (t[-1] - t[0]) / period > _MOST * len(t):
         raise InputError(
             f"the times, {t[0]:g} to {t[-1]:g} s, are far longer than {len(t)} samples every"

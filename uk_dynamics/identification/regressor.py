@@ -90,7 +90,7 @@ class Equations:
     motors: tuple[list[int], list[int]]
 
     def changed(self, efforts: Array) -> Equations:
-        """The same with other efforts: by how much they differ, (K, motors), NaN: left out."""
+        """The equations with other efforts: by how much they differ, (K, motors), NaN: left out."""
         used = self.used & np.isfinite(efforts).all(axis=1)
         more = np.einsum("nkm,nm->nk", self.applied, np.where(used[:, None], efforts, 0.0))
         matrix, (places, motors) = self.matrix * used[:, None, None], self.motors

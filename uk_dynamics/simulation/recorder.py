@@ -211,7 +211,7 @@ class Recorder:
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
     def _all_warnings(self, joined: Callable[[str], Any]) -> tuple[str, ...]:
-        """In the order of time; whether singular configurations were passed is asked here."""
+        """Warnings in the order of time, with those of singular configurations that were passed."""
         found = [(t, f"{text}, first seen at t = {t:.4g} s") for text, t in self._warnings.items()]
         if self.names.constraint_rows:
             t, q, rank = (joined(name) for name in ("t", "q", "rank"))

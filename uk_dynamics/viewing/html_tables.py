@@ -68,7 +68,7 @@ def status(time: str, mode: str) -> str:
 
 
 def warning(text: str) -> str:
-    """What the user should know."""
+    """A line that the user should not overlook."""
     style = "font-size:0.85em;margin:0.2em 0.8em;padding-left:0.5em;overflow-wrap:anywhere"
     return f'<div style="{style};border-left:4px solid {WARNING}">⚠ {escape(text)}</div>'
 

@@ -257,7 +257,7 @@ class LiveSimulation(Source):
             self._due = 0.0
 
     def _move(self, count: int) -> int:
-        """Up to some control periods in C; how many."""
+        """Take up to so many control periods in C; return how many were taken."""
         when = self._state.t + self._step * np.arange(count + 1.0)
         control = np.ones(count + 1)
         control[-1] = 0.0  # belongs to the next period

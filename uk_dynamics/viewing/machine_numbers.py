@@ -61,7 +61,7 @@ class MachineNumbers:
         return html.table(rows)
 
     def _power(self, instant: Instant) -> str:
-        """Of each motor that gives or takes some, and of all."""
+        """Power of each motor that gives or takes some, and of all together."""
         power = motor_power(self._mechanism, instant)
         noise = _ROUNDING * max(1.0, float(np.abs(power).max(initial=0.0)))
         each = zip(self._mechanism.actuators.names, power, strict=True)

@@ -137,7 +137,7 @@ class Poser:
         return ""
 
     def _limits(self, name: str) -> tuple[float, float]:
-        """Of a joint, in rad or m; infinite where it has none."""
+        """Limits of a joint, in rad or m; infinite where it has none."""
         index = self._model.velocity_index(name)
         return float(self._model.lower[index]), float(self._model.upper[index])
 

@@ -117,7 +117,7 @@ class _Walk:
         self._places = [self.place(home)]
 
     def place(self, q: Array) -> Array:
-        """Of the frame, (3,)."""
+        """Place of the frame at a configuration, (3,), in m."""
         return self._mechanism.pose(self._frame, q)[0]
 
     def spread(self, samples: int) -> None:
@@ -172,7 +172,7 @@ class _Walk:
                     self.add(q)
 
     def add(self, q: Array) -> None:
-        """One more."""
+        """Keep one more configuration, (nq,)."""
         self.found.append(q)
         self._places.append(self.place(q))
         if self._progress is not None:
@@ -238,7 +238,7 @@ def _locus(walk: _Walk, q: Array, places: Array, kind: Kind, measure: Array) -> 
 def _envelopes(
     mechanism: Mechanism, frame: Point, q: Array, places: Array, rotations: Array
 ) -> tuple[tuple[ForceEnvelope, ...] | None, tuple[ForceEnvelope, ...] | None, tuple[str, ...]]:
-    """Of forces along the axes in which the frame moves, and of torques about those it turns."""
+    """Envelopes of forces along the axes in which the frame moves, and of torques about others."""
     moving = np.ptp(places, axis=0) > _STILL * mechanism.size
     axes = _axes_of_rotation(rotations)
     found: list[tuple[ForceEnvelope, ...] | None] = []

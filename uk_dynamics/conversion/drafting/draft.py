@@ -128,7 +128,7 @@ class _Drafter:
             return None
 
     def examine_roughly(self, cuts: Sequence[CandidateCut]) -> MechanismReport | None:
-        """With the closure tolerance that digits of the URDF ask for; None where loops are open.
+        """What the mechanism is within the tolerance that digits of the URDF ask for; None if open.
 
         Loops may happen to close for a smaller one, with rows that repeat others as independent
         ones. So the rank has to be that of the next wider one.

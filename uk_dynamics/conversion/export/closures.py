@@ -144,7 +144,7 @@ def _remark_extras(machine: Machine, spec: ConstraintSpec) -> None:
 
 
 def _offset(spec: ConstraintSpec) -> float | None:
-    """What its one row is held at, or 0; None: it moves, or rows are held at several values."""
+    """What the one row of a constraint is held at, or 0; None: it moves, or rows differ in it."""
     if spec.reference is None:
         return 0.0
     if not isinstance(spec.reference, Constant):

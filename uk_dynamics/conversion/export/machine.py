@@ -51,7 +51,7 @@ class Closure:
     switchable: bool = False  # whether it can be switched on and off
 
     def exchanged(self) -> Closure:
-        """The same with parent and child exchanged."""
+        """The closure with parent and child exchanged."""
         kind = self.kind
         if isinstance(kind, Universal):
             kind = Universal(kind.child_axis, kind.parent_axis)

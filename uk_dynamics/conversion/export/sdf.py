@@ -77,7 +77,7 @@ class _Names:
 
 
 def _plain(name: str) -> str:
-    """Without what SDF keeps for itself: scopes, and names between double underscores."""
+    """A name without what SDF keeps for itself: scopes, and names between double underscores."""
     name = name.replace("::", "_")
     return f"{name}_" if name.startswith("__") and name.endswith("__") else name
 

@@ -94,7 +94,7 @@ def _of_joints(source: Compiled, index: int) -> Data | None:
 
 
 def _of_tendons(source: Compiled, index: int) -> Data | None:
-    """The same between the lengths of fixed tendons; a straight one is a distance."""
+    """A polynomial between lengths of fixed tendons; a straight tendon is a distance."""
     model = source.model
     ends = [int(model.eq_obj1id[index]), int(model.eq_obj2id[index])]
     coefficients = np.array(model.eq_data[index][:_POWERS], dtype=float)

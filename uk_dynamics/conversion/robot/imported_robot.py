@@ -34,7 +34,7 @@ class Remark:
 
 
 def together(remarks: Sequence[Remark]) -> list[Remark]:
-    """The same with one remark for all elements of a kind that have the same reason."""
+    """Remarks in which elements of a kind share one where their reason is the same."""
     alike: dict[tuple[str, str, bool, bool], list[str]] = {}
     for remark in remarks:
         kind, _, name = remark.subject.partition(" ")
@@ -159,7 +159,7 @@ def turn(name: str, axis: Array, kind: JointType = "revolute") -> Joint:
 
 
 def moved_link(link: Link, pose: Pose) -> Link:
-    """The same body in another frame, in which its frame has a pose."""
+    """A body seen from another frame, in which its own frame has a pose."""
     turned = pose.rotation @ link.inertia @ pose.rotation.T
     return replace(
         link,
@@ -179,7 +179,7 @@ def frame_data(link: str, pose: Pose) -> Data:
 
 
 def quaternion(rotation: Array) -> Array:
-    """As x y z w, (4,), with w at least zero."""
+    """The quaternion of a rotation matrix, x y z w, (4,), with w at least zero."""
     found: Array = Rotation.from_matrix(rotation).as_quat()
     return -found if found[3] < 0.0 else found
 

@@ -125,7 +125,7 @@ _ENDS_OF_DRAKE = {
 
 
 def local_tag(node: ET.Element) -> str:
-    """Without its namespace."""
+    """The tag of an element without its namespace."""
     return node.tag.rpartition("}")[2]
 
 
@@ -142,7 +142,7 @@ def drake_joints(model: ET.Element, frames: Frames, robot: ImportedRobot) -> Ite
 
 
 def is_drake_joint(node: ET.Element) -> bool:
-    """Whether an element is one of them."""
+    """Whether an element is one of Drake's joints without coordinates."""
     return "}" in node.tag and local_tag(node) in _ENDS_OF_DRAKE
 
 
@@ -228,7 +228,7 @@ def _link(frames: Frames, name: str, tag: str) -> str:
 def _direction(
     axis: ET.Element | None, frames: Frames, joint: str, *, axes_in_model: bool
 ) -> urdf.Array:
-    """Of an axis, in the model."""
+    """The direction of an axis in the model, unit, (3,)."""
     xyz = None if axis is None else axis.find("xyz")
     if axis is None or xyz is None:
         return frames.pose(joint).rotation[:, 2]

@@ -132,7 +132,7 @@ def read_pose(node: ET.Element | None) -> Pose:
 
 
 def numbers(node: ET.Element, count: int) -> Array:
-    """So many finite numbers."""
+    """The text of an element as so many finite numbers."""
     values = finite_numbers(node.tag, " ".join((node.text or "").split()), count)
     for value in values:
         _check_size(node.tag, value)

@@ -95,7 +95,7 @@ class Joints:
         return self.bodies[str(prim.GetPath())], compose(inverse(body.pose), place)
 
     def _freedoms(self, prim: Any, name: str) -> tuple[str, list[_Freedom]]:
-        """Its kind in SDF's words, and what it leaves free; no kind where it is none of ours."""
+        """The kind of a joint in SDF's words, empty if it has none, and what it leaves free."""
         word = prim.GetTypeName()
         kind = _KINDS.get(word, "")
         if kind in ("revolute", "prismatic"):

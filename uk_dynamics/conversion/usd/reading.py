@@ -160,7 +160,7 @@ def _of_unit_density(shape: urdf.Shape) -> tuple[float, Any]:
 
 
 def _pose(scene: Scene, prim: Any, part: Any, shape: urdf.Shape) -> Pose:
-    """Of a shape below a prim, in its frame; cylinders of URDF are about z."""
+    """The pose of a shape in the frame of a prim above it; cylinders of URDF are about z."""
     pose = seen_from(scene.frame(prim), scene.frame(part).pose)
     if not isinstance(shape, urdf.Cylinder):
         return pose

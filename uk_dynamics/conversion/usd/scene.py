@@ -44,7 +44,7 @@ def complaint(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Frame:
-    """Of a prim: its pose in the world, and the scale between its numbers and m."""
+    """The pose of a prim in the world, and the scale between its numbers and m."""
 
     pose: Pose
     scale: Array  # along its axes, (3,)
@@ -74,7 +74,7 @@ class Scene:
         self._taken: set[str] = set()
 
     def frame(self, prim: Any) -> Frame:
-        """Where a prim is.
+        """Find the frame of a prim.
 
         Raises:
             InputError: It is sheared.
@@ -111,7 +111,7 @@ class Scene:
         return self._names[path]
 
     def gravity(self) -> list[float]:
-        """Of the first PhysicsScene, in m/s²; of the earth where it says nothing."""
+        """Gravity of the first PhysicsScene, in m/s²; that of the earth where it says nothing."""
         direction, size = np.array([0.0, 0.0, -1.0]), _GRAVITY
         for prim in self.stage.Traverse():
             if prim.GetTypeName() != "PhysicsScene":

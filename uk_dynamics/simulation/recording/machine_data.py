@@ -71,7 +71,7 @@ class MachineData:
         return cls(coordinates, found.get("motors", {}), found.get("followed", {}))
 
     def text(self) -> str:
-        """As JSON; infinite numbers as ``inf``, which JSON has no number for."""
+        """All of it as JSON; infinite numbers as ``inf``, which JSON has no number for."""
         coordinates = {
             name: {key: v if key == "unit" else repr(v) for key, v in asdict(one).items()}
             for name, one in self.coordinates.items()
@@ -81,7 +81,7 @@ class MachineData:
         )
 
     def unit(self, name: str) -> str:
-        """Of a position or velocity coordinate's travel, or of a task row."""
+        """Unit of a coordinate's travel, or of a task row."""
         if name in self.coordinates:
             return self.coordinates[name].unit
         if name in self.followed:

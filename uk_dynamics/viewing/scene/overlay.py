@@ -51,7 +51,7 @@ _ASIDE = 0.08  # what being later among the candidates costs
 
 @dataclass(frozen=True)
 class MarkColours:
-    """Of arrows and balls."""
+    """Colours of arrows and balls."""
 
     force: RGB
     torque: RGB
@@ -212,7 +212,7 @@ class Overlay:
 
 
 def _segments(points: Array, vectors: Array, least: float) -> NDArray[np.float32]:
-    """From points along vectors, (k, 2, 3); vectors that vanish get a least length along z."""
+    """Segments along vectors, (k, 2, 3); vectors that vanish get a least length along z."""
     short = np.linalg.norm(vectors, axis=1) < least
     vectors = np.where(short[:, None], [0.0, 0.0, least], vectors)
     return np.stack((points, points + vectors), axis=1).astype(np.float32)

@@ -81,7 +81,7 @@ class Corners:
         self._corners = np.concatenate([np.zeros((0, 3)), *corners])
 
     def at(self, rotation: Array, translation: Array) -> Array:
-        """Where they are with the links at rotations (n, 3, 3) and translations (n, 3), in m."""
+        """Places of the corners, links at rotations (n, 3, 3) and translations (n, 3), in m."""
         turned = np.einsum("kij,kj->ki", rotation[self._links], self._corners)
         origins = translation[: self._count]
         found: Array = np.concatenate([origins, translation[self._links] + turned])
