@@ -28,7 +28,7 @@ _SETTLED = 1e-10  # m or rad
 _STEP = 1e-5  # m or rad, of differences: Newton's method leaves 1e-11
 _TOLD = 1e-4  # of the largest singular value
 _MIXED = 0.01  # part of a parameter in directions that are not told
-_SAMPLES = 60
+_SAMPLES = 60  # of each recording that are used; a third of them to check
 _LOOSE = 10.0  # m or rad: misfits are what is looked for
 
 
@@ -135,7 +135,6 @@ def calibrate(
     # joints with an encoder; None: those of the mechanism file
     measured: Sequence[str] | None = None,
     tracked: Tracked | None = None,  # what a tracker measured during the first recording
-    samples: int = _SAMPLES,  # of each recording that are used; a third of them to check
     # called with the part of the work that was done since the last call; the parts sum up to 1 at
     # most
     progress: Callable[[float], object] | None = None,
@@ -150,7 +149,7 @@ def calibrate(
         InputError: There is nothing to calibrate with, or loops do not close near the measurements.
     """
     names = _names(mechanism, estimate, measured)
-    problem = _Problem(mechanism, recordings, names, measured, tracked, samples, progress)
+    problem = _Problem(mechanism, recordings, names, measured, tracked, progress)
     values = problem.before.copy()
     told = reduced = np.zeros((0, len(names)))
     check = slice(2, None, 3)
@@ -225,7 +224,6 @@ class _Problem:
         names: Sequence[str],
         measured: Sequence[str] | None,
         tracked: Tracked | None,
-        samples: int,
         progress: Callable[[float], object] | None,
     ) -> None:
         self._mechanism, self._names, self._measured = mechanism, names, measured
@@ -245,7 +243,7 @@ class _Problem:
                 if name not in recording.names.positions:
                     raise UnknownNameError("joint", name, recording.names.positions)
             columns = [recording.names.positions.index(name) for name in self._encoders]
-            chosen = np.linspace(0, len(recording.t) - 1, min(samples, len(recording.t)))
+            chosen = np.linspace(0, len(recording.t) - 1, min(_SAMPLES, len(recording.t)))
             self._readings.append(recording.q[chosen.astype(int)][:, columns])
             if not np.isfinite(self._readings[-1]).all():
                 raise InputError("some positions are not finite", place=recording.name)
@@ -253,7 +251,7 @@ class _Problem:
         self._points: Array | None = None
         if tracked is not None:
             t = recordings[0].t
-            chosen = np.linspace(0, len(t) - 1, min(samples, len(t))).astype(int)
+            chosen = np.linspace(0, len(t) - 1, min(_SAMPLES, len(t))).astype(int)
             self._points = np.column_stack(
                 [np.interp(t[chosen], tracked.t, column) for column in tracked.positions.T]
             )

@@ -84,13 +84,9 @@ def identifiability(
     return Identifiability(rank, found, tuple(np.array(names)[~felt].tolist()))
 
 
-def random_motions(
-    regressor: Regressor,  # of the mechanism
-    around: Array,  # closed configuration, (nq,)
-    seed: int = 0,  # of the random numbers
-) -> Motions:
-    """Motions that agree with the loops, near a configuration and on its assembly branch."""
-    mechanism, random = regressor.mechanism, np.random.default_rng(seed)
+def random_motions(regressor: Regressor, around: Array) -> Motions:
+    """Motions that agree with the loops, near a closed configuration, (nq,), on its branch."""
+    mechanism, random = regressor.mechanism, np.random.default_rng(0)
     dynamics = InterpretedDynamics(mechanism)
     nv = mechanism.model.nv
     samples: list[tuple[Array, Array, Array, Array]] = []

@@ -24,7 +24,6 @@ class Playback(Source):
         trajectory: Trajectory,
         *,
         real_time_factor: float = 1.0,
-        playing: bool = True,
     ) -> None:
         """Stand at the first sample.
 
@@ -38,7 +37,7 @@ class Playback(Source):
                 f" {mechanism.name}"
             )
         self._mechanism, self._trajectory = mechanism, trajectory
-        self._factor, self._playing, self._t = real_time_factor, playing, 0.0
+        self._factor, self._playing, self._t = real_time_factor, True, 0.0
         self.duration = float(trajectory.t[-1] - trajectory.t[0])  # of the recording, in s
 
     def control(self, action: str) -> None:

@@ -53,7 +53,6 @@ def explore(
     samples: int = 1000,  # number of configurations
     rows: Sequence[str] = TWIST,  # of the frame's twist, that make the task
     forces: bool = True,  # whether to compute what loads the motors can hold
-    seed: int = 0,  # of the random steps
     progress: Callable[[], object] | None = None,  # called at each configuration found
 ) -> ReachableSet:
     """Find where a frame gets to from a configuration.
@@ -63,7 +62,7 @@ def explore(
         InputError: The mechanism cannot move.
     """
     home = mechanism.assemble() if start is None else start
-    walk = _Walk(mechanism, frame, home, rows, seed, progress)
+    walk = _Walk(mechanism, frame, home, rows, progress)
     if not walk.measures.freedoms:
         raise InputError("has no freedom to move", place=mechanism.name)
     walk.reach_out()
@@ -106,13 +105,12 @@ class _Walk:
         frame: Point,
         home: Array,
         rows: Sequence[str],
-        seed: int,
         progress: Callable[[], object] | None,
     ) -> None:
         self._mechanism, self._frame = mechanism, frame
         self._progress = progress
         self.measures = SingularityMeasures(mechanism, home, frame, rows)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(0)
         self.found: list[Array] = [home]
         self._places = [self.place(home)]
 

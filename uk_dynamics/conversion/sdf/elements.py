@@ -155,14 +155,13 @@ def _joint(node: ET.Element, kind: str, frames: Frames, robot: ImportedRobot) ->
         torque, force = (
             numbers(_part(parts, f"bushing_{part}_stiffness"), 3) for part in ("torque", "force")
         )
-        free = np.flatnonzero(torque == 0.0)
-        word = {0: "fixed", 1: "revolute", 3: "ball"}.get(len(free), "")
-        if not word or not force.all():
+        found, directions = urdf.bushing_joint(torque, force)
+        if not found:
             robot.lost(f"bushing {' to '.join(ends)}", "is no joint")
             return None
+        word = found.replace("spherical", "ball")
         robot.changed(f"bushing {' to '.join(ends)}", f"is rigid here, a {word} joint")
-        if word == "revolute":
-            axes = (Axis(turn("", np.eye(3)[free[0]])),)
+        axes = tuple(Axis(turn("", direction)) for direction in directions)
     places = [frames.pose(end) for end in ends]
     if kind == "ball_constraint":
         points = [numbers(_part(parts, f"ball_constraint_{p}"), 3) for p in ("p_AP", "p_BQ")]

@@ -3,7 +3,7 @@
 """From URDF text to a checked description of links and joints."""
 
 from uk_dynamics.model.urdf.actuation_tags import ActuationTag, actuation_tags
-from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS
+from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, bushing_joint
 from uk_dynamics.model.urdf.description import (
     FAR,
     ONE_DOF,

@@ -230,13 +230,11 @@ class _Reader:
             np.array(_numbers(node, f"{_DRAKE}bushing_{kind}_stiffness", "value", 3))
             for kind in ("torque", "force")
         )
-        free = np.flatnonzero(torque == 0.0)
-        kind = {0: "fixed", 1: "revolute", 3: "spherical"}.get(len(free))
-        if kind is None or not force.all():
+        kind, axes = bushing_joint(torque, force)
+        if not kind:
             self.warnings.append(f"linear_bushing_rpy {name}: is no joint, and is left out")
             return None
         self.warnings.append(f"linear_bushing_rpy {name}: is rigid here, a {kind} joint")
-        axes = (np.eye(3)[free[0]],) if kind == "revolute" else ()
         return LoopJoint(name, kind, parent, parent_pose, child, child_pose, axes)
 
     def _link(self, node: ET.Element, tag: str) -> str:
@@ -247,6 +245,21 @@ class _Reader:
             known = ", ".join([name for name in self.at_zero if name != WORLD][:12])
             raise UrdfError(f'no {role} link "{link}"; there are: {known}')
         return link
+
+
+def bushing_joint(torque: Array, force: Array) -> tuple[str, tuple[Array, ...]]:
+    """The joint that a bushing of Drake stands for, rigid where it is stiff: its type and axes.
+
+    Args:
+        torque: Stiffness about x, y and z, (3,); zero: free to turn.
+        force: Stiffness along x, y and z, (3,).
+
+    Returns:
+        An empty type where there is no such joint.
+    """
+    free = np.flatnonzero(torque == 0.0)
+    kind = {0: "fixed", 1: "revolute", 3: "spherical"}.get(len(free), "") if force.all() else ""
+    return kind, (np.eye(3)[free[0]],) if kind == "revolute" else ()
 
 
 def prefixed(node: ET.Element, prefix: str) -> None:
