@@ -93,7 +93,8 @@ def test_a_five_bar_has_five_base_parameters(five_bar: Mechanism) -> None:
     regressor = Regressor(five_bar, parameters)
     motions = random_motions(regressor, five_bar.assemble(crank=0.9))
     matrix = regressor.equations(motions).matrix.reshape(-1, len(parameters))
-    found = identifiability(matrix, parameters)
+    names, sizes = [x.name for x in parameters], np.array([x.size for x in parameters])
+    found = identifiability(matrix, names, sizes)
     legs = [f"links.{leg}" for leg in ("left_leg", "middle_leg", "right_leg")]
     coupler = "links.coupler_link.mass"
     joints = [f"joints.{joint}" for joint in ("crank", "coupler", "middle", "right")]

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
-from uk_dynamics.identification.linear_parameters import LinearParameter, matching
+from uk_dynamics.identification.linear_parameters import matching
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -171,18 +172,18 @@ def calibrate(
     variance = float((left[used] ** 2).sum()) / rows
     covariance = variance * told.T @ np.linalg.inv(reduced.T @ reduced) @ told
     unseen = 1.0 - (told**2).sum(axis=0)
-    limits = identifiability(jacobian, problem.parameters, tolerance=_TOLD)
+    limits = identifiability(jacobian, names, np.ones(len(names)), _TOLD)
     placements = tuple(
         Placement(
             name=name,
-            unit=x.unit,
+            unit=unit,
             before=float(b),
             value=float(v),
             deviation=float(np.sqrt(max(covariance[k, k], 0.0))),
             determined=bool(unseen[k] < _MIXED),
         )
-        for k, (name, x, b, v) in enumerate(
-            zip(names, problem.parameters, problem.before, values, strict=True)
+        for k, (name, unit, b, v) in enumerate(
+            zip(names, problem.units, problem.before, values, strict=True)
         )
     )
     return Calibration(
@@ -195,6 +196,11 @@ def calibrate(
         held_out_before=_rms(first[check]),
         held_out=_rms(left[check]),
     )
+
+
+def _spread(count: int) -> NDArray[np.intp]:
+    """Numbers of the samples that are used, of so many."""
+    return np.linspace(0, count - 1, min(_SAMPLES, count)).astype(np.intp)
 
 
 def _rms(values: Array) -> float:
@@ -243,35 +249,21 @@ class _Problem:
                 if name not in recording.names.positions:
                     raise UnknownNameError("joint", name, recording.names.positions)
             columns = [recording.names.positions.index(name) for name in self._encoders]
-            chosen = np.linspace(0, len(recording.t) - 1, min(_SAMPLES, len(recording.t)))
-            self._readings.append(recording.q[chosen.astype(int)][:, columns])
+            self._readings.append(recording.q[_spread(len(recording.t))][:, columns])
             if not np.isfinite(self._readings[-1]).all():
                 raise InputError("some positions are not finite", place=recording.name)
         self._tracked = tracked
-        self._points: Array | None = None
-        if tracked is not None:
-            t = recordings[0].t
-            chosen = np.linspace(0, len(t) - 1, min(_SAMPLES, len(t))).astype(int)
-            self._points = np.column_stack(
-                [np.interp(t[chosen], tracked.t, column) for column in tracked.positions.T]
-            )
+        if tracked is not None:  # during the first recording, (samples, 3)
+            t = recordings[0].t[_spread(len(recordings[0].t))]
+            seen = [np.interp(t, tracked.t, column) for column in tracked.positions.T]
+            self._points = np.column_stack(seen)
             mechanism.model.frame_index(tracked.link)
         self.count = sum(map(len, self._readings))
-        known = mechanism.parameters
-        self.parameters = tuple(
-            LinearParameter(
-                name,
-                known[name].unit
-                if name in known
-                else mechanism.model.units[name.removeprefix("encoders.")],
-                "link",
-                name,
-                "",
-                known[name].value if name in known else 0.0,
-            )
-            for name in names
-        )
-        self.before = np.array([x.value for x in self.parameters])
+        known, of_joints = mechanism.parameters, mechanism.model.units
+        self.before = np.array([known[n].value if n in known else 0.0 for n in names])
+        self.units = [
+            known[n].unit if n in known else of_joints[n.removeprefix("encoders.")] for n in names
+        ]
         # misfits at first, and in each round of the values and of a step of each
         self._part = 1.0 / (self.count * (1 + _ROUNDS * (1 + len(names))))
         self._progress = progress
@@ -301,12 +293,10 @@ class _Problem:
                         place=", ".join(state.joints),
                     )
                 row = state.misfit * self._weights
-                if self._tracked is not None and self._points is not None and part == 0:
+                if self._tracked is not None:
                     place, _ = machine.pose(self._tracked.link, state.q)
-                    off = (self._points[k] - place) / self._tracked.deviation
-                    row = np.concatenate([row, off])
-                elif self._tracked is not None:
-                    row = np.concatenate([row, np.zeros(3)])
+                    off = self._points[k] - place if part == 0 else np.zeros(3)
+                    row = np.concatenate([row, off / self._tracked.deviation])
                 found.append(row)
                 if self._progress is not None:
                     self._progress(self._part)

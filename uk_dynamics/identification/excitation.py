@@ -183,11 +183,12 @@ class _Search:
         flat = matrix.reshape(-1, len(parameters))
         norms = np.linalg.norm(flat, axis=0)
         sizes = np.array([x.size for x in parameters])
+        rank = identifiability(flat, [x.name for x in parameters], sizes).rank
         usual = (norms * sizes).max() or 1.0
         for members in self._alike:
             unknown = members[sizes[members] <= 0.0]
             sizes[unknown] = usual / (norms[unknown].max(initial=0.0) or usual)
-        return sizes, identifiability(flat, parameters).rank
+        return sizes, rank
 
     def made(self, x: Array) -> Excitation:
         """The excitation of some unknowns, as large as the limits of its joints allow."""

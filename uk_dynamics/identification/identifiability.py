@@ -11,7 +11,6 @@ import numpy as np
 import scipy.linalg
 
 from uk_dynamics.control.estimation import allowed_motions
-from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.identification.regressor import (
     UNSTABILIZED,
     Motions,
@@ -53,15 +52,15 @@ class Identifiability:
 
 def identifiability(
     matrix: Array,  # equations as rows, (n, p)
-    parameters: Sequence[LinearParameter],  # of its columns
+    names: Sequence[str],  # parameters, of its columns
+    sizes: Array,  # what counts as large of each, (p,); 0: unknown
     tolerance: float = _ZERO,  # part of the largest that counts as zero
 ) -> Identifiability:
     """Base parameters of a regressor: Gautier's, by QR with pivoting of its columns.
 
     Source: Gautier: Numerical calculation of the base inertial parameters of robots (1991).
     """
-    names = [parameter.name for parameter in parameters]
-    sizes = np.array([parameter.size or 1.0 for parameter in parameters])
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
     norms = np.linalg.norm(matrix, axis=0)
     # without effect on any equation, beside parameters of the same size
     felt = norms * sizes > tolerance * (norms * sizes).max(initial=0.0)

@@ -340,7 +340,8 @@ def fit(
     covariance = (known + untold) * np.outer(sizes, sizes)
     around = training[0].q[len(training[0].q) // 2]
     random = regressor.equations(random_motions(regressor, around), first.joints)
-    limits = identifiability(random.matrix.reshape(-1, len(parameters)), parameters)
+    names, usual = [x.name for x in parameters], np.array([x.size for x in parameters])
+    limits = identifiability(random.matrix.reshape(-1, len(parameters)), names, usual)
     held_out_fit = _fit([x.at(behind) for x in checked], values - files)
     deviations, trusted = np.sqrt(covariance.diagonal()), _trusted(held_out_fit)
     return Identification(
