@@ -49,21 +49,15 @@ class EffectPrediction:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Mechanism,  # what moves
+        # time for which efforts are held, in s; None: unknown, any delay counts
         period: float | None,
-        delay: float = 0.0,
+        delay: float = 0.0,  # see the attribute
         *,
-        longest: float = 0.1,
-        backend: str | Selection = "auto",
+        longest: float = 0.1,  # see the attribute
+        backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
     ) -> None:
         """Prepare the evaluation.
-
-        Args:
-            mechanism: What moves.
-            period: Time for which efforts are held, in s; None: unknown, any delay counts.
-            delay: See the attribute.
-            longest: See the attribute.
-            backend: Evaluator of the mechanism; see :func:`select_backend`.
 
         Raises:
             InputError: A time is negative or not finite.

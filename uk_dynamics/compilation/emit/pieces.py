@@ -49,24 +49,16 @@ class Pieces:
 
 
 def in_pieces(
-    name: str,
-    parameters: Mapping[str, str],
-    blocks: Sequence[Sequence[Statement]],
-    dialect: Dialect,
-    reserved: int = 0,
+    name: str,  # what the names of their functions begin with
+    parameters: Mapping[str, str],  # of all of them, with their types
+    blocks: Sequence[Sequence[Statement]],  # each needs those before it
+    dialect: Dialect,  # of the statements
+    reserved: int = 0,  # places at the beginning of ``shared`` that statements name
+    # arrays whose entries nothing else changes as long as blocks behind the one that stores them
+    # may be called
     lasting: Sequence[str] = (),
 ) -> Pieces:
-    """Cut blocks of statements.
-
-    Args:
-        name: What the names of their functions begin with.
-        parameters: Of all of them, with their types.
-        blocks: Each needs those before it.
-        dialect: Of the statements.
-        reserved: Places at the beginning of ``shared`` that statements name.
-        lasting: Arrays whose entries nothing else changes as long as blocks behind the one that
-            stores them may be called.
-    """
+    """Cut blocks of statements."""
     blocks = _branching(blocks)
     pieces: list[Sequence[Statement]] = []
     block_of: list[int] = []  # of each piece

@@ -42,21 +42,14 @@ class Deferred(Generic[T]):
 
     def __init__(
         self,
-        interpreted: T,
-        compiled: Callable[[], T],
+        interpreted: T,  # answers until then
+        compiled: Callable[[], T],  # loads the compiled evaluator; called in another thread
+        # what is evaluated: a mechanism, or the servo law of tasks
         subject: ResolvedMechanism | Tasks,
-        log: Log,
-        after: int = MANY,
+        log: Log,  # where one line says that it is compiled, or why it is not
+        after: int = MANY,  # calls before compiling begins; 0: it begins now
     ) -> None:
-        """Prepare to change over.
-
-        Args:
-            interpreted: Answers until then.
-            compiled: Loads the compiled evaluator; called in another thread.
-            subject: What is evaluated: a mechanism, or the servo law of tasks.
-            log: Where one line says that it is compiled, or why it is not.
-            after: Calls before compiling begins; 0: it begins now.
-        """
+        """Prepare to change over."""
         self._evaluator = interpreted
         self._ready: T | None = None
         self._compiled, self._subject, self._log = compiled, subject, log

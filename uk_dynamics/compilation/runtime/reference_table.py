@@ -46,16 +46,12 @@ class ForeignReferenceError(TypeError):
 
 
 def reference_table(
-    references: ReferenceSet,
-    live: Mapping[str, Followed] | None = None,
+    references: ReferenceSet,  # what rows follow over time
+    live: Mapping[str, Followed] | None = None,  # what replaces some of them, by name
+    # entries of those that nothing replaces, from the last time; it is filled
     declared: dict[str, Array] | None = None,
 ) -> Array | None:
     """All references of a set; None where there are none.
-
-    Args:
-        references: What rows follow over time.
-        live: What replaces some of them, by name.
-        declared: Entries of those that nothing replaces, from the last time; it is filled.
 
     Raises:
         ForeignReferenceError: One of them is of a kind that C does not know.

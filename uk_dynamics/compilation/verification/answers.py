@@ -46,17 +46,12 @@ def each(answer: Callable[[Trial], Found]) -> Callable[[Sequence[Trial]], list[F
 
 
 def state_answers(
-    mechanism: ResolvedMechanism,
-    reference: Dynamics,
+    mechanism: ResolvedMechanism,  # what is evaluated
+    reference: Dynamics,  # the interpreted evaluator
+    # of C: arrays by ``evaluate``, ``forces``, ``acceleration``
     evaluate: Callable[[State, Inputs], Found],
 ) -> Iterator[Comparison]:
-    """Compare acceleration and forces of single states.
-
-    Args:
-        mechanism: What is evaluated.
-        reference: The interpreted evaluator.
-        evaluate: Of C: arrays by ``evaluate``, ``forces``, ``acceleration``.
-    """
+    """Compare acceleration and forces of single states."""
 
     def expected(trial: Trial) -> Found:
         state, tau = trial
@@ -71,19 +66,13 @@ def state_answers(
 
 
 def motion_answers(
-    mechanism: ResolvedMechanism,
-    reference: Dynamics,
-    motion: Motion,
+    mechanism: ResolvedMechanism,  # what moves
+    reference: Dynamics,  # the interpreted evaluator
+    motion: Motion,  # in C
+    # of C: positions and velocities; None: it finds none
     project: Callable[[State], tuple[Array, Array] | None],
 ) -> Iterator[Comparison]:
-    """Compare the projection of a state, and steps of both methods.
-
-    Args:
-        mechanism: What moves.
-        reference: The interpreted evaluator.
-        motion: In C.
-        project: Of C: positions and velocities; None: it finds none.
-    """
+    """Compare the projection of a state, and steps of both methods."""
     given = trials(mechanism, reference)
     motors = np.zeros(len(mechanism.actuators))
 
@@ -126,21 +115,14 @@ def _rolled(reference: Dynamics, trial: Trial, method: str) -> Array:
 
 
 def batch_answers(
-    mechanism: ResolvedMechanism,
-    reference: Dynamics,
-    width: int,
+    mechanism: ResolvedMechanism,  # what is evaluated
+    reference: Dynamics,  # the interpreted evaluator
+    width: int,  # states per vector
+    # of C: states, inputs, and whether forces are wanted
     evaluate: Callable[[States, Inputs, bool], BatchSolution],
-    roll: Callable[[Plan, Inputs], Rollout] | None,
+    roll: Callable[[Plan, Inputs], Rollout] | None,  # of C; None: it moves nothing
 ) -> Iterator[Comparison]:
-    """Compare accelerations, forces and steps in every lane.
-
-    Args:
-        mechanism: What is evaluated.
-        reference: The interpreted evaluator.
-        width: States per vector.
-        evaluate: Of C: states, inputs, and whether forces are wanted.
-        roll: Of C; None: it moves nothing.
-    """
+    """Compare accelerations, forces and steps in every lane."""
 
     def expected(trial: Trial) -> Found:
         solution = reference.evaluate(trial.state, Inputs(tau=trial.tau))
@@ -197,16 +179,12 @@ def states_of(given: Sequence[Trial]) -> States:
 
 
 def servo_answers(
-    tasks: Tasks, reference: Dynamics, interpreted: ServoEvaluator, compiled: ServoEvaluator
+    tasks: Tasks,  # what the law serves
+    reference: Dynamics,  # the interpreted evaluator of their mechanism
+    interpreted: ServoEvaluator,  # the law in Python
+    compiled: ServoEvaluator,  # the same in C
 ) -> Iterator[Comparison]:
-    """Compare errors of tasks, efforts of the law, and efforts within limits.
-
-    Args:
-        tasks: What the law serves.
-        reference: The interpreted evaluator of their mechanism.
-        interpreted: The law in Python.
-        compiled: The same in C.
-    """
+    """Compare errors of tasks, efforts of the law, and efforts within limits."""
     weights = tasks.allocation.weights
 
     def answer(law: ServoEvaluator) -> Callable[[Trial], Found]:
@@ -237,18 +215,11 @@ def servo_answers(
 
 
 def derivative_answers(
-    mechanism: ResolvedMechanism,
-    expected: Answers,
-    compiled: AnswersOfMany,
-    width: int = 1,
+    mechanism: ResolvedMechanism,  # what is differentiated
+    expected: Answers,  # derivatives in Python at one state
+    compiled: AnswersOfMany,  # the same in C at many states
+    width: int = 1,  # states per vector
 ) -> Iterator[Comparison]:
-    """Compare derivatives at assembled states, where they exist.
-
-    Args:
-        mechanism: What is differentiated.
-        expected: Derivatives in Python at one state.
-        compiled: The same in C at many states.
-        width: States per vector.
-    """
+    """Compare derivatives at assembled states, where they exist."""
     given = trials(mechanism, InterpretedDynamics(mechanism))[:_DIFFERENTIATED]
     yield from compare(mechanism, expected, compiled, given, width)

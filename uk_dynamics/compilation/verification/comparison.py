@@ -58,21 +58,13 @@ class Comparison:
 
 
 def compare(
-    mechanism: ResolvedMechanism,
-    reference: Answers,
-    compiled: AnswersOfMany,
-    given: Sequence[Trial],
-    copies: int = 1,
+    mechanism: ResolvedMechanism,  # what is evaluated
+    reference: Answers,  # answers at one state
+    compiled: AnswersOfMany,  # answers of C at many
+    given: Sequence[Trial],  # states
+    copies: int = 1,  # how often C answers at each, in turn; so that every lane has its share
 ) -> Iterator[Comparison]:
-    """Compare all answers that both have.
-
-    Args:
-        mechanism: What is evaluated.
-        reference: Answers at one state.
-        compiled: Answers of C at many.
-        given: States.
-        copies: How often C answers at each, in turn; so that every lane has its share.
-    """
+    """Compare all answers that both have."""
     asked = []  # where the reference has an answer, also when inputs change as by rounding
     for trial in given:
         expected, near = answered(reference, trial), answered(reference, trial.nearby(mechanism))
@@ -88,13 +80,11 @@ def compare(
             yield Comparison(function, value, wanted, allowed(wanted, near[function]))
 
 
-def allowed(expected: Array, near: Array) -> float:
-    """Tell how far an answer of C may be from that of the reference.
-
-    Args:
-        expected: Of the reference.
-        near: The same, at inputs that differ by rounding.
-    """
+def allowed(
+    expected: Array,  # of the reference
+    near: Array,  # the same, at inputs that differ by rounding
+) -> float:
+    """Tell how far an answer of C may be from that of the reference."""
     change = float(np.abs(near - expected).max(initial=0.0))
     return _WITHIN * (1.0 + float(np.abs(expected).max(initial=0.0))) + _AMPLIFIED * change
 

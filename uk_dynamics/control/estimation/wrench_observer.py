@@ -60,22 +60,16 @@ class WrenchObserver:
 
     def __init__(
         self,
-        mechanism: Mechanism,
-        gain: float = 20.0,
+        mechanism: Mechanism,  # with masses and friction as they are
+        gain: float = 20.0,  # k, in 1/s
         *,
-        frame: str = "",
+        frame: str = "",  # link or frame of the URDF at whose origin a wrench is told
+        # components that can act there, of x y z rx ry rz: the fewer, the more machines tell them
         axes: Sequence[str] = WRENCH_AXES,
+        # independent joints; None: those of motors, if they determine the others
         joints: Sequence[str] | None = None,
     ) -> None:
         """Prepare it.
-
-        Args:
-            mechanism: With masses and friction as they are.
-            gain: K, in 1/s.
-            frame: Link or frame of the URDF at whose origin a wrench is told.
-            axes: Components that can act there, of x y z rx ry rz: the fewer, the more machines
-                tell them.
-            joints: Independent joints; None: those of motors, if they determine the others.
 
         Raises:
             UnknownNameError: A frame or joint does not exist.

@@ -54,16 +54,11 @@ class MotorLimits:
 
     def __init__(
         self,
-        mechanism: Mechanism,
-        period: float | None,
-        arrays: Mapping[str, Array] | None = None,
+        mechanism: Mechanism,  # with the motors
+        period: float | None,  # time between commands, in s; None: control is continuous
+        arrays: Mapping[str, Array] | None = None,  # see the attribute; None: fresh ones
     ) -> None:
         """Take the limits from a mechanism.
-
-        Args:
-            mechanism: With the motors.
-            period: Time between commands, in s; None: control is continuous.
-            arrays: See the attribute; None: fresh ones.
 
         Raises:
             InputError: A motor has a limit of a derivative, and there is no period.

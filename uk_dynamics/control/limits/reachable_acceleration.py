@@ -12,23 +12,17 @@ from uk_dynamics.mechanism_class import Mechanism
 
 
 def reachable_acceleration(
-    mechanism: Mechanism,
-    dynamics: InterpretedDynamics,
-    state: State,
-    efforts: Array,
+    mechanism: Mechanism,  # with the motors
+    dynamics: InterpretedDynamics,  # its evaluator
+    state: State,  # where the mechanism is
+    efforts: Array,  # of the motors that have no limit, (motors,), in N or N·m
+    # active constraints and structural references; None: as in the mechanism file
     inputs: Inputs | None = None,
 ) -> Array:
     """Largest acceleration of each velocity coordinate, (nv,), in m/s² or rad/s².
 
     |q̈ of zero efforts| + Σ |N S| · limit, N = Z(ZᵀMZ)⁻¹Zᵀ as in the servo law: a bound, since not
     every sign of every effort serves the same coordinate.
-
-    Args:
-        mechanism: With the motors.
-        dynamics: Its evaluator.
-        state: Where the mechanism is.
-        efforts: Of the motors that have no limit, (motors,), in N or N·m.
-        inputs: Active constraints and structural references; None: as in the mechanism file.
 
     Raises:
         UndeterminedMotionError: Some motion has neither inertia nor constraint.

@@ -79,16 +79,12 @@ class ServoControllability:
 
 
 def servo_controllability(
-    controller: ServoController,
-    state: State,
+    controller: ServoController,  # of a mechanism and its tasks
+    state: State,  # where the mechanism is; t is the time of the references
+    # samples that replace those of the tasks file, by task name
     references: Mapping[str, ReferenceSample] | None = None,
 ) -> ServoControllability:
     """Apply the lemmas at a state.
-
-    Args:
-        controller: Of a mechanism and its tasks.
-        state: Where the mechanism is; t is the time of the references.
-        references: Samples that replace those of the tasks file, by task name.
 
     Raises:
         UnknownNameError, StateError: As :meth:`ServoController.command`.

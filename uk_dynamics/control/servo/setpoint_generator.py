@@ -47,15 +47,13 @@ class SetpointGenerator:
     """
 
     def __init__(
-        self, mechanism: Mechanism, period: float, dynamics: Dynamics | None = None
+        self,
+        mechanism: Mechanism,  # what moves; its joints have one degree of freedom each
+        period: float,  # from one desired state to the next, in s
+        # projects states onto the constraints; None: the interpreted evaluator
+        dynamics: Dynamics | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            mechanism: What moves; its joints have one degree of freedom each.
-            period: From one desired state to the next, in s.
-            dynamics: Projects states onto the constraints; None: the interpreted evaluator.
-        """
+        """Prepare."""
         self._model = mechanism.model
         self._period = period
         self._dynamics: Dynamics = dynamics or InterpretedDynamics(mechanism)
@@ -67,21 +65,17 @@ class SetpointGenerator:
 
     def setpoints(
         self,
-        measured: State,
-        ahead: float,
+        measured: State,  # gives the time; the first one is where the motion starts
+        ahead: float,  # time that is covered after it, at least, in s
+        # the command for a desired state; its acceleration lasts for a period
         law: Callable[[State], MotorCommand],
+        # active constraints and structural references; None: as in the mechanism file
         inputs: Inputs | None = None,
         *,
+        # time by which efforts are early, in s: what the drives need to cause them
         lead: float = 0.0,
     ) -> list[Setpoint]:
         """The desired motion from the time of a measured state on.
-
-        Args:
-            measured: Gives the time; the first one is where the motion starts.
-            ahead: Time that is covered after it, at least, in s.
-            law: The command for a desired state; its acceleration lasts for a period.
-            inputs: Active constraints and structural references; None: as in the mechanism file.
-            lead: Time by which efforts are early, in s: what the drives need to cause them.
 
         Returns:
             The last setpoint that is not after the measured state, and those after it. The effort
