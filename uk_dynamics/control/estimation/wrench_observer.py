@@ -61,7 +61,7 @@ class WrenchObserver:
     def __init__(
         self,
         mechanism: Mechanism,  # with masses and friction as they are
-        gain: float = 20.0,  # k, in 1/s
+        gain: float = 20.0,  # K, in 1/s
         *,
         frame: str = "",  # link or frame of the URDF at whose origin a wrench is told
         # components that can act there, of x y z rx ry rz: the fewer, the more machines tell them
