@@ -23,8 +23,8 @@ def along(found: Derivatives, direction: np.ndarray) -> np.ndarray:
 
 
 def random_direction(found: Derivatives, rng: np.random.Generator) -> np.ndarray:
-    """Of the state along the constraints, of time, and of all references and gains."""
-    rest = found.efforts.values.shape[1] * 5 + 1
+    """Of the state along the constraints, and of all others."""
+    rest = found.efforts.whole.shape[1] - len(found.motions)
     motion = found.motions @ rng.normal(size=found.motions.shape[1])
     return np.concatenate([motion, rng.normal(size=rest)])
 

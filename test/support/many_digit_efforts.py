@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The efforts of the servo law with 50 digits: least uᵀ W u of those that serve the tasks."""
+"""The efforts of the servo law with 50 digits: least (u − s)ᵀ W (u − s) that serve the tasks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ManyDigitEfforts:
         rows: Sequence[int],
         held: dict[int, float],
     ) -> np.ndarray:
-        """Along (q, v, t, references, their rates and accelerations, gains), (motors,)."""
+        """Along the columns of ``effort_columns``, from no preload, (motors,)."""
         followed = np.concatenate(self._tasks.sample(state.t))
         with mpmath.workdps(DIGITS):
             ends = [
@@ -63,10 +63,13 @@ class ManyDigitEfforts:
         nu = S.shape[1]
         inputs = {"t": t}
         constraints = tasks.constraints
-        given = [*followed, *constraints.damping, *constraints.stiffness]
-        moved = [mpmath.mpf(float(x)) + y for x, y in zip(given, d[2 * nv + 1 :], strict=True)]
-        follows = moved[: len(followed)]
-        damping, stiffness = np.split(np.array(moved[len(followed) :], dtype=object), 2)
+        gains = (constraints.damping, constraints.stiffness)
+        given = [np.array(followed), *gains, np.zeros(nu)]
+        rest = iter(d[2 * nv + 1 :])
+        follows, damping, stiffness, preload = (
+            np.array([mpmath.mpf(float(x)) + next(rest) for x in part], dtype=object)
+            for part in given
+        )
         for name, values in (("q", q), ("v", v), ("followed", follows)):
             inputs |= {f"{name}[{i}]": x for i, x in enumerate(values)}
         flat = iter(self._values(inputs))
@@ -91,7 +94,8 @@ class ManyDigitEfforts:
         wanted = mpmath.matrix((asked - A @ still).tolist())
         W = [mpmath.mpf(float(tasks.allocation.weights[k])) for k in free]
         scaled = mpmath.matrix([[C[i, k] / W[k] for k in range(len(free))] for i in range(C.rows)])
+        wanted -= C * mpmath.matrix([preload[k] for k in free])
         found = scaled.T * mpmath.lu_solve(scaled * C.T, wanted)
         for k, x in zip(free, found, strict=True):
-            resting[k] = x
+            resting[k] = preload[k] + x
         return np.array(resting, dtype=object)

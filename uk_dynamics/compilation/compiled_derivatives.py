@@ -24,7 +24,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
 #: Status of states of a batch that C has no solution for.
 LEFT_TO_PYTHON = -1
-_ALONE = 2  # UK_ALONE of derivatives_lanes.h
+_ALONE = 2  # UK_ALONE of derivatives_batch.h
 _WORTH_A_THREAD, _WORTH_A_THREAD_IN_LANES = 64, 128  # states
 
 

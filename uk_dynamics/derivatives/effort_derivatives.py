@@ -14,7 +14,7 @@ Stability Analysis in Nonlinear Programming, 1983, section 3.2). Products of M, 
 ν change as those with q̈ and λ do, so no second derivatives are written. N and C of the motion
 answer the two equations with M and A, for motion and adjoint alike; with B the independent tasks
 
-    G du = g,    W du + Gᵀdν = Sᵀ dp,    G = B N S,
+    G du = g,    W du + Gᵀdν = Sᵀ dp − d[W (u − s)],    G = B N S,
 
 is left, for motors that are not at a limit: du is the least one in the metric of W, and what dp
 asks for where the tasks leave freedom.
@@ -107,7 +107,9 @@ class ServoDerivatives(Differentiator):
         super().__init__(differentiable(tasks.mechanism), backend)
         self._tasks, self._motors = tasks, len(tasks.mechanism.actuators)
         self._dynamics = InterpretedDynamics(tasks.mechanism, tasks.model)
-        self._groups = effort_columns(self._mechanism.model.nv, len(tasks.constraints))
+        self._groups = effort_columns(
+            self._mechanism.model.nv, len(tasks.constraints), self._motors
+        )
         self._zero, self._highest = np.zeros(self._motors), np.full(self._motors, np.inf)
         self._lowest = -self._highest
 
@@ -379,12 +381,23 @@ class ServoDerivatives(Differentiator):
         still = equations(state, np.zeros(nv), none)
         adjoint = equations(state, p, -pushing)
         reference = tasks.sample(state.t, references)
-        asked, pushed = self._task_values.at(state, solution.qdd, multipliers, reference)
+        asked, pushed, wished = self._task_values.at(
+            state,
+            reference,
+            qdd=solution.qdd,
+            multipliers=multipliers,
+            efforts=efforts,
+            damping=settings.task_damping,
+            stiffness=settings.task_stiffness,
+            preload=settings.preload,
+            weights=settings.weights,
+        )
         width = ((0, 0), (0, asked.shape[1] - motion.motion.shape[1]))
         forces = np.pad(adjoint.motion - still.motion, width) - pushed
         dp = answer(factors, forces, np.pad(adjoint.rows - still.rows, width))
         dqdd = answer(factors, np.pad(motion.motion, width), np.pad(motion.rows, width))
-        g, h = -asked[served] - B @ dqdd, S[:, free].T @ dp / root[:, None]
+        g = -asked[served] - B @ dqdd
+        h = (S[:, free].T @ dp - wished[free]) / root[:, None]
         whole = np.zeros((len(efforts), asked.shape[1]))
         whole[free] = (inverse @ (g - G @ h) + h) / root[:, None]
         dqdd += response @ whole

@@ -124,7 +124,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         motion_patterns,
         projection_pattern,
     )
-    from uk_dynamics.compilation.emit import derivative_batch_source, derivative_source, ode_source
+    from uk_dynamics.compilation.emit import derivative_source, ode_source
     from uk_dynamics.compilation.emit.c_text import assemble, part
 
     check(mechanism, straight=True)
@@ -175,8 +175,8 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
     lists["qdd"] = marked(names, motion_patterns(mechanism, traced).acceleration, columns)
-    batch = derivative_batch_source.derivative_batch_declarations()
-    definitions_of_batches = derivative_batch_source.derivative_batch_definitions(mechanism)
+    batch = derivative_source.derivative_batch_declarations()
+    definitions_of_batches = derivative_source.derivative_batch_definitions(mechanism)
     return {
         f"{identifier}.h": header(
             identifier,

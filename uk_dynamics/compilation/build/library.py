@@ -61,7 +61,7 @@ class Recipe(NamedTuple):
 _STATE = Recipe("", "generate.source", "-O2")  # straight-line code, which -O3 makes no faster
 _CLUSTERS = Recipe("", "cluster_source.cluster_source")  # its loops gain a twelfth from -O3
 _DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
-_DERIVATIVE_BATCH = "derivative_batch_source.derivative_batch_source"
+_DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: half the time of -O3, and not slower
 _SERVO = Recipe(".servo-", "servo_source.servo_source", "-O2")
 _CLOSED_LOOPS = Recipe(".crowd-", "crowd_source.crowd_source")

@@ -1,35 +1,59 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Derivatives of the acceleration. What the equations change by while it and the multipliers are held, r
- * and s, they answer with
+/* Derivatives of the acceleration, of one state or of several, one in each lane. What the equations change by
+ * while it and the multipliers are held, r and s, they answer with
  *
  *   M dq'' - A^T dlambda = r,  A dq'' = s:    dq'' = z + N (r - M z),  z = C s,
  *
  * N = K^T K over the admissible motions, and A C = 1 on the independent rows. Where rows were pivoted, C is
- * the one with K M C = 0. Columns of r and s: the velocity coordinates of q, those of v, t; rows of
- * them are filled up to whole vectors.
- */
+ * the one with K M C = 0. Columns of r and s: the velocity coordinates of q, those of v, t; or parameters.
+ *
+ * Rows of them stand UK_SPAN apart. A uk_block of a row is UK_BLOCK columns of one state, and rows are filled
+ * up to whole ones; of several states it is one column, a state in each lane, and columns that are zero by
+ * structure are left out of sums. */
 
 #pragma once
 
+#include <string.h>
+
 #include "uk_columns.h"
-#include "uk_evaluation.h"
+#include "uk_config.h"
+#include "uk_lanes.h"
+#include "uk_mechanism.h"
 #include "uk_motions.h"
+#include "uk_tables.h"
 #include "uk_traced.h"
 
-#define UK_ROW_LENGTH (UK_STRIDE + UK_NV)
-#define UK_ALIGNED(name, count) double name[count] __attribute__((aligned(8 * UK_BLOCK)))
+#define UK_ROW_LENGTH (UK_SPAN + UK_NV) /* with columns of tau */
 #define UK_WHOLE ((UK_NV + UK_BLOCK - 1) / UK_BLOCK * UK_BLOCK)
+#define UK_ALIGNED(name, count) uk_lanes name[count] __attribute__((aligned(sizeof(uk_block))))
+#define UK_TRACED_STATE m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P
+
+#ifdef UK_ONE_STATE
+typedef uk_memory uk_derivative_memory;
+#else
+typedef struct {
+  uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], followed[3 * UK_ROWS], stabilize;
+  uk_lanes qdd[UK_NV], multipliers[UK_ROWS], sure[2];
+  uk_lanes force[UK_NV], residual[UK_ROWS], rate[UK_ROWS], bias[UK_ROWS];
+  uk_lanes A[UK_ROWS * UK_NV], H[UK_NV * UK_NV];
+  uk_lanes free_motions[UK_MOST_FREE * UK_NV], corrections[UK_ROWS * UK_NV];
+  uk_lanes motion_derivatives[UK_NV * UK_SPAN];
+  uk_lanes row_derivatives[UK_ROWS * UK_SPAN], rate_derivatives[UK_ROWS * UK_SPAN];
+#if UK_NP > 0
+  uk_lanes p[UK_NP];
+#endif
+} uk_derivative_memory;
+#endif
+
+static void uk_zero(uk_lanes *x, int count) { UK_EACH(k, count) x[k] = uk_all(0.0); }
+
+/* Whether it is zero in all lanes. */
+UK_INLINE int uk_vanishes(uk_lanes x) { return !uk_any(uk_not(x == 0.0)); }
 
 /* An entry of M, whose lower triangle stands in a matrix. */
-static UK_OPTIONAL double uk_mass(const double *M, int i, int j) {
+static UK_OPTIONAL uk_lanes uk_mass(const uk_lanes *M, int i, int j) {
   return M[(j < i ? i : j) * UK_NV + (j < i ? j : i)];
 }
-
-static void uk_zero(double *x, int count) {
-  for (int k = 0; k < count; ++k) x[k] = 0.0;
-}
-
-#define UK_REGISTERS 8 /* vectors that are added up at a time */
 
 /* Those of several rows that are not zero by structure; without a list those that are not zero. */
 typedef struct {
@@ -39,6 +63,36 @@ typedef struct {
 #define UK_ALL(n) ((uk_some){n, NULL})
 #define UK_SOME(list, k) ((uk_some){list##_start[(k) + 1] - list##_start[k], list + list##_start[k]})
 
+/* With lists of what is not zero by structure where the rows of a uk_rank `of` were not pivoted. */
+#if UK_MOTIONS
+#define UK_STRUCTURE(list, k, n) (of.pivoted ? UK_ALL(n) : UK_SOME(list, k))
+#else
+#define UK_STRUCTURE(list, k, n) UK_ALL(n)
+#endif
+
+/* Independent rows, with how many of all they begin. */
+typedef struct {
+  int rank;
+  const int *order;
+  int pivoted; /* 0: they are the same at all regular states, and lists say what is zero */
+} uk_rank;
+
+/* What the rows of dq'' are made of. */
+typedef struct {
+  UK_ALIGNED(motions, UK_WHOLE > UK_NV ? UK_NV * UK_WHOLE : 1); /* the free ones, in whole vectors */
+  UK_ALIGNED(z, UK_NV * UK_SPAN);
+  UK_ALIGNED(rest, UK_NV * UK_SPAN);           /* of one state: r - M z */
+  UK_ALIGNED(product, UK_MOST_FREE * UK_SPAN); /* K (r - M z) */
+} uk_response;
+
+/* Sums of rows, in the order that is quickest: of one state in whole vectors, of several column by column,
+ * without those that are zero by structure. */
+#ifdef UK_ONE_STATE
+
+#define UK_COLUMNS_OF(k, list, r) for (int k = 0; k < UK_DIRECTIONS; ++k) /* that may differ from zero */
+
+#define UK_REGISTERS 8 /* vectors that are added up at a time */
+
 /* Rows, which stand `length` apart or in an order, and factors, which stand `apart`. */
 typedef struct {
   uk_some some;
@@ -46,7 +100,7 @@ typedef struct {
   int apart;
   const double *rows;
   int length;
-  const double *order;
+  const int *order;
 } uk_product;
 
 UK_INLINE void uk_add_vectors(double *y, const double *x, const uk_product p, int first,
@@ -58,14 +112,15 @@ UK_INLINE void uk_add_vectors(double *y, const double *x, const uk_product p, in
     const int r = p.some.which ? p.some.which[k] : k;
     const double factor = p.factors[r * p.apart];
     if (!p.some.which && factor == 0.0) continue;
-    const double *row = p.rows + (p.order ? (int)p.order[r] : r) * p.length + first;
+    const double *row = p.rows + (p.order ? p.order[r] : r) * p.length + first;
     for (int b = 0; b < vectors; ++b) sum[b] += factor * *(const uk_block *)(row + b * UK_BLOCK);
   }
   for (int b = 0; b < vectors; ++b) *(uk_block *)(y + first + b * UK_BLOCK) = sum[b];
 }
 
 /* y = x and the sum of factors times rows, in whole vectors of columns; without x the sum alone. */
-UK_INLINE void uk_add_product(double *y, const double *x, const uk_product p, const int columns) {
+UK_INLINE void uk_add_product(double *y, const double *x, const uk_product p,
+                              const int columns) {
   const int vectors = columns / UK_BLOCK, parts = (vectors + UK_REGISTERS - 1) / UK_REGISTERS;
   const int together = (vectors + parts - 1) / parts;
   int first = 0;
@@ -74,123 +129,118 @@ UK_INLINE void uk_add_product(double *y, const double *x, const uk_product p, co
   if (vectors % together) uk_add_vectors(y, x, p, first * UK_BLOCK, vectors % together);
 }
 
-/* Rows of K transposed and of C transposed. */
-static void uk_inverse(uk_memory *m, int rank) {
-  for (int f = rank; f < UK_NV; ++f) {
-    double *x = m->free_motions + (f - rank) * UK_NV;
-    for (int i = 0; i < UK_NV; ++i) x[i] = i == f;
-#if UK_M > 0
-    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
-#endif
-    uk_lanes_unwhiten(m, x);
-  }
-#if UK_M > 0
-  for (int c = 0; c < rank; ++c) {
-    double *x = m->corrections + c * UK_NV;
-    uk_zero(x, UK_NV);
-    for (int k = c; k < rank; ++k) {
-      double sum = k == c ? m->scale[c] : 0.0;
-      const double *row = m->W[k];
-      for (int i = c; i < k; ++i) sum -= row[i] * x[i];
-      x[k] = sum * m->inverse_R[k];
-    }
-    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
-    uk_lanes_unwhiten(m, x);
-  }
-#endif
+/* z = C s */
+UK_INLINE void uk_correct(const uk_memory *m, uk_response *x, const double *s, const uk_rank of) {
+  UK_EACH(i, UK_NV)
+    uk_add_product(x->z + i * UK_SPAN, NULL,
+                   (uk_product){UK_STRUCTURE(uk_corrections, i, of.rank), m->corrections + i, UK_NV, s,
+                                UK_SPAN, of.order},
+                   UK_SPAN);
 }
 
-/* With lists of what is not zero by structure where rows were not pivoted. */
+/* K (r - M z); where rows were pivoted K M z = 0 */
+UK_INLINE void uk_reduce(const uk_memory *m, uk_response *x, const double *r, const uk_rank of) {
+  const double *rest = r;
 #if UK_MOTIONS
-#define UK_STRUCTURE(list, k, n) (pivoted ? UK_ALL(n) : UK_SOME(list, k))
-#else
-#define UK_STRUCTURE(list, k, n) UK_ALL(n)
-#endif
-
-UK_INLINE void uk_acceleration_derivatives(uk_memory *m, const int rank, const int pivoted) {
-  const int free = UK_NV - rank;
-  (void)pivoted;
-  UK_ALIGNED(motions, UK_NV * UK_WHOLE) = {0}; /* the free ones, in whole vectors */
-  UK_ALIGNED(z, UK_NV * UK_STRIDE);
-  UK_ALIGNED(product, UK_NV * UK_STRIDE);
-  const double *rest = m->motion_derivatives;
-  for (int i = 0; i < UK_NV; ++i)
-    uk_add_product(z + i * UK_STRIDE, NULL,
-                   (uk_product){UK_STRUCTURE(uk_corrections, i, rank), m->corrections + i, UK_NV,
-                                m->row_derivatives, UK_STRIDE, m->row},
-                   UK_STRIDE);
-#if UK_MOTIONS
-  UK_ALIGNED(left, UK_NV * UK_STRIDE);
-  for (int j = 0; !pivoted && j < UK_NV; ++j) {
+  for (int j = 0; !of.pivoted && j < UK_NV; ++j) {
     double inertia[UK_NV];
     const uk_some some = UK_SOME(uk_inertia, j);
-    for (int k = 0; k < some.count; ++k) {
-      const int i = some.which[k];
-      inertia[i] = -uk_mass(m->H, i, j);
-    }
-    uk_add_product(left + j * UK_STRIDE, m->motion_derivatives + j * UK_STRIDE,
-                   (uk_product){some, inertia, 1, z, UK_STRIDE, NULL}, UK_STRIDE);
-    rest = left;
+    UK_EACH(k, some.count) inertia[some.which[k]] = -uk_mass(m->H, some.which[k], j);
+    uk_add_product(x->rest + j * UK_SPAN, r + j * UK_SPAN,
+                   (uk_product){some, inertia, 1, x->z, UK_SPAN, NULL}, UK_SPAN);
   }
+  if (!of.pivoted) rest = x->rest;
 #endif
-  for (int f = 0; f < free; ++f) {
+  UK_EACH(f, UK_NV - of.rank) {
     const double *motion = m->free_motions + f * UK_NV;
-    uk_add_product(product + f * UK_STRIDE, NULL,
-                   (uk_product){UK_STRUCTURE(uk_moved, f, UK_NV), motion, 1, rest, UK_STRIDE, NULL},
-                   UK_STRIDE);
-    memcpy(motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
-  }
-  for (int i = 0; i < UK_NV; ++i) {
-    double by_tau[UK_WHOLE];
-    uk_product p = {UK_STRUCTURE(uk_moving, i, free), m->free_motions + i, UK_NV, product,
-                    UK_STRIDE, NULL};
-    uk_add_product(m->qdd_derivatives + i * UK_ROW_LENGTH, z + i * UK_STRIDE, p, UK_STRIDE);
-    p.rows = motions, p.length = UK_WHOLE;
-    uk_add_product(by_tau, NULL, p, UK_WHOLE);
-    memcpy(m->qdd_derivatives + i * UK_ROW_LENGTH + UK_STRIDE, by_tau, UK_NV * sizeof *by_tau);
+    uk_add_product(x->product + f * UK_SPAN, NULL,
+                   (uk_product){UK_STRUCTURE(uk_moved, f, UK_NV), motion, 1, rest, UK_SPAN, NULL},
+                   UK_SPAN);
+    if (UK_WHOLE > UK_NV) memcpy(x->motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
   }
 }
 
-static void uk_find_derivatives(uk_memory *m, double *shared) {
-  uk_traced_derivatives(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
-              m->motion_derivatives, m->row_derivatives, m->rate_derivatives, shared);
-  for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->row_derivatives + r * UK_STRIDE, UK_STRIDE);
+/* Row i of x and K^T rows, in so many columns. */
+UK_INLINE void uk_expand(const uk_memory *m, double *y, int i, const double *x, const double *rows,
+                         int length, const int columns, const uk_rank of) {
+  uk_add_product(y, x,
+                 (uk_product){UK_STRUCTURE(uk_moving, i, UK_NV - of.rank), m->free_motions + i, UK_NV,
+                              rows, length, NULL},
+                 columns);
 }
 
-/* The derivatives of the equations at a state, acceleration and multipliers that are in the memory. */
-UK_EXPORT void uk_equation_derivatives(uk_memory *m) {
-  double shared[UK_TRACED_SHARED];
-  uk_find_derivatives(m, shared);
-  uk_traced_rates(m->t, m->stabilize, m->q, m->v, UK_FOLLOWED UK_P, m->qdd, m->multipliers,
-                   m->motion_derivatives, m->row_derivatives, m->rate_derivatives, shared);
-  for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->rate_derivatives + r * UK_STRIDE, UK_STRIDE);
-}
+#else
 
-/* Solution and derivatives of the inputs in the memory; 0, or as uk_evaluate. */
-UK_EXPORT int uk_differentiate(uk_memory *m) {
-  double shared[UK_TRACED_SHARED];
-#if UK_MOTIONS
-  double sure[2];
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-  uk_zero(m->corrections, UK_M * UK_NV); /* where they are never written */
-  uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
-                     m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
-  double total = 0.0;
-  for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
-  if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(total)) {
-    for (int c = 0; c < UK_MOTIONS; ++c) m->row[c] = uk_motion_rows[c];
-    m->rank = UK_MOTIONS;
-    uk_find_derivatives(m, shared);
-    uk_acceleration_derivatives(m, UK_MOTIONS, 0);
-    return 0;
+#define UK_COLUMNS_OF(k, list, r)                                                    \
+  for (int k, at_##k = list##_columns_start[r];                                      \
+       at_##k < list##_columns_start[(r) + 1] && (k = list##_columns[at_##k], 1); ++at_##k)
+
+UK_INLINE void uk_correct(const uk_derivative_memory *m, uk_response *x, const uk_lanes *s,
+                          const uk_rank of) {
+  UK_EACH(i, UK_NV) {
+    uk_lanes *z = x->z + i * UK_SPAN;
+    const uk_some some = UK_SOME(uk_corrections, i);
+    UK_COLUMNS_OF(k, uk_z, i) z[k] = uk_all(0.0);
+    UK_EACH(n, some.count) {
+      const int c = some.which[n], row = of.order[c];
+      const uk_lanes factor = m->corrections[c * UK_NV + i];
+      UK_COLUMNS_OF(k, uk_rows, row) z[k] += factor * s[row * UK_SPAN + k];
+    }
   }
+}
+
+UK_INLINE void uk_reduce(const uk_derivative_memory *m, uk_response *x, const uk_lanes *r,
+                         const uk_rank of) {
+  const int free = UK_NV - of.rank;
+  uk_lanes moved[UK_NV][UK_MOST_FREE] = {0}; /* K M */
+  UK_EACH(i, UK_NV) for (int j = i; j >= 0; j = uk_parent[j]) {
+    const uk_lanes inertia = m->H[i * UK_NV + j];
+    UK_EACH(f, free) moved[i][f] += m->free_motions[f * UK_NV + j] * inertia;
+    UK_EACH(f, j < i ? free : 0) moved[j][f] += m->free_motions[f * UK_NV + i] * inertia;
+  }
+  uk_zero(x->product, UK_MOST_FREE * UK_SPAN);
+  UK_EACH(i, UK_NV) {
+    uk_lanes motion[UK_MOST_FREE];
+    UK_EACH(f, free) motion[f] = m->free_motions[f * UK_NV + i];
+    UK_COLUMNS_OF(k, uk_motion, i) UK_EACH(f, free)
+      x->product[f * UK_SPAN + k] += motion[f] * r[i * UK_SPAN + k];
+    UK_COLUMNS_OF(k, uk_z, i) UK_EACH(f, free)
+      x->product[f * UK_SPAN + k] -= moved[i][f] * x->z[i * UK_SPAN + k];
+  }
+}
+
+UK_INLINE void uk_expand(const uk_derivative_memory *m, uk_lanes *y, int i, const uk_lanes *x,
+                         const uk_lanes *rows, int length, const int columns, const uk_rank of) {
+  uk_lanes motion[UK_MOST_FREE];
+  UK_EACH(f, UK_NV - of.rank) motion[f] = m->free_motions[f * UK_NV + i];
+  UK_EACH(k, columns) {
+    uk_lanes sum = uk_all(0.0);
+    UK_EACH(f, UK_NV - of.rank) sum += motion[f] * rows[f * length + k];
+    y[k] = sum;
+  }
+  if (x) UK_COLUMNS_OF(k, uk_z, i) y[k] += x[k];
+}
+
 #endif
-  const int failed = uk_answer(m, 1);
-  if (failed) return failed;
-  uk_find_derivatives(m, shared);
-  uk_inverse(m, (int)m->rank);
-  uk_acceleration_derivatives(m, (int)m->rank, 1);
-  return 0;
+
+/* For r, in rows of the velocities, and s, in rows of the constraints. */
+UK_INLINE void uk_find_response(const uk_derivative_memory *m, uk_response *x, const uk_lanes *r,
+                                const uk_lanes *s, const uk_rank of) {
+  uk_correct(m, x, s, of);
+  uk_reduce(m, x, r, of);
+}
+
+/* Row i of z + N (r - M z). */
+UK_INLINE void uk_response_row(const uk_derivative_memory *m, const uk_response *x, int i,
+                               uk_lanes *row, const uk_rank of) {
+  uk_expand(m, row, i, x->z + i * UK_SPAN, x->product, UK_SPAN, UK_SPAN, of);
+}
+
+/* Row i of dq'', by all columns: those of tau behind the others. */
+UK_INLINE void uk_acceleration_row(const uk_derivative_memory *m, const uk_response *x, int i,
+                                   uk_lanes *row, const uk_rank of) {
+  uk_lanes by_tau[UK_WHOLE], *to = UK_WHOLE > UK_NV ? by_tau : row + UK_SPAN;
+  uk_response_row(m, x, i, row, of);
+  uk_expand(m, to, i, NULL, UK_WHOLE > UK_NV ? x->motions : m->free_motions, UK_WHOLE, UK_WHOLE, of);
+  if (UK_WHOLE > UK_NV) memcpy(row + UK_SPAN, by_tau, UK_NV * sizeof *by_tau);
 }

@@ -21,34 +21,44 @@
 #define UK_TASK_DERIVATIVES (UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE)
 
 typedef struct {
-  int rank;
-  double M[UK_NV * UK_NV], A[UK_MOST(UK_M, 1) * UK_NV];
-  double motion[UK_NV * UK_STRIDE], rows[UK_MOST(UK_M, 1) * UK_STRIDE]; /* of the equations of motion */
-  double adjoint[UK_NV * UK_EFFORT_STRIDE];                       /* of M p + A^T r + B^T nu */
-  double adjoint_rows[UK_MOST(UK_M, 1) * UK_STRIDE];                 /* of A p */
-  double asked[UK_TASK_DERIVATIVES];                                   /* of the tasks */
+  uk_rank of;
+  int order[UK_ROWS];
+  double M[UK_NV * UK_NV], A[UK_ROWS * UK_NV];
+  double motion[UK_NV * UK_STRIDE], rows[UK_ROWS * UK_STRIDE]; /* of the equations of motion */
+  double adjoint[UK_NV * UK_EFFORT_STRIDE];                    /* of M p + A^T r + B^T nu */
+  double adjoint_rows[UK_ROWS * UK_STRIDE];                    /* of A p */
+  double asked[UK_TASK_DERIVATIVES];                           /* of the tasks */
+  double wished[UK_NU * UK_EFFORT_STRIDE];                     /* of W (u - s) */
   double left[UK_TASK_DERIVATIVES], size[UK_TASK_DERIVATIVES]; /* of dependent tasks, and what it is made of */
+#if UK_M > 0
+  uk_parting parting;
+#endif
   uk_basis_room room;
   uk_basis tasks; /* rows of G W^-1/2, without motors at a limit */
 } uk_effort_system;
 
-/* N x */
-static void uk_admit_force(const uk_memory *m, int rank, const double *x, double *y) {
-  for (int i = 0; i < UK_NV; ++i) y[i] = 0.0;
-  for (int f = 0; f < UK_NV - rank; ++f) {
-    const double *motion = m->free_motions + f * UK_NV;
+/* N x, and C^T x in the places of the independent rows, zero in others. */
+static void uk_respond_to(const uk_memory *m, const uk_rank of, const double *x, double *motion,
+                          double *rows) {
+  uk_zero(motion, UK_NV);
+  uk_zero(rows, UK_ROWS);
+  for (int f = 0; f < UK_NV - of.rank; ++f) {
+    const double *free = m->free_motions + f * UK_NV;
     double part = 0.0;
-    for (int i = 0; i < UK_NV; ++i) part += motion[i] * x[i];
-    for (int i = 0; i < UK_NV; ++i) y[i] += part * motion[i];
+    for (int i = 0; i < UK_NV; ++i) part += free[i] * x[i];
+    for (int i = 0; i < UK_NV; ++i) motion[i] += part * free[i];
   }
+  for (int c = 0; c < of.rank; ++c)
+    for (int i = 0; i < UK_NV; ++i) rows[of.order[c]] += m->corrections[c * UK_NV + i] * x[i];
 }
 
-/* C^T x in the places of the independent rows, zero in others. */
-static void uk_carry(const uk_memory *m, int rank, const double *x, double *rows) {
-  for (int r = 0; r < UK_M; ++r) rows[r] = 0.0;
-  for (int c = 0; c < rank; ++c)
-    for (int i = 0; i < UK_NV; ++i)
-      rows[(int)m->row[c]] += m->corrections[c * UK_NV + i] * x[i];
+/* y and what N r + C s is along x: r in rows of so many columns, s in rows of UK_STRIDE. */
+static void uk_add_answer(const uk_memory *m, const uk_rank of, const double *x, const double *r,
+                          int columns, const double *s, double *y) {
+  double motion[UK_NV], rows[UK_ROWS];
+  uk_respond_to(m, of, x, motion, rows);
+  uk_add_product(y, y, (uk_product){UK_ALL(UK_M), rows, 1, s, UK_STRIDE, NULL}, UK_STRIDE);
+  uk_add_product(y, y, (uk_product){UK_ALL(UK_NV), motion, 1, r, columns, NULL}, columns);
 }
 
 /* The efforts, within limits where there are some; which motors are at one: 1 above, -1 below; whether they
@@ -87,15 +97,16 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
 /* What the terms change by while the unknowns are held; 0 where a limit is about to let go. */
 static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *root,
                                const double *side) {
-  double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV], p[UK_NV];
-  double carried[UK_MOST(UK_M, 1)] = {0}, pushed[UK_MOST(UK_M, 1)] = {0}, most = 0.0;
+  double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV] = {0}, ideal[UK_NV], p[UK_NV], none[UK_NV];
+  double carried[UK_ROWS], pushed[UK_ROWS], most = 0.0;
   for (int j = 0; j < UK_NU; ++j)
     pressed[j] = m->held[j] != 0.0 ? 0.0 : root[j] * (m->limited[j] - m->preload[j]);
   uk_nearest_combination(&x->tasks, pressed, nu);
-  for (int i = 0; i < UK_NV; ++i) force[i] = 0.0;
-  for (int r = 0; r < UK_MT; ++r)
+  for (int r = 0; r < UK_MT; ++r) {
     for (int i = 0; i < UK_NV; ++i) force[i] += m->A_t[r * UK_NV + i] * nu[r]; /* -B^T nu */
-  uk_admit_force(m, x->rank, force, p);
+    nu[r] = -nu[r];
+  }
+  uk_respond_to(m, x->of, force, p, pushed);
   for (int j = 0; j < UK_NU; ++j) {
     pressed[j] = -m->weights[j] * (m->limited[j] - m->preload[j]);
     for (int i = 0; i < UK_NV; ++i) pressed[j] += uk_motors[j][i] * p[i];
@@ -104,38 +115,37 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
   int held = 1;
   for (int j = 0; j < UK_NU; ++j)
     held &= side[j] == 0.0 || side[j] * pressed[j] > UK_HELD_BY * (1.0 + most);
-#if UK_M > 0
-  double ideal[UK_NV];
   for (int i = 0; i < UK_NV; ++i) {
     ideal[i] = -m->force[i];
     for (int k = 0; k < UK_NV; ++k) {
-      const double inertia = uk_mass(x->M, i, k);
-      ideal[i] += inertia * m->qdd[k];
-      force[i] -= inertia * p[k];
+      ideal[i] += uk_mass(x->M, i, k) * m->qdd[k];
+      force[i] -= uk_mass(x->M, i, k) * p[k];
     }
     for (int j = 0; j < UK_NU; ++j) ideal[i] -= uk_motors[j][i] * m->limited[j];
   }
-  uk_carry(m, x->rank, ideal, carried);
-  uk_carry(m, x->rank, force, pushed); /* r */
-#endif
+  uk_respond_to(m, x->of, ideal, none, carried);
+  uk_respond_to(m, x->of, force, none, pushed); /* r */
   double task_force[UK_NV * UK_EFFORT_STRIDE] = {0};
   uk_zero(x->asked, UK_TASK_DERIVATIVES);
-  for (int r = 0; r < UK_MT; ++r) nu[r] = -nu[r];
-  uk_task_derivatives(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->task_damping,
-                 m->task_stiffness, x->asked, task_force);
+  uk_zero(x->wished, UK_NU * UK_EFFORT_STRIDE);
+  uk_task_derivatives(m->t, m->q, m->v, m->task_followed, m->qdd, nu, m->limited, UK_EFFORT_SETTINGS,
+                      x->asked, task_force, x->wished);
   memcpy(m->multipliers, carried, sizeof m->multipliers);
   uk_equation_derivatives(m);
   memcpy(x->motion, m->motion_derivatives, sizeof x->motion);
   memcpy(x->rows, m->row_derivatives, sizeof x->rows);
+#if UK_M > 0
+  uk_find_parting(m, x->of, &x->parting);
+#endif
   uk_zero(m->qdd, UK_NV);
-  uk_zero(m->multipliers, UK_MOST(UK_M, 1));
+  uk_zero(m->multipliers, UK_ROWS);
   uk_equation_derivatives(m);
   memcpy(m->rest, m->motion_derivatives, sizeof m->rest);
   memcpy(x->adjoint_rows, m->row_derivatives, sizeof x->adjoint_rows);
   memcpy(m->qdd, p, sizeof p);
   for (int r = 0; r < UK_M; ++r) m->multipliers[r] = -pushed[r];
   uk_equation_derivatives(m);
-  for (int k = 0; k < UK_MOST(UK_M, 1) * UK_STRIDE; ++k)
+  for (int k = 0; k < UK_ROWS * UK_STRIDE; ++k)
     x->adjoint_rows[k] = m->row_derivatives[k] - x->adjoint_rows[k];
   for (int i = 0; i < UK_NV; ++i)
     for (int k = 0; k < UK_EFFORT_STRIDE; ++k) {
@@ -148,22 +158,17 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
 
 /* Rows of the effort derivatives; and what dependent tasks are off by. */
 static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *root) {
-  const int rank = x->rank, columns = UK_EFFORT_STRIDE;
-  double by_rows[UK_MOST(UK_M, 1)], by_force[UK_NV], unit[UK_LONGEST], one[UK_NU];
+  const int columns = UK_EFFORT_STRIDE;
+  double along[UK_NV], unit[UK_LONGEST], one[UK_NU];
   double served[UK_NU * UK_MOST(UK_MT, 1)], free[UK_NU * UK_NU]; /* what answers g, and h */
   UK_ALIGNED(g, UK_MOST(UK_MT, 1) * UK_EFFORT_STRIDE);           /* of tasks: what du has to give */
-  UK_ALIGNED(h, UK_NU * UK_EFFORT_STRIDE);                     /* of motors: what y asks for */
+  UK_ALIGNED(h, UK_NU * UK_EFFORT_STRIDE);                       /* of motors: what y asks for */
   UK_ALIGNED(row, UK_EFFORT_STRIDE);
   for (int r = 0; r < UK_MT; ++r) {
     double *of_task = g + r * columns;
-    for (int i = 0; i < UK_NV; ++i) unit[i] = -m->A_t[r * UK_NV + i];
-    uk_carry(m, rank, unit, by_rows);
-    uk_admit_force(m, rank, unit, by_force);
+    for (int i = 0; i < UK_NV; ++i) along[i] = -m->A_t[r * UK_NV + i];
     for (int k = 0; k < columns; ++k) of_task[k] = -x->asked[r * columns + k];
-    uk_add_product(of_task, of_task,
-                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->rows, UK_STRIDE, NULL}, UK_STRIDE);
-    uk_add_product(of_task, of_task,
-                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->motion, UK_STRIDE, NULL}, UK_STRIDE);
+    uk_add_answer(m, x->of, along, x->motion, UK_STRIDE, x->rows, of_task);
     uk_zero(unit, UK_MT);
     unit[r] = 1.0;
     uk_solve_rows(&x->tasks, unit, one);
@@ -171,14 +176,9 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
   }
   for (int j = 0; j < UK_NU; ++j) {
     const double part = m->held[j] != 0.0 ? 0.0 : 1.0 / root[j];
-    for (int i = 0; i < UK_NV; ++i) unit[i] = part * uk_motors[j][i];
-    uk_carry(m, rank, unit, by_rows);
-    uk_admit_force(m, rank, unit, by_force);
-    uk_add_product(h + j * columns, NULL,
-                   (uk_product){UK_ALL(UK_NV), by_force, 1, x->adjoint, columns, NULL}, columns);
-    uk_add_product(h + j * columns, h + j * columns,
-                   (uk_product){UK_ALL(UK_M), by_rows, 1, x->adjoint_rows, UK_STRIDE, NULL},
-                   UK_STRIDE);
+    for (int i = 0; i < UK_NV; ++i) along[i] = part * uk_motors[j][i];
+    for (int k = 0; k < columns; ++k) h[j * columns + k] = -part * x->wished[j * columns + k];
+    uk_add_answer(m, x->of, along, x->adjoint, columns, x->adjoint_rows, h + j * columns);
     uk_zero(one, UK_NU);
     one[j] = 1.0;
     uk_orthogonal_part(&x->tasks, one);
@@ -204,14 +204,14 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
   }
 }
 
-/* Whether a quantity vanishes along a change of the state, for what it is made of. */
-static int uk_vanishes(const double *left, const double *size, const double *change) {
-  double sum = 0.0, most = 1.0;
-  for (int k = 0; k < 2 * UK_NV; ++k) {
-    sum += left[k] * change[k];
-    most += size[k] * fabs(change[k]);
+/* Whether something of so much and of what size vanishes along all motions that keep the loops closed. */
+static int uk_stays(const uk_memory *m, const double *left, const double *size) {
+  int stays = 1;
+  for (int f = 0; f < (int)m->allowed; ++f) {
+    const double *motion = m->motions + f * 2 * UK_NV;
+    stays &= !uk_parts(left, size, motion, motion + UK_NV);
   }
-  return fabs(sum) <= UK_FOLLOWS_WITHIN * most;
+  return stays;
 }
 
 /* Whether dependent tasks follow what is asked of the others. */
@@ -221,8 +221,7 @@ static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
     const int row = (int)x->tasks.order[d] * UK_EFFORT_STRIDE;
     for (int k = 2 * UK_NV; k < UK_EFFORT_COLUMNS; ++k)
       follow &= fabs(x->left[row + k]) <= UK_FOLLOWS_WITHIN * (1.0 + x->size[row + k]);
-    for (int f = 0; f < (int)m->allowed; ++f)
-      follow &= uk_vanishes(x->left + row, x->size + row, m->motions + f * 2 * UK_NV);
+    follow &= uk_stays(m, x->left + row, x->size + row);
   }
   return follow;
 }
@@ -230,24 +229,9 @@ static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
 /* The motions that keep the loops closed; whether dependent rows of the structure follow along them. Rows
  * of K and C are lost. -1: there are none, as the masses are singular. */
 static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
-  int rank = x->rank, dependent = 0;
+  int rank = x->of.rank, follow = 1;
 #if UK_M > 0
-  double left[UK_M][2 * UK_NV], size[UK_M][2 * UK_NV];
-  for (int d = rank; d < UK_M; ++d) {
-    const int r = (int)m->row[d];
-    double by_rows[UK_M];
-    if (m->active[r] == 0.0) continue;
-    uk_carry(m, rank, x->A + r * UK_NV, by_rows);
-    for (int k = 0; k < 2 * UK_NV; ++k) {
-      left[dependent][k] = -x->rows[r * UK_STRIDE + k];
-      size[dependent][k] = fabs(left[dependent][k]);
-      for (int c = 0; c < rank; ++c) {
-        const double part = by_rows[(int)m->row[c]] * x->rows[(int)m->row[c] * UK_STRIDE + k];
-        left[dependent][k] += part, size[dependent][k] += fabs(part);
-      }
-    }
-    ++dependent;
-  }
+  int order[UK_ROWS];
   if (!UK_ALL_ROWS_HOLD && uk_invert_kind(m, uk_position_row, x->M, x->A, &rank)) return -1;
 #endif
   uk_zero(m->motions, 4 * UK_NV * UK_NV);
@@ -257,25 +241,17 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
 #if UK_M > 0
   if (!UK_ALL_ROWS_HOLD && uk_invert_kind(m, uk_motion_row, x->M, x->A, &rank)) return -1;
   for (int f = 0; f < places; ++f) {
-    double *motion = m->motions + f * 2 * UK_NV, rates[UK_M];
-    for (int r = 0; r < UK_M; ++r) {
-      rates[r] = 0.0;
-      for (int j = 0; j < UK_NV; ++j) rates[r] += m->rate_derivatives[r * UK_STRIDE + j] * motion[j];
-    }
-    for (int i = 0; i < UK_NV; ++i) motion[UK_NV + i] = uk_corrected(m, rank, i, rates);
+    double *motion = m->motions + f * 2 * UK_NV;
+    uk_turn(m, uk_pivoted(m, rank, order), motion, motion + UK_NV);
   }
 #endif
   for (int f = 0; f < UK_NV - rank; ++f)
     memcpy(m->motions + (places + f) * 2 * UK_NV + UK_NV, m->free_motions + f * UK_NV,
            sizeof(double) * UK_NV);
   m->allowed = places + UK_NV - rank;
-  int follow = 1;
 #if UK_M > 0
-  for (int d = 0; d < dependent; ++d)
-    for (int f = 0; f < (int)m->allowed; ++f)
-      follow &= uk_vanishes(left[d], size[d], m->motions + f * 2 * UK_NV);
-#else
-  (void)dependent;
+  for (int d = 0; d < UK_M - x->of.rank; ++d)
+    follow &= uk_stays(m, x->parting.left + d * 2 * UK_NV, x->parting.size + d * 2 * UK_NV);
 #endif
   return follow;
 }
@@ -291,11 +267,9 @@ UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   for (int k = 0; k < UK_NU * UK_EFFORT_COLUMNS; ++k) m->effort_derivatives[k] = NAN;
   const int failed = uk_efforts_there(m, side, &missed);
   if (failed) return failed;
-  x.rank = (int)m->rank;
-  uk_inverse(m, x.rank);
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-  for (int r = 0; r < UK_M; ++r)
-    if (m->active[r] == 0.0) uk_zero(m->A + r * UK_NV, UK_NV);
+  x.of = uk_pivoted(m, (int)m->rank, x.order);
+  uk_inverse(m, x.of.rank);
+  uk_terms_again(m);
   memcpy(x.M, m->H, sizeof x.M);
   memcpy(x.A, m->A, sizeof x.A);
   for (int i = 0; i < UK_NV; ++i)

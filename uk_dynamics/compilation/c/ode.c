@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "derivatives.c"
+#include "derivatives_of_one.c"
 #include "uk_motors.h"
 #include "uk_ode.h"
 

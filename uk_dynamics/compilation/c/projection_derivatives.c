@@ -18,23 +18,11 @@
 /* C changes + N forces, in rows of UK_STRIDE. */
 static void uk_respond(const uk_memory *m, int rank, const double *forces, const double *changes,
                        double *y) {
-  const int free = UK_NV - rank;
-  UK_ALIGNED(part, UK_NV * UK_STRIDE);
-  for (int f = 0; f < free; ++f)
-    uk_add_product(part + f * UK_STRIDE, NULL,
-                   (uk_product){UK_ALL(UK_NV), m->free_motions + f * UK_NV, 1, forces, UK_STRIDE,
-                                NULL},
-                   UK_STRIDE);
-  for (int i = 0; i < UK_NV; ++i) {
-    double *row = y + i * UK_STRIDE;
-    uk_add_product(row, NULL,
-                   (uk_product){UK_ALL(rank), m->corrections + i, UK_NV, changes, UK_STRIDE,
-                                m->row},
-                   UK_STRIDE);
-    uk_add_product(row, row,
-                   (uk_product){UK_ALL(free), m->free_motions + i, UK_NV, part, UK_STRIDE, NULL},
-                   UK_STRIDE);
-  }
+  int order[UK_ROWS];
+  const uk_rank of = uk_pivoted(m, rank, order);
+  uk_response x;
+  uk_find_response(m, &x, forces, changes, of);
+  UK_EACH(i, UK_NV) uk_response_row(m, &x, i, y + i * UK_STRIDE, of);
 }
 
 /* Whether dependent rows of the velocities follow the others along what positions may do. */

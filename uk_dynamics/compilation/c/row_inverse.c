@@ -3,7 +3,8 @@
 
 #pragma once
 
-#include "derivatives.c"
+#include "derivatives_exist.c"
+#include "derivatives_of_one.c"
 #include "uk_closing.h"
 
 #if UK_M > 0

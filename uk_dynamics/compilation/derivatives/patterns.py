@@ -148,13 +148,14 @@ def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
     rows, wanted = _supports(terms.A), _supports(trace_tasks(tasks).A)
     motors = _supports(mechanism.actuators.matrix.T)
     sets = _sets(terms, [*rows, *wanted, *motors])
-    columns = column_count(effort_columns(len(terms.F), len(wanted)))
+    columns = column_count(effort_columns(len(terms.F), len(wanted), len(motors)))
     touched: NDArray[np.bool_] = np.zeros((len(terms.F), columns), dtype=bool)
     for support, found in (
         *(([i], row) for i, row in enumerate(traced.motion)),
         *(([i], row) for i, row in enumerate(asked.force)),
         *zip(rows, traced.rows, strict=True),
         *zip(wanted, asked.rows, strict=True),
+        *zip(motors, asked.wish, strict=True),
     ):
         for i in support[:1]:
             touched[np.ix_(sets == sets[i], list(found))] = True

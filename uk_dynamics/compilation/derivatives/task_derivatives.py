@@ -19,57 +19,69 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, State
 
+#: Settings of the law that its conditions have as symbols, by what C calls them in its memory.
+SETTINGS = {
+    "damping": "task_damping",
+    "stiffness": "task_stiffness",
+    "preload": "preload",
+    "weights": "weights",
+}
+
 
 class TracedTaskDerivatives(NamedTuple):
     """Derivatives as symbols, by the columns of ``effort_columns``.
 
-    Symbols are the state, ``followed``, ``qdd``, ``multipliers`` of the rows and their gains
-    ``damping`` and ``stiffness``.
+    Symbols are the state, ``followed``, ``qdd``, ``multipliers`` of the rows, the ``efforts`` and
+    the names of ``SETTINGS``.
     """
 
     rows: list[Sparse]  # of A_t q̈ + bias + damping·rate + stiffness·residual, mt rows
     force: list[Sparse]  # of A_tᵀ multipliers, nv rows
+    wish: list[Sparse]  # of W (u − s) with the weights W and the preload s, one row for each motor
 
 
 def task_derivatives(tasks: Tasks) -> TracedTaskDerivatives:
-    """Trace derivatives of the task rows by forward mode."""
-    count, nv = len(tasks.constraints), tasks.model.nv
+    """Trace derivatives of the conditions of the efforts by forward mode, with unknowns held."""
+    count, nv, motors = len(tasks.constraints), tasks.model.nv, len(tasks.mechanism.actuators)
     x = StateInputs(tasks.model, count)
     found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
-    graph, columns = x.graph, effort_columns(nv, count)
-    qdd, multipliers = graph.variables("qdd", nv), graph.variables("multipliers", count)
-    damping, stiffness = (graph.variables(name, count) for name in ("damping", "stiffness"))
-    known = state_seeds(x.tree, x.q, x.v) | {cast(Symbol, x.t): {cast(int, columns["t"]): 1.0}}
-    given: dict[str, Any] = {"damping": damping, "stiffness": stiffness}
+    graph, columns = x.graph, effort_columns(nv, count, motors)
+    sizes = {"qdd": nv, "multipliers": count, "efforts": motors}
+    sizes |= {"damping": count, "stiffness": count, "preload": motors, "weights": motors}
+    given: dict[str, Any] = {name: graph.variables(name, size) for name, size in sizes.items()}
+    qdd, multipliers, efforts, damping, stiffness, preload, weights = given.values()
     if x.reference is not None:
         given |= dict(zip(("values", "rates", "accelerations"), x.reference, strict=True))
-    for name, symbols in given.items():
+    known = state_seeds(x.tree, x.q, x.v) | {cast(Symbol, x.t): {cast(int, columns["t"]): 1.0}}
+    for name in columns.keys() & given.keys():
         first = cast(slice, columns[name]).start
-        known |= {symbol: {first + k: 1.0} for k, symbol in enumerate(symbols)}
+        known |= {symbol: {first + k: 1.0} for k, symbol in enumerate(given[name])}
     derivatives = SymbolDerivatives(known)
     rows = found.A @ qdd + found.bias + damping * found.rate + stiffness * found.residual
-    return TracedTaskDerivatives(
-        [derivatives(value) for value in rows],
-        [derivatives(value) for value in found.A.T @ multipliers],
-    )
+    conditions = (rows, found.A.T @ multipliers, weights * (efforts - preload))
+    return TracedTaskDerivatives(*([derivatives(value) for value in part] for part in conditions))
 
 
 class TaskValues:
-    """Evaluates derivatives of the task rows in Python, as dense matrices."""
+    """Evaluates derivatives of the conditions of the efforts in Python, as dense matrices."""
 
     def __init__(self, tasks: Tasks) -> None:
-        """Trace the rows; milliseconds for each state then."""
-        columns = effort_columns(tasks.model.nv, len(tasks.constraints))
+        """Trace the conditions; milliseconds for each state then."""
+        motors = len(tasks.mechanism.actuators)
+        columns = effort_columns(tasks.model.nv, len(tasks.constraints), motors)
         self._values = MatrixValues(task_derivatives(tasks), column_count(columns))
-        rows = tasks.constraints
-        self._gains = {"damping": rows.damping, "stiffness": rows.stiffness}
 
     def at(
-        self, state: State, qdd: Array, multipliers: Array, reference: ReferenceSample | None
-    ) -> tuple[Array, Array]:
-        """Evaluate derivatives of the rows, (mt, n), and of A_tᵀ multipliers, (nv, n)."""
-        followed = np.zeros(3 * len(multipliers)) if reference is None else reference
-        arrays = {"q": state.q, "v": state.v, "qdd": qdd, "multipliers": multipliers}
-        arrays |= self._gains | {"followed": np.ravel(followed)}
-        rows, force = self._values({"t": state.t}, arrays)
-        return rows, force
+        self, state: State, reference: ReferenceSample | None, **held: Array
+    ) -> tuple[Array, Array, Array]:
+        """Evaluate derivatives as :class:`TracedTaskDerivatives` has them, (mt or nv or nu, n).
+
+        Args:
+            state: Where the mechanism is.
+            reference: What the task rows follow.
+            held: Values of the other symbols.
+        """
+        followed = np.zeros(3 * len(held["multipliers"])) if reference is None else reference
+        arrays = {"q": state.q, "v": state.v, "followed": np.ravel(followed)} | held
+        rows, force, wish = self._values({"t": state.t}, arrays)
+        return rows, force, wish

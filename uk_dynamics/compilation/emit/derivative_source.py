@@ -1,10 +1,10 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The whole C source of the derivatives of the motion, for one state, and of the projection."""
+"""C sources of the derivatives of the motion, of one state and of many, and of the projection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from uk_dynamics.compilation.derivatives.block_derivatives import (
@@ -18,9 +18,20 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
 )
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
-from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
+from uk_dynamics.compilation.emit.generate import (
+    closing,
+    declarations,
+    definitions,
+    following,
+    tables,
+)
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, rolls
-from uk_dynamics.compilation.emit.mechanism_functions import Motions, motions_function, parameters
+from uk_dynamics.compilation.emit.mechanism_functions import (
+    Motions,
+    motions_function,
+    parameters,
+    terms_function,
+)
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
 from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
@@ -35,6 +46,11 @@ Places = Callable[[str, list[Any]], Targets]
 
 # compilers take vectors that are wider than the processor's apart, through the memory
 _BLOCKS = f"""
+#define UK_SPAN UK_STRIDE
+/* rows may be pivoted, so that as many at most are free, independent, dependent */
+#define UK_MOST_FREE UK_NV
+#define UK_MOST_INDEPENDENT (UK_M < UK_NV ? UK_M : UK_NV)
+#define UK_MOST_DEPENDENT UK_M
 #ifdef __AVX512F__
 #define UK_BLOCK {WIDTH} /* columns at a time, in registers */
 #else
@@ -45,6 +61,15 @@ typedef double uk_block __attribute__((vector_size(8 * UK_BLOCK), aligned(8), ma
 UK_OPTIONAL static inline void uk_put(double *y, int count, uk_block x) {{
   memcpy(y, &x, count * sizeof *y);
 }}
+"""
+
+_LANE_BLOCKS = """
+#define UK_SPAN UK_DIRECTIONS
+#define UK_MOST_FREE (UK_NV > UK_MOTIONS ? UK_NV - UK_MOTIONS : 1)
+#define UK_MOST_INDEPENDENT UK_MOTIONS
+#define UK_MOST_DEPENDENT (UK_M > UK_MOTIONS ? UK_M - UK_MOTIONS : 1)
+#define UK_BLOCK 1
+typedef uk_lanes uk_block;
 """
 
 _TRACED = """
@@ -81,11 +106,9 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         definitions(mechanism, terms, pivoted=True),
         header("uk_motions.h", part("attributes.h"), motions.text, *_lists(motions, terms)),
         *equation_definitions(mechanism, traced),
-        part("force_derivatives.c"),
+        part("derivatives_of_forces.c"),
     ]
-    if parameters(mechanism):
-        parts += [part("parameter_existence.c")]
-    elif is_ode(mechanism, traced):
+    if not parameters(mechanism) and is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))
     return "\n".join(parts)
 
@@ -96,7 +119,87 @@ def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives
     text = header(
         "uk_traced.h", *includes, '#include "uk_columns.h"', _BLOCKS, _traced(mechanism, traced)
     )
-    return [text, part("derivatives.c")]
+    return [text, part("derivatives_of_one.c")]
+
+
+def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
+    """C source of ``uk_differentiate_batch``; needs vectors as GCC and Clang have them."""
+    return "\n".join(
+        [
+            "#include <math.h>\n",
+            derivative_declarations(mechanism),
+            derivative_batch_declarations(),
+            derivative_batch_definitions(mechanism),
+        ]
+    )
+
+
+def derivative_batch_declarations() -> str:
+    """Declarations for C programs, apart from the sizes of the mechanism."""
+    return part("derivatives_batch.h")
+
+
+def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
+    """Everything behind the declarations.
+
+    Where no state is regular, a function that says of all states that they need pivoting.
+    """
+    traced, terms = equation_derivatives(mechanism), trace(mechanism)
+    motions = motions_function(mechanism, terms, LANES)
+    constraints, given = mechanism.constraints, parameters(mechanism)
+    holding = constraints.position_rows & constraints.motion_rows
+    # whether dependent rows follow motions is looked at where all rows determine positions
+    if not (len(motions.rows) == len(constraints) or holding.all() or given):
+        motions = Motions("#define UK_MOTIONS 0", [], [], [])
+    common = [tables(mechanism, terms), part("lanes_states.c")]
+    if not motions.rows:
+        return "\n".join(
+            [*common, header("uk_motions.h", motions.text), part("derivatives_batch.c")]
+        )
+    return "\n".join(
+        [
+            *common,
+            header(
+                "uk_motions.h",
+                '#include "uk_lanes.h"',
+                part("attributes.h"),
+                motions.text,
+                *_optional(_lists(motions, terms)),
+            ),
+            terms_function(mechanism, terms),
+            header(
+                "uk_traced.h",
+                '#include "uk_columns.h"',
+                '#include "uk_lanes_terms.h"',
+                "#include <string.h>",
+                _LANE_BLOCKS,
+                # which of them are needed depends on the rows
+                *_optional(_columns(traced, motions)),
+                derivatives_function(traced, in_rows(traced.directions), given, LANES),
+            ),
+            part("derivatives_batch.c"),
+        ]
+    )
+
+
+def _optional(tables: Iterable[str]) -> Iterable[str]:
+    return (x.replace("static const", "UK_OPTIONAL static const") for x in tables)
+
+
+def _columns(traced: TracedDerivatives, motions: Motions) -> Iterable[str]:
+    """List columns that may differ from zero: of the equations' rows, and of C s."""
+    z = [
+        {column for c in own for column in traced.rows[motions.rows[c]]}
+        for own in motions.corrections
+    ]
+    found: Mapping[str, Sequence[Iterable[int]]] = {
+        "motion": traced.motion,
+        "rows": traced.rows,
+        "rates": traced.rates,
+        "z": z,
+    }
+    for name, columns in found.items():
+        yield from lists(f"uk_{name}_columns", [sorted(row) for row in columns])
 
 
 def projection_source(mechanism: ResolvedMechanism) -> str:
@@ -130,13 +233,9 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
     if not motions.rows:
         return []
     nv = len(terms.F)
+    corrected = [i for i in range(nv) if motions.corrections[i]]
     inertia = [
-        [
-            i
-            for i in range(nv)
-            if motions.corrections[i] and not is_zero(terms.M[max(i, j), min(i, j)])
-        ]
-        for j in range(nv)
+        [i for i in corrected if not is_zero(terms.M[max(i, j), min(i, j)])] for j in range(nv)
     ]
     count = nv - len(motions.rows)
     moved = [[i for i, own in enumerate(motions.free) if f in own] for f in range(count)]
@@ -182,7 +281,7 @@ def derivatives_function(
         given: Inputs beside those of every state.
         dialect: For one state, or for several at once.
     """
-    name = "uk_lanes_traced_derivatives" if dialect is LANES else "uk_traced_derivatives"
+    name = "uk_traced_derivatives"
     types = {
         **dict.fromkeys(("t", "stabilize"), dialect.real),
         **dict.fromkeys(

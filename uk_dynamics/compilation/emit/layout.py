@@ -132,6 +132,7 @@ class Layout:
             ("free_motions", nv * nv, ""),
             ("corrections", m * nv, ""),
             ("rest", nv * self.stride, ""),
+            ("turned", m * self.stride, ""),
         )
 
     def memory(self) -> Array:
@@ -263,7 +264,7 @@ class EffortLayout(ServoLayout):
         super().__init__(tasks)
         nv = tasks.mechanism.model.nv
         self._add_derivatives(tasks.mechanism)
-        self.groups = effort_columns(nv, self.task_rows)
+        self.groups = effort_columns(nv, self.task_rows, self.motors)
         self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(

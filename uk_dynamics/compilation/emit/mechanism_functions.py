@@ -194,9 +194,8 @@ class Motions(NamedTuple):
     """What answers both equations at regular states, as a function of C.
 
     Attributes:
-        text: ``uk_regular_motions`` or ``uk_lanes_regular_motions``: the acceleration, the
-            multipliers, K by velocity in lanes, else by coordinate, C (rank, nv) and how sure
-            they are.
+        text: ``uk_regular_motions``: the acceleration, the multipliers, K by coordinate,
+            C (rank, nv) and how sure they are.
         rows: The independent rows, in the order of C; none where there is no such function.
         corrections: Where C is not zero by structure, for each velocity.
         free: Where K is not, for each velocity.
@@ -218,17 +217,16 @@ def motions_function(
     nv, rows = len(inputs.F), found.rows.order
     # the coordinates of unit forces, (nv, nv − rank)
     whole = as_objects([found.admissible({i: 1.0}).coordinates for i in range(nv)])
-    motions = (whole if dialect is LANES else whole.T).reshape(-1)
     corrections = [found.correction(r) for r in rows]
     text = function(
-        "uk_lanes_regular_motions" if dialect is LANES else "uk_regular_motions",
+        "uk_regular_motions",
         _ANSWERED,
         ("qdd", "multipliers", "free_motions", "corrections", "sure"),
         [
             *places(
                 qdd=found.qdd,
                 multipliers=found.multipliers,
-                free_motions=motions,
+                free_motions=whole.T.reshape(-1),
                 sure=[found.lost, found.nearness],
             ),
             *((place, x) for place, x in places(corrections=corrections) if not is_zero(x)),
@@ -236,9 +234,10 @@ def motions_function(
         dialect,
         scalars=("stabilize",),
     )
+    others = sorted(set(range(len(mechanism.constraints))) - set(rows))
     return Motions(
-        f"#define UK_MOTIONS {found.rank} /* independent rows, these: */\n"
-        + table("int", "uk_motion_rows", rows)
+        f"#define UK_MOTIONS {found.rank} /* independent rows, which come first: */\n"
+        + table("int", "uk_motion_rows", [*rows, *others])
         + text,
         list(rows),
         [[c for c, x in enumerate(corrections) if not is_zero(x[i])] for i in range(nv)],

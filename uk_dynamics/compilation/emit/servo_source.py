@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
-from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
+from uk_dynamics.compilation.derivatives.task_derivatives import SETTINGS, task_derivatives
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
@@ -123,8 +123,9 @@ def effort_definitions(tasks: Tasks) -> str:
     traced = task_derivatives(tasks)
     layout = EffortLayout(tasks)
     targets = in_rows(layout.effort_stride)
-    given = ("q", "v", "followed", "qdd", "multipliers", "damping", "stiffness")
-    derivatives = targets("rows", traced.rows) + targets("force", traced.force)
+    given = ("q", "v", "followed", "qdd", "multipliers", "efforts", *SETTINGS)
+    settings = ", ".join(f"m->{name}" for name in SETTINGS.values())
+    derivatives = [x for name, rows in traced._asdict().items() for x in targets(name, rows)]
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
@@ -135,7 +136,8 @@ def effort_definitions(tasks: Tasks) -> str:
             header(
                 "uk_task_derivatives.h",
                 part("sine_and_cosine.h"),
-                function("uk_task_derivatives", given, ("rows", "force"), derivatives),
+                f"#define UK_EFFORT_SETTINGS {settings}",
+                function("uk_task_derivatives", given, traced._fields, derivatives),
             ),
             following(mechanism),
             part("effort_derivatives.c"),

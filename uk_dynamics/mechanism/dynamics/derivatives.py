@@ -43,16 +43,16 @@ def column_groups(**sizes: int | None) -> dict[str, slice | int]:
     return found
 
 
-def effort_columns(nv: int, rows: int) -> dict[str, slice | int]:
+def effort_columns(nv: int, rows: int, motors: int) -> dict[str, slice | int]:
     """Lay out what the efforts of a servo law are differentiated by.
 
     q, v and t come first, as in the derivatives of the motion; then, a column for each task row,
     what only the tasks depend on: ``values`` of the references, their ``rates`` and
-    ``accelerations``; gains of the feedback, ``damping`` 2ζω and ``stiffness`` ω².
+    ``accelerations``; gains of the feedback, ``damping`` 2ζω and ``stiffness`` ω²; and, a column
+    for each motor, what the distribution among them depends on: ``preload`` s.
     """
     names = ("values", "rates", "accelerations", "damping", "stiffness")
-    of_tasks = dict.fromkeys(names, rows)
-    return column_groups(q=nv, v=nv, t=None, **of_tasks)
+    return column_groups(q=nv, v=nv, t=None, **dict.fromkeys(names, rows), preload=motors)
 
 
 def column_count(groups: Groups) -> int:
@@ -135,8 +135,9 @@ class Derivatives(Quantities):
       ``force``, the ideal constraint force Aᵀλ, with k = nv; by q, v, t and tau, or by parameters
       and tau;
     - a projection: ``position`` and ``velocity``, k = nv each; by q, v and t;
-    - a servo law: ``efforts``, one for each motor; by q, v, t, and by ``values``, ``rates`` and
-      ``accelerations`` of the references of the task rows, their ``damping`` and ``stiffness``.
+    - a servo law: ``efforts``, one for each motor; by the columns of ``effort_columns``: q, v, t,
+      ``values``, ``rates`` and ``accelerations`` of the references of the task rows, their
+      ``damping`` and ``stiffness``, and the ``preload`` of the motors.
 
     Of directions that leave the constraints, redundant rows contradict each other: there the rows
     that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
