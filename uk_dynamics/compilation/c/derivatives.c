@@ -172,19 +172,19 @@ UK_INLINE void uk_expand(const uk_memory *m, double *y, int i, const double *x, 
 #else
 
 #define UK_COLUMNS_OF(k, list, r)                                                    \
-  for (int k, at_##k = list##_columns_start[r];                                      \
-       at_##k < list##_columns_start[(r) + 1] && (k = list##_columns[at_##k], 1); ++at_##k)
+  for (int k, at_##k = list##_start[r];                                      \
+       at_##k < list##_start[(r) + 1] && (k = list[at_##k], 1); ++at_##k)
 
 UK_INLINE void uk_correct(const uk_derivative_memory *m, uk_response *x, const uk_lanes *s,
                           const uk_rank of) {
   UK_EACH(i, UK_NV) {
     uk_lanes *z = x->z + i * UK_SPAN;
     const uk_some some = UK_SOME(uk_corrections, i);
-    UK_COLUMNS_OF(k, uk_z, i) z[k] = uk_all(0.0);
+    UK_COLUMNS_OF(k, uk_z_columns, i) z[k] = uk_all(0.0);
     UK_EACH(n, some.count) {
       const int c = some.which[n], row = of.order[c];
       const uk_lanes factor = m->corrections[c * UK_NV + i];
-      UK_COLUMNS_OF(k, uk_rows, row) z[k] += factor * s[row * UK_SPAN + k];
+      UK_COLUMNS_OF(k, uk_rows_columns, row) z[k] += factor * s[row * UK_SPAN + k];
     }
   }
 }
@@ -202,9 +202,9 @@ UK_INLINE void uk_reduce(const uk_derivative_memory *m, uk_response *x, const uk
   UK_EACH(i, UK_NV) {
     uk_lanes motion[UK_MOST_FREE];
     UK_EACH(f, free) motion[f] = m->free_motions[f * UK_NV + i];
-    UK_COLUMNS_OF(k, uk_motion, i) UK_EACH(f, free)
+    UK_COLUMNS_OF(k, uk_motion_columns, i) UK_EACH(f, free)
       x->product[f * UK_SPAN + k] += motion[f] * r[i * UK_SPAN + k];
-    UK_COLUMNS_OF(k, uk_z, i) UK_EACH(f, free)
+    UK_COLUMNS_OF(k, uk_z_columns, i) UK_EACH(f, free)
       x->product[f * UK_SPAN + k] -= moved[i][f] * x->z[i * UK_SPAN + k];
   }
 }
@@ -218,7 +218,7 @@ UK_INLINE void uk_expand(const uk_derivative_memory *m, uk_lanes *y, int i, cons
     UK_EACH(f, UK_NV - of.rank) sum += motion[f] * rows[f * length + k];
     y[k] = sum;
   }
-  if (x) UK_COLUMNS_OF(k, uk_z, i) y[k] += x[k];
+  if (x) UK_COLUMNS_OF(k, uk_z_columns, i) y[k] += x[k];
 }
 
 #endif

@@ -55,7 +55,7 @@ static uk_mask uk_solve_regular(uk_derivative_memory *m, uk_lanes *shared) {
   uk_lanes total = uk_all(0.0);
   UK_EACH(i, UK_NV) {
     total += m->qdd[i];
-    UK_COLUMNS_OF(k, uk_motion, i) total += m->motion_derivatives[i * UK_SPAN + k];
+    UK_COLUMNS_OF(k, uk_motion_columns, i) total += m->motion_derivatives[i * UK_SPAN + k];
   }
   return (m->sure[0] < UK_LOST_PIVOTS) & (m->sure[1] < 1.0) & uk_finite(total);
 }

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "derivatives_exist.c"
 #include "effort_derivatives.h"
 #include "row_inverse.c"
 #include "servo.c"

@@ -42,7 +42,7 @@ UK_INLINE void uk_carry_derivatives(const uk_derivative_memory *m, const uk_rank
     const uk_some some = UK_STRUCTURE(uk_corrections, i, of.rank);
     uk_lanes row[UK_ROW_LENGTH];
     memcpy(row, held + i * UK_ROW_LENGTH, sizeof row);
-    UK_COLUMNS_OF(k, uk_motion, i) row[k] -= m->motion_derivatives[i * UK_SPAN + k];
+    UK_COLUMNS_OF(k, uk_motion_columns, i) row[k] -= m->motion_derivatives[i * UK_SPAN + k];
     UK_EACH(n, some.count) {
       const int c = some.which ? some.which[n] : n;
       const uk_lanes factor = m->corrections[c * UK_NV + i];
@@ -72,14 +72,14 @@ UK_INLINE void uk_share(uk_derivative_memory *m, const uk_rank of, uk_lanes *car
     changed[i] += m->corrections[c * UK_NV + i] * m->multipliers[of.order[c]];
   uk_zero(none, UK_M);
   uk_traced_derivatives(UK_TRACED_STATE, changed, none, unloaded, turned, NULL, shared);
-  UK_EACH(at, UK_M) UK_COLUMNS_OF(k, uk_rows, at) {
+  UK_EACH(at, UK_M) UK_COLUMNS_OF(k, uk_rows_columns, at) {
     uk_lanes *x = turned + at * UK_SPAN + k;
     *x = uk_active(m, at) * (m->row_derivatives[at * UK_SPAN + k] - *x);
   }
   UK_EACH(c, of.rank) { /* less B^T of it */
     uk_lanes *x = carried + of.order[c] * UK_ROW_LENGTH;
-    UK_COLUMNS_OF(k, uk_rows, of.order[c]) x[k] -= turned[of.order[c] * UK_SPAN + k];
-    UK_EACH(d, count) UK_COLUMNS_OF(k, uk_rows, others[d])
+    UK_COLUMNS_OF(k, uk_rows_columns, of.order[c]) x[k] -= turned[of.order[c] * UK_SPAN + k];
+    UK_EACH(d, count) UK_COLUMNS_OF(k, uk_rows_columns, others[d])
       x[k] -= D[d * UK_MOST_INDEPENDENT + c] * turned[others[d] * UK_SPAN + k];
   }
   UK_EACH(d, count) { /* forward */
@@ -98,7 +98,7 @@ UK_INLINE void uk_share(uk_derivative_memory *m, const uk_rank of, uk_lanes *car
     UK_EACH(c, of.rank) UK_EACH(k, UK_ROW_LENGTH)
       carried[of.order[c] * UK_ROW_LENGTH + k] -= D[d * UK_MOST_INDEPENDENT + c] * y[k];
   }
-  UK_EACH(at, UK_M) UK_COLUMNS_OF(k, uk_rows, at)
+  UK_EACH(at, UK_M) UK_COLUMNS_OF(k, uk_rows_columns, at)
     carried[at * UK_ROW_LENGTH + k] += turned[at * UK_SPAN + k];
 }
 
@@ -117,7 +117,7 @@ UK_INLINE void uk_find_forces(uk_derivative_memory *m, const uk_rank of, const u
 
 /* Row i of the derivatives of A^T lambda, where it holds M dq'' - dtau. */
 UK_INLINE void uk_force_row(int i, const uk_lanes *unloaded, uk_lanes *row) {
-  UK_COLUMNS_OF(k, uk_motion, i) row[k] -= unloaded[i * UK_SPAN + k];
+  UK_COLUMNS_OF(k, uk_motion_columns, i) row[k] -= unloaded[i * UK_SPAN + k];
 }
 
 #endif

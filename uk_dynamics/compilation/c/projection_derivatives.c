@@ -25,6 +25,13 @@ static void uk_respond(const uk_memory *m, int rank, const double *forces, const
   UK_EACH(i, UK_NV) uk_response_row(m, &x, i, y + i * UK_STRIDE, of);
 }
 
+/* Entry i of -C x, for an x of all constraints. */
+static double uk_corrected(const uk_memory *m, int rank, int i, const double *x) {
+  double sum = 0.0;
+  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->row[c]];
+  return sum;
+}
+
 /* Whether dependent rows of the velocities follow the others along what positions may do. */
 static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const double *place,
                            const double *velocity) {

@@ -1,9 +1,8 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* K and C of derivatives.c for some rows of the constraints, and what they answer. */
+/* K and C of derivatives.c for some rows of the constraints. */
 
 #pragma once
 
-#include "derivatives_exist.c"
 #include "derivatives_of_one.c"
 #include "uk_closing.h"
 
@@ -17,13 +16,6 @@ static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, con
   const int failed = uk_eliminate_kind(m, kind, UK_RANK_TOLERANCE, rank);
   if (!failed) uk_inverse(m, *rank);
   return failed;
-}
-
-/* Entry i of -C x, for an x of all constraints. */
-static double uk_corrected(const uk_memory *m, int rank, int i, const double *x) {
-  double sum = 0.0;
-  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->row[c]];
-  return sum;
 }
 
 #endif
