@@ -15,7 +15,7 @@ from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, Traje
 from uk_dynamics.cli.main import main
 from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError, UnknownNameError
-from uk_dynamics.mechanism.files import EncoderSpec
+from uk_dynamics.mechanism import EncoderSpec
 
 PERIOD = 0.002
 TEXT = """

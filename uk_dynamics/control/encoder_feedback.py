@@ -12,8 +12,7 @@ import numpy as np
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.estimation.state_completion import StateCompletion
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.files import EncoderSpec
+from uk_dynamics.mechanism import EncoderSpec, Tasks
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 

@@ -2,8 +2,6 @@
 
 """What a user declares, resolved and evaluated; ``mechanism_class.py`` puts it together."""
 
-from uk_dynamics.mechanism.reality import Reality
+from uk_dynamics.mechanism.reality import EncoderSpec, Reality
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism.uncertainty import Uncertainty
-
-__all__ = ["Reality", "Tasks", "Uncertainty"]

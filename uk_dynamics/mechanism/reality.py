@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.files.encoder_specification import EncoderSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import read_forces
@@ -19,6 +18,16 @@ from uk_dynamics.mechanism.files.yaml_file import read_yaml
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 
 M = TypeVar("M", bound=ResolvedMechanism)
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """What encoders make of the positions of measured joints."""
+
+    resolution: float = 0.0  # step of their numbers, in rad or m; 0: exact
+    noise: float = 0.0  # standard deviation before rounding, in rad or m
+    filter: float = 0.0  # time constant of the low-pass filter of differences, in s; 0: none
+    seed: int = 0  # of the noise
 
 
 @dataclass(frozen=True)

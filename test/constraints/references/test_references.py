@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uk_dynamics.constraints.references.polynomials import Polynomial
 from uk_dynamics.constraints.references.references import Live
 from uk_dynamics.constraints.references.spline_reference import Spline
+from uk_dynamics.constraints.references.trajectory_reference import Polynomial
 from uk_dynamics.exceptions import InputError
 
 STEP = 1e-5

@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 
-import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.references.spline_reference import Spline
-from uk_dynamics.constraints.references.trajectory_reference import Trajectory, Waypoints
+from uk_dynamics.constraints.references.trajectory_reference import (
+    Trajectory,
+    Waypoints,
+    cubic,
+    quintic,
+    sample_polynomial,
+)
 from uk_dynamics.exceptions import InputError
 
 TIMES = np.array([0.5, 1.2, 2.0])
@@ -28,10 +33,10 @@ def state(polynomial, t):
     s=st.floats(0, 1),
 )
 def test_hermite_polynomials_are_the_polynomials_they_are_made_from(coefficients, duration, s):
-    for degree, make in ((3, polynomials.cubic), (5, polynomials.quintic)):
+    for degree, make in ((3, cubic), (5, quintic)):
         exact = Polynomial(coefficients[: degree + 1])
         found = make(state(exact, 0.0), state(exact, duration), duration)
-        sample, expected = polynomials.sample(found, s * duration), state(exact, s * duration)
+        sample, expected = sample_polynomial(found, s * duration), state(exact, s * duration)
         # differences of values are divided by up to duration^5 = 1e-5
         for part, other in zip(sample, expected, strict=True):
             np.testing.assert_allclose(part, other, rtol=0, atol=1e-8)

@@ -25,11 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.trace.elimination import Elimination
-from uk_dynamics.compilation.trace.independent_rows import (
-    GramSchmidt,
-    IndependentRows,
-    Reflections,
-)
+from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, IndependentRows, Reflections
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,

@@ -2,7 +2,6 @@
 
 """What the rows of a constraint follow over time."""
 
-from uk_dynamics.constraints.references.polynomials import Polynomial
 from uk_dynamics.constraints.references.references import (
     Constant,
     ExpressionReference,
@@ -16,6 +15,7 @@ from uk_dynamics.constraints.references.references import (
 from uk_dynamics.constraints.references.spline_reference import Spline
 from uk_dynamics.constraints.references.trajectory_reference import (
     Pace,
+    Polynomial,
     Trajectory,
     Waypoints,
     approach,

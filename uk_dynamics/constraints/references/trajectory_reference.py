@@ -1,6 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""References through timed waypoints, with or without rates, and smoothly to a place of rest."""
+"""Polynomials of time, alone or through timed waypoints, and smoothly to a place of rest.
+
+Coefficients come lowest power first, in the time since the beginning.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,70 @@ import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import NDArray
 
-import uk_dynamics.constraints.references.polynomials as polynomials
 from uk_dynamics.constraints.references.references import Array, ReferenceSample
 from uk_dynamics.exceptions import InputError
+
+
+def cubic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
+    """The cubic with values and rates of both ends, (4, m); accelerations do not count."""
+    h = duration
+    slope = (end.value - begin.value) / h
+    return np.array(
+        [
+            begin.value,
+            begin.rate,
+            (3.0 * slope - 2.0 * begin.rate - end.rate) / h,
+            (begin.rate + end.rate - 2.0 * slope) / h**2,
+        ]
+    )
+
+
+def quintic(begin: ReferenceSample, end: ReferenceSample, duration: float) -> Array:
+    """The quintic with values, rates and accelerations of both ends, (6, m); as :func:`cubic`."""
+    h = duration
+    change = end.value - begin.value
+    v0, v1 = begin.rate * h, end.rate * h
+    a0, a1 = begin.acceleration * h**2, end.acceleration * h**2
+    return np.array(
+        [
+            begin.value,
+            begin.rate,
+            0.5 * begin.acceleration,
+            (10.0 * change - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1) / h**3,
+            (-15.0 * change + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1) / h**4,
+            (6.0 * change - 3.0 * (v0 + v1) - 0.5 * (a0 - a1)) / h**5,
+        ]
+    )
+
+
+def sample_polynomial(coefficients: Array, s: float) -> ReferenceSample:
+    """Value, rate and acceleration, (m,) each, at a time s of a polynomial, (degree + 1, m)."""
+    derivatives = (polyder(coefficients, order) for order in range(3))
+    return ReferenceSample(*(np.asarray(polyval(s, part)) for part in derivatives))
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """c₀ + c₁ t + c₂ t² + … for each row, at all times."""
+
+    coefficients: Array  # lowest power first, one column per row, (n, m)
+
+    @classmethod
+    def of(cls, coefficients: Sequence[Sequence[float]]) -> Polynomial:
+        """Build it from the coefficients of each row, in m or rad per power of s, lowest first."""
+        return cls(np.array(list(zip_longest(*coefficients, fillvalue=0.0)), dtype=float))
+
+    def sample(self, t: float) -> ReferenceSample:
+        """Value, rate and acceleration at time t in s."""
+        return sample_polynomial(self.coefficients, t)
+
 
 _AT_REST = float(np.finfo(np.float32).eps)  # m/s or rad/s; what joint_trajectory_controller allows
 
@@ -95,7 +154,7 @@ class Trajectory:
             return cls(times, (), states[0].value)
         if waypoints.velocities is None:
             states = _smooth(times, states)
-        piece = polynomials.cubic if waypoints.accelerations is None else polynomials.quintic
+        piece = cubic if waypoints.accelerations is None else quintic
         durations = np.diff(times)
         pieces = list(map(piece, states[:-1], states[1:], durations))
         return cls(times, pieces, states[-1].value)
@@ -107,7 +166,7 @@ class Trajectory:
         if t < self.knots[0]:
             return ReferenceSample.at_rest(self.pieces[0][0])
         piece = bisect.bisect_right(self.knots, t) - 1
-        return polynomials.sample(self.pieces[piece], t - self.knots[piece])
+        return sample_polynomial(self.pieces[piece], t - self.knots[piece])
 
 
 def _smooth(times: list[float], states: list[ReferenceSample]) -> list[ReferenceSample]:
@@ -161,7 +220,7 @@ def approach(
             + duration**2 * present.acceleration / 12.0
         )
         place = ReferenceSample.at_rest(stop)
-        pieces.append(polynomials.quintic(present, place, duration))
+        pieces.append(quintic(present, place, duration))
         times.append(now + duration)
     place = ReferenceSample.at_rest(place.value)
     duration = _SHORTEST
@@ -172,7 +231,7 @@ def approach(
             _SPEED * distance / pace.speed,
             math.sqrt(_ACCELERATION * distance / pace.acceleration),
         )
-    pieces.append(polynomials.quintic(place, ReferenceSample.at_rest(target), duration))
+    pieces.append(quintic(place, ReferenceSample.at_rest(target), duration))
     times.append(times[-1] + duration)
     return Trajectory(times, pieces, target)
 

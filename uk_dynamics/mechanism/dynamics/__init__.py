@@ -9,19 +9,8 @@ from uk_dynamics.mechanism.dynamics.arguments import (
     require_finite_reference,
     without_forces,
 )
-from uk_dynamics.mechanism.dynamics.batch import (
-    empty,
-    evaluate_each,
-    put,
-    roll_each,
-    sample_each,
-)
-from uk_dynamics.mechanism.dynamics.contact import (
-    SLOW,
-    Contact,
-    contact_row_names,
-    contact_rows,
-)
+from uk_dynamics.mechanism.dynamics.batch import empty, evaluate_each, put, roll_each, sample_each
+from uk_dynamics.mechanism.dynamics.contact import SLOW, Contact, contact_row_names, contact_rows
 from uk_dynamics.mechanism.dynamics.contact_dynamics import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,

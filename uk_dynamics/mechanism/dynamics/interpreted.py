@@ -14,11 +14,7 @@ from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
 from uk_dynamics.mechanism.dynamics.batch import evaluate_each, roll_each, sample_each
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.equation_terms import (
-    EquationTerms,
-    Solver,
-    StructuralRows,
-)
+from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
 from uk_dynamics.mechanism.dynamics.state_projection import StateProjection

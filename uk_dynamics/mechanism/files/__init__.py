@@ -3,7 +3,6 @@
 """Mechanism and tasks files: YAML, schema, specifications."""
 
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
-from uk_dynamics.mechanism.files.encoder_specification import EncoderSpec
 from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ForceSpec

@@ -21,10 +21,9 @@ from uk_dynamics.mechanism.files.constraint_specification import (
     StabilizationSpec,
     read_constraints,
 )
-from uk_dynamics.mechanism.files.contact_specification import ContactSpec
 from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
-from uk_dynamics.mechanism.files.force_specification import ForceSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import Vector, vector
 from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema

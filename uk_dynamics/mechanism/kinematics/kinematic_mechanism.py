@@ -14,10 +14,7 @@ from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, Stati
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
 from uk_dynamics.mechanism.kinematics.jacobian import frame_jacobian, transmission
 from uk_dynamics.mechanism.kinematics.loop_motion import Positions, states_of
-from uk_dynamics.mechanism.kinematics.singularities import (
-    dexterity,
-    nearest_singularity,
-)
+from uk_dynamics.mechanism.kinematics.singularities import dexterity, nearest_singularity
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.wrenches import Point
 

@@ -11,11 +11,7 @@ import numpy as np
 from uk_dynamics.constraints.expressions import compile_expressions
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
-from uk_dynamics.constraints.references import (
-    Constant,
-    Live,
-    ReferenceSet,
-)
+from uk_dynamics.constraints.references import Constant, Live, ReferenceSet
 from uk_dynamics.constraints.rows import (
     Constraint,
     ConstraintSet,

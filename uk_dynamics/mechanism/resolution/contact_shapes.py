@@ -17,7 +17,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.contact_specification import ContactSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec
 from uk_dynamics.mechanism.files.frame_specification import vector
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located

@@ -15,7 +15,7 @@ import numpy as np
 
 from uk_dynamics.constraints.rows import Constraint, ContactRow, JointRow, joint_terms
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.contact_specification import ContactSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel

@@ -14,8 +14,7 @@ from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import kind_called, words_of
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
-from uk_dynamics.mechanism.files.contact_specification import ContactSpec
-from uk_dynamics.mechanism.files.force_specification import ForceSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators
