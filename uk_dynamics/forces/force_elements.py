@@ -137,7 +137,7 @@ class LineSprings:
         return 0.5 * float(self._stiffness @ (self._sum(length) - self._rest) ** 2)
 
     def _sum(self, parts: Array) -> Array:
-        """Of the parts of each spring."""
+        """Sum over the parts of each spring."""
         found: Array = np.add.reduceat(parts, self._first)
         return found
 

@@ -191,7 +191,7 @@ class ContactFriction:
         return {name: one for name, one in sliding.items() if name in self._place}
 
     def jacobians(self, kinematics: FrameKinematics) -> Array:
-        """Of the velocity of each contact point along x and y, (contacts, 2, nv), in m."""
+        """Jacobians of the contact points' velocities along x and y, (contacts, 2, nv), in m."""
         pairs = self._pairs
         axes = kinematics.rotation.take(pairs.parent, 0)
         point = kinematics.translation.take(pairs.child, 0)

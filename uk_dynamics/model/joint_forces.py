@@ -114,7 +114,7 @@ class PassiveForces:
         return force
 
     def replaced(self, numbers: Mapping[tuple[str, int], Any]) -> PassiveForces:
-        """The same with some other numbers, which may be symbols.
+        """Make a copy with some other numbers, which may be symbols.
 
         Args:
             numbers: By column, of damping, friction, spring and rest, and index of the velocity.

@@ -203,7 +203,7 @@ class RobotModel(Coordinates):
     def to_positions(
         self, values: Mapping[str, float] | ArrayLike, default: Array | None = None
     ) -> Array:
-        """As :meth:`Coordinates.to_positions`; names not given are at zero by default."""
+        """A checked configuration, see :meth:`Coordinates.to_positions`; others are at zero."""
         return super().to_positions(values, self._neutral if default is None else default)
 
 

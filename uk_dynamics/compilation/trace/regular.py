@@ -89,12 +89,12 @@ class RegularSolution:
 
 
 def acceleration_cost(solution: RegularSolution) -> int:
-    """Of the acceleration, in additions."""
+    """What computing the acceleration costs, in additions."""
     return _cost([*solution.qdd, solution.nearness])
 
 
 def motions_cost(solution: RegularSolution) -> int:
-    """Of the same, of the coordinates of every force and of the corrections of every row."""
+    """What it costs with coordinates of all forces and corrections of all rows, likewise."""
     forces = (solution.admissible({i: 1.0}).coordinates for i in range(len(solution.qdd)))
     corrections = map(solution.correction, solution.rows.order)
     wanted = [x for part in (*forces, *corrections) for x in part]

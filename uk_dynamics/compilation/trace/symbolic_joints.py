@@ -25,7 +25,7 @@ class Placement:
 
 
 def placements(bodies: tuple[Body, ...], q: Objects) -> list[Placement]:
-    """Of all bodies at a configuration, (nq,)."""
+    """Poses of all bodies at a configuration, (nq,)."""
     places: list[Placement] = []
     for body in bodies:
         turned, moved = _joint(body, q)

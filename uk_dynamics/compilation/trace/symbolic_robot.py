@@ -115,7 +115,7 @@ def symbolic_forces(mechanism: ResolvedMechanism, source: Source) -> ForceElemen
 def _inertia(
     number: int, body: Body, model: RobotModel, source: Source, carriers: Mapping[str, _Carrier]
 ) -> Inertia:
-    """Of all links of a body, in its frame; as the model has it where no symbol is in it."""
+    """Inertia of all links of a body in its frame; of the model where no symbol is in it."""
     links = [link for link in source.description.links if carriers[link.name].body == number]
     parts = [(link.mass, link.center_of_mass, link.inertia) for link in links]
     places = [carriers[link.name].translation for link in links]

@@ -29,7 +29,7 @@ from uk_dynamics.model.kinematics import Body, BodyFrame
 
 @dataclass(frozen=True)
 class Inertia:
-    """Of a body or several, in its frame: mass, first moment m c, inertia about the origin."""
+    """Inertia of one or several bodies in a frame: mass, first moment m c, and about the origin."""
 
     mass: float
     moment: Objects
@@ -48,7 +48,7 @@ class Inertia:
         )
 
     def seen_from(self, place: Placement) -> Inertia:
-        """The same in the parent's frame."""
+        """The inertia in the parent's frame."""
         R, p = place.local, place.offset
         moment = R @ self.moment
         matrix = R @ self.matrix @ R.T
@@ -175,7 +175,7 @@ class SymbolicTree:
 
 
 def inertia_of(body: Body) -> Inertia:
-    """Of a body in its frame."""
+    """The inertia of a body in its own frame."""
     c = body.center
     about_origin = body.inertia + body.mass * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
     return Inertia(

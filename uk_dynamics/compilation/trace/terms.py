@@ -89,7 +89,7 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
 
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:
-    """The same for task rows."""
+    """Run the interpreted code of task rows once on symbols."""
     x = StateInputs(tasks.model, len(tasks.constraints), tasks.mechanism.varied)
     found = tasks.constraints.evaluate(x.kinematics, x.t, x.q, x.v, x.reference)
     return SymbolicTasks(*(cast(Objects, part) for part in found))

@@ -105,7 +105,10 @@ class FramePairs:
 
 
 def relative_twist(parent: Array, delta: Array, rate: Array, origin: Array) -> RelativeTwist:
-    """As :meth:`FramePairs.twist`, from V_p, ΔV and ΔG, (K, 6); ΔG is overwritten with the bias."""
+    """Motion of K pairs from V_p, ΔV and ΔG, (K, 6); ΔG is overwritten with the bias.
+
+    See :meth:`FramePairs.twist`.
+    """
     linear = _SPUN(delta, origin)
     linear += delta[:, :3]
     rate -= motion_cross(parent, delta)

@@ -100,7 +100,7 @@ class SparseConstraintSet(ConstraintSet):
         return matrix
 
     def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
-        """As :meth:`FramePairs.twist`, from the twists of the bodies."""
+        """Motion of the frame pairs, see :meth:`FramePairs.twist`, from the twists of bodies."""
         tree: TreeKinematics = kinematics  # type: ignore[assignment]
         parent, child = tree.twist[self._parent], tree.twist[self._child]
         delta = child - parent

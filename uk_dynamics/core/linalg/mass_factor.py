@@ -194,7 +194,7 @@ class UndeterminedCoordinatesError(UndeterminedMotionError):
         super().__init__(f"coordinate {index}" for index in self.coordinates)
 
     def named(self, names: Sequence[str]) -> UndeterminedMotionError:
-        """The same error with the names of the velocity coordinates.
+        """Make it an error that names the velocity coordinates.
 
         Args:
             names: All nv names.

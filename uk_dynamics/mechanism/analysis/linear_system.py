@@ -29,7 +29,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Of the undamped oscillation: size of the eigenvalue / 2π, in Hz; 0 without one."""
+        """Frequency of the undamped oscillation, |eigenvalue| / 2π, in Hz; 0 without one."""
         return abs(self.eigenvalue) / (2.0 * np.pi) if self.eigenvalue.imag else 0.0
 
     @property
@@ -70,7 +70,7 @@ class LinearSystem:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of A, in 1/s, slowest first."""
+        """Eigenvalues of A, in 1/s, slowest first."""
         values = np.linalg.eigvals(self.A)
         return values[np.lexsort((values.imag, values.real, np.abs(values)))]
 

@@ -72,7 +72,7 @@ def remedy(
 
 
 def _rounded_up(value: float) -> float:
-    """To one digit."""
+    """A positive number rounded up to one digit."""
     unit = 10.0 ** math.floor(math.log10(value))
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.0e}")
 
@@ -89,8 +89,6 @@ def _independent_rows(mechanism: ResolvedMechanism, q: Array, solver: SolverSpec
     basis = RowBasis(columns, scale, solver.rank_tolerance)
     return [mechanism.row_names[row] for row in sorted(basis.independent)]
 
-
-__all__ = ["Assembly", "assemble", "assemble_on_tasks", "closed_configuration"]
 
 _LEADING_STEPS = 32  # for one turn of a joint: short against what can be closed directly
 _TASK_STEPS = 8
@@ -259,7 +257,7 @@ def closed_configuration(
 
 
 def _errors(tasks: Tasks, residual: Array) -> list[float]:
-    """By row of the tasks; rows of velocities have none."""
+    """Error of each task row from the residuals of a search; zero for rows of velocities."""
     held = np.flatnonzero(tasks.constraints.position_rows)
     errors = np.zeros(len(tasks.constraints))
     errors[held] = residual[len(residual) - len(held) :]

@@ -68,7 +68,7 @@ def _members(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bound(value: Any, indexing: Indexing) -> Any:
-    """The same value with indexed names written out."""
+    """A value of a file with the indexed names in it written out."""
     if isinstance(value, str):
         return _SUBSCRIPTED.sub(lambda found: _name(found.group(), indexing), value)
     if isinstance(value, Mapping):

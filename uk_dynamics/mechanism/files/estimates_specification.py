@@ -32,7 +32,7 @@ class EstimatesSpec:
 
     @property
     def covariance(self) -> NDArray[np.float64]:
-        """Of the values, (p, p)."""
+        """Covariance of the values, (p, p)."""
         lower = np.zeros((len(self.names), len(self.names)))
         for k, row in enumerate(self.correlation):
             lower[k, : k + 1] = row
@@ -48,7 +48,7 @@ class EstimatesSpec:
         values: Mapping[str, float],
         covariance: NDArray[np.float64],
     ) -> EstimatesSpec:
-        """Of values by name and their covariance, (p, p), in the same order."""
+        """Make it from values by name and their covariance, (p, p), in the same order."""
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         scale = np.where(deviations > 0.0, deviations, 1.0)
         full = covariance / np.outer(scale, scale)
@@ -99,7 +99,7 @@ class EstimatesSpec:
         return found
 
     def data(self) -> dict[str, Any]:
-        """As a mechanism file has it."""
+        """An entry of ``identified`` as a mechanism file has it."""
         numbers = zip(self.names, self.values, self.deviations, strict=True)
         return {
             "by": self.by,

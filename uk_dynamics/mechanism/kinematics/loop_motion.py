@@ -81,7 +81,7 @@ class LoopMotion:
         return self._factored(of_positions).complement()
 
     def velocities(self, *, of_positions: bool = False) -> Array:
-        """The same basis in m/s and rad/s, (nv, k)."""
+        """Basis of the admissible velocities in m/s and rad/s, (nv, k)."""
         basis: Array = self.unit[:, None] * self.basis(of_positions=of_positions)
         return basis
 

@@ -168,7 +168,7 @@ class SingularityMeasures:
 
     @property
     def freedoms(self) -> int:
-        """Of the mechanism, where it is not singular."""
+        """Number of freedoms of the mechanism where it is not singular."""
         return self._mechanism.model.nv - self.ranks["loops"]
 
     def _slope(self, q: Array, way: Array, kind: Kind) -> float:

@@ -133,7 +133,7 @@ class Allocation:
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,  # s by motor name, in N or N·m; others zero
     ) -> Allocation:
-        """The same from a program.
+        """Make it from what a program gives.
 
         Raises:
             UnknownNameError: A motor does not exist.

@@ -115,7 +115,7 @@ class Hierarchy:
         return self._masks[names]
 
     def acting(self, active: ActiveConstraints | None = None) -> NDArray[np.bool_]:
-        """As :meth:`mask`, but never None."""
+        """Whether each row acts, (m,); see :meth:`mask`."""
         mask = self.mask(active)
         return np.ones(len(self.rigid), dtype=bool) if mask is None else mask
 

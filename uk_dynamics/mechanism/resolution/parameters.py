@@ -51,7 +51,7 @@ class Source(NamedTuple):
 
 
 def plain(spec: MechanismSpec, description: RobotDescription) -> Source:
-    """The same with an entry for each joint, and loops as constraints only."""
+    """A source with an entry for each joint, and loops as constraints only."""
     given = dict(spec.joints)
     moving = (joint.name for joint in description.joints if joint.type in ("revolute", "prismatic"))
     joints = tuple((name, given.get(name, JointSpec())) for name in moving)
@@ -91,7 +91,7 @@ def check_estimates(spec: MechanismSpec, owners: Mapping[str, Collection[str]]) 
 
 
 def with_values(source: Source, values: Mapping[str, Any]) -> Source:
-    """The same with other values, or symbols, by name."""
+    """A source with other values, or symbols, of the parameters that are named."""
     known = parameters_of(source)
     for name, value in values.items():
         for place in known[name].places:
@@ -208,7 +208,7 @@ def _get(data: Any, path: Path) -> Any:
 
 
 def _put(data: Any, path: Path, value: Any) -> Any:
-    """The same with one entry replaced; arrays hold objects where that is one."""
+    """Data with the entry at a path replaced; arrays hold objects where that is one."""
     if not path:
         return value
     step, rest = path[0], path[1:]

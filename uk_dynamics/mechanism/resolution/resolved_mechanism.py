@@ -246,13 +246,13 @@ class ResolvedMechanism:
         )
 
     def settled(self: Self) -> Self:
-        """The same with all of its numbers as constants, where code has no parameters."""
+        """The mechanism with all of its numbers as constants, where code has no parameters."""
         found = copy.copy(self)
         found.varied = None
         return found
 
     def as_filed(self: Self) -> Self:
-        """The same with the values of its files, and the same parameters named."""
+        """The mechanism with the values of its files, and the same parameters named."""
         if self.varied is None:
             return self
         known = parameters_of(self.varied.base)
@@ -315,7 +315,7 @@ class ResolvedMechanism:
                     )
 
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
-        """The same robot with further frames behind its own; indices of existing frames stay."""
+        """The robot with further frames behind its own; indices of existing frames stay."""
         return build_model(self.spec, self._description, [*self._frames, *frames])
 
     def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:

@@ -81,7 +81,7 @@ def bodies_of(tree: Any, description: RobotDescription) -> tuple[Body, ...]:
 
 
 def by_freedom(bodies: Sequence[Body]) -> tuple[Body, ...]:
-    """The same tree with one body for each velocity; joints but a floating root have one freedom.
+    """Split a tree into one body for each velocity; joints but a floating root have one freedom.
 
     The six of a floating root stand in the same place, and all but the last have no mass: ``axis``
     is that of one freedom in the moving frame. The first three are translations.

@@ -102,13 +102,13 @@ def floating_motion(place: Array, other: Array) -> Array:
 
 
 def _product(x: Array, y: Array) -> Array:
-    """Of quaternions."""
+    """Product of two quaternions x y z w, (4,)."""
     vector = x[3:] * y[:3] + y[3:] * x[:3] + np.cross(x[:3], y[:3])
     return np.concatenate([vector, x[3:] * y[3:] - _dot(x[:3], y[:3])])
 
 
 def _dot(x: Array, y: Array) -> Array:
-    """As an array, (1,)."""
+    """Scalar product as an array, (1,)."""
     product: Array = np.sum(x * y, keepdims=True)
     return product
 

@@ -130,7 +130,7 @@ class TreeWorkspace(Workspace):
         return 0.5 * (moving + float(self._armature @ (v * v)))
 
     def potential_energy(self, q: Array) -> float:
-        """Of gravity, zero with all masses at the world origin, in J."""
+        """Energy of gravity, zero with all masses at the world origin, in J."""
         return -float(self._mass @ (self._elsewhere(q).inertia.center @ self._gravity))
 
     def _elsewhere(self, q: Array) -> TreeWorkspace:
@@ -140,7 +140,7 @@ class TreeWorkspace(Workspace):
         return other
 
     def _forces(self, twist: Array, rate: Array) -> Array:
-        """Of each body at zero joint acceleration, weight included, at the world's origin."""
+        """Forces of the bodies at zero joint acceleration, with weight, at the world's origin."""
         mass = self.inertia
         omega, alpha = twist[:, 3:], rate[:, 3:]
         speed = twist[:, :3] + np.cross(omega, mass.center)

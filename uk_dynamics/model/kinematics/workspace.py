@@ -144,7 +144,7 @@ class Workspace:
         return 0.5 * float(v @ (data.M.reshape(len(v), len(v)) @ v))
 
     def potential_energy(self, q: Array) -> float:
-        """Of gravity, zero with all masses at the world origin, in J; leaves the arrays alone."""
+        """Energy of gravity, zero with all masses at the world origin, in J; no array changes."""
         return float(pin.computePotentialEnergy(self._model, self._for_energy(), q))
 
     def _for_energy(self) -> Any:

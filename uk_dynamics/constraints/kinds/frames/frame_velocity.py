@@ -77,7 +77,7 @@ class FrameVelocityRow(FrameRow):
 
     @property
     def order(self) -> Literal["velocity"]:
-        """Of velocities."""
+        """Velocity: the rows say nothing of positions."""
         return "velocity"
 
     def reference_scale(self, length: float) -> float:

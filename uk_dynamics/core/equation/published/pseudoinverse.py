@@ -48,7 +48,7 @@ class Pseudoinverse:
 
     @property
     def transposed(self) -> Pseudoinverse:
-        """The same of Aᵀ."""
+        """The pseudoinverse of Aᵀ."""
         return Pseudoinverse(self.matrix.T, self.right.T, self.left.T)
 
 
