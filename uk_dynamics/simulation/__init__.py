@@ -1,6 +1,7 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
 from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.inertial_unit import InertialNoise, InertialSample, InertialUnit
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.simulate import default_method, simulate
@@ -12,6 +13,9 @@ from uk_dynamics.simulation.trajectory import Trajectory
 __all__ = [
     "Advance",
     "Controller",
+    "InertialNoise",
+    "InertialSample",
+    "InertialUnit",
     "Plant",
     "Recorder",
     "SingularPassages",

@@ -124,9 +124,7 @@ class StateCompletion:
         self.largest_misfit = largest_misfit
         self.encoders = Encoders(mechanism, measured)
         self._model = mechanism.model
-        self._held = np.zeros(self._model.nv, dtype=bool)  # velocities of bases
-        for base in self._model.bases:
-            self._held[base.velocity] = True
+        self._held = np.isnan(self._model.by_velocity(self._model.neutral()))  # velocities of bases
         self._singular_tolerance = singular_tolerance
         self.home = mechanism.assemble()
         self.switch(active)
@@ -146,8 +144,7 @@ class StateCompletion:
         scale = rows.coordinate_scale(self.home)
         A = self._determining(rows, scale)
         others = np.setdiff1d(np.flatnonzero(~self._held), encoders.columns)
-        joints = ~self._held
-        free = free_motions(A[:, joints], scale[joints], _RANK_TOLERANCE)
+        free = free_motions(A, scale, _RANK_TOLERANCE) - int(self._held.sum())  # rows ignore bases
         redundant = len(encoders.names) - free
         split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
         self._continuation = LoopContinuation(
@@ -297,7 +294,7 @@ class StateCompletion:
         names = self._model.velocity_names
         loose = ", ".join(names[i] for i in open_)
         measured = ", ".join(self.encoders.names) or "none"
-        freedoms = free_motions(A[:, ~self._held], scale[~self._held], _RANK_TOLERANCE)
+        freedoms = free_motions(A, scale, _RANK_TOLERANCE) - int(self._held.sum())
         more = self._missing(A, scale, open_)
         remedy = f"write measured: [{', '.join(more)}]" if more else "measure some of these too"
         raise InputError(

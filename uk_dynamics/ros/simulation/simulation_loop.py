@@ -24,6 +24,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     selection,
     start_state,
 )
+from uk_dynamics.ros.simulation.imu_topic import ImuTopic
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
@@ -80,6 +81,7 @@ class SimulatedRun:
         self._bases = BasePublishers(
             node, model.bases, settings["odom_frame"], transforms=settings["publish_tf"]
         )
+        self._imu = ImuTopic(node, settings, mechanism)
         self._publisher = node.create_publisher(JointState, "joint_states", PUBLISHED_QOS)
         self._topics = DynamicsTopics(node, mechanism)
         self.steps_per_state = max(1, round(rate / (settings["publish_rate"] or rate)))
@@ -143,6 +145,7 @@ class SimulatedRun:
             positions, velocities = self._places
             q, v, tau = q[positions], v[velocities], tau[velocities]
         states.position[:], states.velocity[:], states.effort[:] = q, v, tau
+        self._imu.publish(stamp, machine.state)
         if self.on_state is not None:
             self.on_state(stamp)
         states.publish(self._publisher, stamp)

@@ -1,0 +1,73 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Attitude of a link from its gyroscope and accelerometer: a complementary filter on SO(3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import uk_dynamics.core.linalg.rotations as so3
+from uk_dynamics.arrays import Array
+
+_STANDARD = 9.81  # m/s²
+_QUIET = 1.0  # m/s²; specific forces further from gravity's say nothing of what is up
+
+
+class AttitudeFilter:
+    """The passive filter with bias estimation of Mahony, Hamel and Pflimlin (TAC 53, 2008, eq. 32).
+
+    Angular rates are integrated; the direction of the specific force pulls roll and pitch, slowly.
+    Heading follows from rates alone and drifts with what is left of their bias.
+
+    Attributes:
+        rotation: From axes of the link to the world, whose z points up, (3, 3).
+        bias: Of the gyroscope, (3,), in rad/s.
+        pull: Gain towards the measured direction of gravity, in 1/s.
+        learning: Gain of the bias while the link does not turn, in 1/s.
+    """
+
+    def __init__(self, pull: float = 0.05, learning: float = 2.0) -> None:
+        self.rotation: Array = np.eye(3)
+        self.bias = np.zeros(3)
+        self.pull, self.learning = pull, learning
+
+    def start(self, accelerometer: Array, heading: float = 0.0) -> None:
+        """Begin at rest.
+
+        Args:
+            accelerometer: Specific force, (3,), in m/s²: upwards at rest.
+            heading: Angle about the world's z axis, in rad.
+        """
+        up = accelerometer / np.linalg.norm(accelerometer)
+        forward = np.array([1.0, 0.0, 0.0])
+        if abs(up[0]) > 0.9:  # the link's x axis is nearly vertical
+            forward = np.array([0.0, 0.0, -np.sign(up[0])])
+        x = forward - up * (up @ forward)
+        x /= np.linalg.norm(x)
+        level = np.vstack([x, np.cross(up, x), up])  # the world's axes in the link, heading 0
+        cosine, sine = np.cos(heading), np.sin(heading)
+        about = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+        self.rotation = about @ level
+
+    def update(
+        self, elapsed: float, gyroscope: Array, accelerometer: Array, *, still: bool = False
+    ) -> Array:
+        """Go on by a time; return the angular velocity without bias, in axes of the link, (3,).
+
+        Args:
+            elapsed: Since the last update, in s.
+            gyroscope: Mean rate since then, (3,), in rad/s.
+            accelerometer: Mean specific force since then, (3,), in m/s².
+            still: Whether the link is known not to turn; then its rate is the bias.
+        """
+        if still:
+            part = 1.0 - np.exp(-self.learning * elapsed)
+            self.bias += part * (gyroscope - self.bias)
+        rate = gyroscope - self.bias
+        force = float(np.linalg.norm(accelerometer))
+        correction = np.zeros(3)
+        if abs(force - _STANDARD) < _QUIET:
+            correction = np.cross(accelerometer / force, self.rotation[2])
+        turn = so3.exp((rate + self.pull * correction) * elapsed)
+        self.rotation = self.rotation @ turn
+        return np.asarray(rate)
