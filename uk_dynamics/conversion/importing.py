@@ -170,16 +170,19 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
         reason = f"by no less than {open_by:.2g} m or rad: the closure tolerance is {tolerance:g}"
         robot.changed("numbers of the file", f"close the loops {reason} of the machine's size")
         return urdf
-    looped = _looped(machine)
-    names = [v.joint for v in found.closes_beyond if v.joint in looped]
-    if not names:
+    columns = zip(
+        machine.model.velocity_names, _rows(machine, machine.initial_guess).T, strict=True
+    )
+    looped = {name for name, column in columns if column.any()}  # joints that a loop moves
+    opened = [v.joint for v in found.closes_beyond if v.joint in looped]
+    if not opened:
         return urdf
     tree = ET.fromstring(urdf)
     for joint in tree.iterfind("joint"):
         limit = joint.find("limit")
-        if joint.get("name") in names and limit is not None:
+        if joint.get("name") in opened and limit is not None:
             limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
-    robot.changed(f"limits of {', '.join(names)}", "are left out: the loops close outside of them")
+    robot.changed(f"limits of {', '.join(opened)}", "are left out: the loops close outside of them")
     return xml_text(tree)
 
 
@@ -215,13 +218,6 @@ def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array)
         robot.solver["closure_tolerance"] = tolerance
         reason = f"repeat rows of loops to {off:.1g} only: the closure tolerance is {tolerance:g}"
         robot.changed("numbers of the file", f"{reason} of the machine's size")
-
-
-def _looped(machine: Mechanism) -> set[str]:
-    """Joints that a loop moves."""
-    columns = _rows(machine, machine.initial_guess).T
-    names = machine.model.velocity_names
-    return {name for name, column in zip(names, columns, strict=True) if column.any()}
 
 
 def _rank(machine: Mechanism, q: Array) -> int | None:

@@ -122,7 +122,8 @@ def measured_motion(
     commands, window = HeldCommands(t[0], period, efforts, usable), 2 * half * period
     mean = commands.mean(t[chosen], window)
     left_out = np.isnan(mean).any(axis=1)
-    parts = _parts(mechanism, saturated)
+    by_motor = zip(mechanism.actuators.names, saturated.mean(axis=0).tolist(), strict=True)
+    parts = {name: part for name, part in by_motor if part > 0.0}
     if (~left_out).sum() < _FEWEST:
         motors = ", ".join(f"{motor} in {part:.0%}" for motor, part in parts.items()) or "none"
         raise InputError(
@@ -136,12 +137,6 @@ def measured_motion(
     motions = replace(closed, window=window, commands=commands, highest=frequency / _WIDER)
     noise = (positions - smooth)[margin:-margin].std(axis=0)
     return MeasuredMotion(motions, names, frequency, noise, rms(misfits), parts, float(lost.mean()))
-
-
-def _parts(mechanism: Mechanism, saturated: NDArray[np.bool_]) -> dict[str, float]:
-    """Part of the samples at the limit, by motor."""
-    parts = zip(mechanism.actuators.names, saturated.mean(axis=0), strict=True)
-    return {name: float(part) for name, part in parts if part > 0.0}
 
 
 def _columns(

@@ -94,7 +94,9 @@ def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
     begin = time.perf_counter()
     row: Row = {"point": point.key, **point.values}
     try:
-        trajectory = _trajectory(point)
+        mechanism, controller, state = _prepared(point)
+        options = {"controller": controller, "backend": _backend(point), **point.simulation}
+        trajectory = simulate(mechanism, state, **options)
     except UkDynamicsError as error:
         return _failed(row, str(error), begin), None
     except Exception as error:  # noqa: BLE001 one point must not end the sweep
@@ -106,14 +108,6 @@ def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
 def _failed(row: Row, problem: str, begin: float) -> Row:
     wall = time.perf_counter() - begin
     return {**row, "status": "failed", "error": problem, "wall_time": wall}
-
-
-def _trajectory(point: Point) -> Trajectory:
-    mechanism, controller, state = _prepared(point)
-    options = dict(point.simulation)
-    duration = options.pop("duration")
-    backend = _backend(point)
-    return simulate(mechanism, state, duration, controller=controller, backend=backend, **options)
 
 
 def _backend(point: Point) -> Backend:
@@ -157,14 +151,14 @@ def _yaml(data: Any) -> str:
 
 def _summary(trajectory: Trajectory) -> Row:
     """Final state, energy, and largest errors of a motion."""
-    names, energy = trajectory.names, trajectory.energy
+    names, energy, errors = trajectory.names, trajectory.energy, trajectory.tracking_error
     row: Row = {
         "t": float(trajectory.t[-1]),
         "steps": trajectory.statistics.steps,
         "evaluations": trajectory.statistics.evaluations,
         "energy": float(energy[-1]),
         "energy_change": float(energy[-1] - energy[0]),
-        "largest_residual": _largest(trajectory.residual),
+        "largest_residual": float(np.abs(trajectory.residual).max(initial=0.0)),
         "least_rank": int(trajectory.rank.min()),
         "warnings": "; ".join(trajectory.warnings),
     }
@@ -172,7 +166,7 @@ def _summary(trajectory: Trajectory) -> Row:
         ("q", names.positions, trajectory.q[-1]),
         ("v", names.velocities, trajectory.v[-1]),
         ("largest_effort", names.motors, np.abs(trajectory.efforts).max(axis=0, initial=0.0)),
-        ("tracking_rms", names.task_rows, _rms(trajectory.tracking_error)),
+        ("tracking_rms", names.task_rows, np.sqrt(np.mean(errors * errors, axis=0))),
     ):
         row |= {f"{prefix}.{name}": float(x) for name, x in zip(labels, values, strict=True)}
     return row
@@ -185,12 +179,3 @@ def _columns(key: str, trajectory: Trajectory) -> dict[str, Any]:
         if name.partition(".")[0] in ("t", "q", "v", "qdd", "effort")
     }
     return {"point": [key] * len(trajectory.t), **kept}
-
-
-def _largest(values: np.ndarray) -> float:
-    return float(np.abs(values).max(initial=0.0))
-
-
-def _rms(errors: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.sqrt(np.mean(errors * errors, axis=0))
-    return found

@@ -165,7 +165,8 @@ class _Walk:
             for sign in (1.0, -1.0):
                 best = int(np.argmax(np.array(self._places)[:, axis] * sign))
                 way = self._climb(self.found[best], axis, sign)
-                far = [q for q in way if self._moved(q, self._places[best]) > _STILL * size]
+                begin = self._places[best]
+                far = [q for q in way if np.linalg.norm(self.place(q) - begin) > _STILL * size]
                 for q in far[-1:] if last else far:
                     self.add(q)
 
@@ -175,9 +176,6 @@ class _Walk:
         self._places.append(self.place(q))
         if self._progress is not None:
             self._progress()
-
-    def _moved(self, q: Array, place: Array) -> float:
-        return float(np.linalg.norm(self.place(q) - place))
 
     def _climb(self, q: Array, axis: int, sign: float) -> list[Array]:
         """Steps along the gradient, longer after success and shorter after failure."""

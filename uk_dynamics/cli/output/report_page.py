@@ -18,8 +18,6 @@ from uk_dynamics.simulation.plots import RESOLUTION, draw_for_files, empty_figur
 from uk_dynamics.whole_file import output_file
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from uk_dynamics.simulation import Trajectory
 
 _STYLE = """\
@@ -42,7 +40,10 @@ def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path,
     figure = empty_figure(picture)
     with output_file(page) as text, output_file(picture) as image:
         draw_for_files(trajectory, figure)
-        text.write_text(report_page(trajectory, source, _as_svg(figure)), encoding="utf-8")
+        drawing = io.StringIO()
+        figure.savefig(drawing, format="svg")
+        svg = drawing.getvalue()[drawing.getvalue().index("<svg") :]
+        text.write_text(report_page(trajectory, source, svg), encoding="utf-8")
         figure.savefig(image, dpi=RESOLUTION)
     return page, picture
 
@@ -92,12 +93,6 @@ def _motors(trajectory: Trajectory) -> str:
         )
     ]
     return _table([("motor", "largest effort [N·m or N]", "limit"), *rows])
-
-
-def _as_svg(figure: Figure) -> str:
-    text = io.StringIO()
-    figure.savefig(text, format="svg")
-    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -120,7 +120,7 @@ def _positions(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         for unit in dict.fromkeys(units[name] for name in chosen):
             of = tuple(curves[name] for name in chosen if units[name] == unit)
             if title != what:  # limits of many passive joints would hide their motion
-                of = tuple(curve if _leaves(curve) else _unlimited(curve) for curve in of)
+                of = tuple(x if _leaves(x) else Curve(x.name, x.values, x.reference) for x in of)
             panels.append(Panel("orientation" if unit == "1" else title, unit, of, from_zero=False))
     return panels
 
@@ -341,10 +341,6 @@ def _rank(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         span = f"{low:.3g} throughout" if high < 1.01 * low else f"{low:.3g} to {high:.3g}"
         notes.append(f"condition number: {span}")
     return panels
-
-
-def _unlimited(curve: Curve) -> Curve:
-    return replace(curve, limits=(-np.inf, np.inf))
 
 
 def _leaves(curve: Curve) -> bool:
