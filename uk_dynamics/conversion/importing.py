@@ -165,15 +165,11 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
         _widen_for_repeated_rows(robot, machine, found.q)
         return urdf
     if open_by <= _NEARLY * machine.size:
-        tolerance = 10.0 ** math.ceil(math.log10(2.0 * open_by / machine.size))
-        robot.solver["closure_tolerance"] = tolerance
-        reason = f"by no less than {open_by:.2g} m or rad: the closure tolerance is {tolerance:g}"
-        robot.changed("numbers of the file", f"close the loops {reason} of the machine's size")
+        reason = f"close the loops by no less than {open_by:.2g} m or rad"
+        _widen(robot, open_by / machine.size, reason)
         return urdf
-    columns = zip(
-        machine.model.velocity_names, _rows(machine, machine.initial_guess).T, strict=True
-    )
-    looped = {name for name, column in columns if column.any()}  # joints that a loop moves
+    moved = np.flatnonzero(_rows(machine, machine.initial_guess).any(axis=0)).tolist()
+    looped = {machine.model.velocity_names[k] for k in moved}
     opened = [v.joint for v in found.closes_beyond if v.joint in looped]
     if not opened:
         return urdf
@@ -184,6 +180,14 @@ def settle(robot: ImportedRobot, urdf: str, machine: Mechanism) -> str:
             limit.attrib.update(lower=repr(-FAR), upper=repr(FAR))
     robot.changed(f"limits of {', '.join(opened)}", "are left out: the loops close outside of them")
     return xml_text(tree)
+
+
+def _widen(robot: ImportedRobot, off: float, reason: str) -> None:
+    """Give the closure tolerance that numbers need which are off by a part of the size."""
+    tolerance = 10.0 ** math.ceil(math.log10(2.0 * off))
+    robot.solver["closure_tolerance"] = tolerance
+    words = f"{reason}: the closure tolerance is {tolerance:g} of the machine's size"
+    robot.changed("numbers of the file", words)
 
 
 def _start_elsewhere(robot: ImportedRobot, machine: Mechanism, q: Array) -> None:
@@ -214,10 +218,7 @@ def _widen_for_repeated_rows(robot: ImportedRobot, machine: Mechanism, q: Array)
     nearly = sizes[(sizes < _REPEATED * sizes[0]) & (sizes > _EXACTLY * sizes[0])]
     if len(nearly) and _rank(machine, q) == int((sizes >= _REPEATED * sizes[0]).sum()):
         off = float(nearly.max() / sizes[0])
-        tolerance = 10.0 ** math.ceil(math.log10(2.0 * off))
-        robot.solver["closure_tolerance"] = tolerance
-        reason = f"repeat rows of loops to {off:.1g} only: the closure tolerance is {tolerance:g}"
-        robot.changed("numbers of the file", f"{reason} of the machine's size")
+        _widen(robot, off, f"repeat rows of loops to {off:.1g} only")
 
 
 def _rank(machine: Mechanism, q: Array) -> int | None:
