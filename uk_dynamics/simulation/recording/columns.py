@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import io
 import struct
 import tokenize
 import zipfile
@@ -165,12 +166,9 @@ def template(
     lines = [[*header, *(f"effort.{motor}" for motor in motors)]]
     still = [*(f"{x:.9g}" for x in positions), *["0"] * (len(joints) + len(motors))]
     lines += [[t, *still] for t in ("0.000", "0.002")]
-    return "".join(",".join(_quoted(x) for x in line) + "\n" for line in lines)
-
-
-def _quoted(text: str) -> str:
-    special = any(x in text for x in ',"\n;\t')
-    return '"' + text.replace('"', '""') + '"' if special else text
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def _unlike(problem: str, found: Mapping[str, Any]) -> InputError:
@@ -226,20 +224,14 @@ def _parsed(lines: Iterator[str]) -> dict[str, Any]:
 def _cells(column: str, cells: Sequence[str], lines: Sequence[int]) -> Array | Sequence[str]:
     if column == "status":
         return cells
+    found, k = np.empty(len(cells)), 0
     try:
-        return np.array([cell or "nan" for cell in cells], dtype=float)
+        for k, cell in enumerate(cells):
+            found[k] = float(cell or "nan")
     except ValueError:
-        bad = next(k for k, cell in enumerate(cells) if not _is_number(cell))
-        problem = f'expected a number, found "{cells[bad]:.40}"'
-        raise InputError(problem, place=f"line {lines[bad]}: {column:.60}") from None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell or "nan")
-    except ValueError:
-        return False
-    return True
+        problem = f'expected a number, found "{cells[k]:.40}"'
+        raise InputError(problem, place=f"line {lines[k]}: {column:.60}") from None
+    return found
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
