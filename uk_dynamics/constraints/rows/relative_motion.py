@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.rows.vectors import Array, Bilinear, motion_cross
+from uk_dynamics.model.kinematics import Ancestry
 
 Index = NDArray[np.intp]
+AncestorMask = Array | Ancestry  # 1 where a velocity coordinate moves a frame, (frames, nv)
 
 
 class FrameKinematics(Protocol):
@@ -40,17 +42,6 @@ class FrameKinematics(Protocol):
     @property
     def translation(self) -> Array:
         """Origins of all frames in the world, (frames, 3), in m."""
-
-
-class AncestorMask(Protocol):
-    """1 where a velocity coordinate moves a frame: an array (frames, nv), or a source of rows."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Frames and velocities."""
-
-    def __getitem__(self, frames: Index, /) -> Array:
-        """Rows of the mask, (len(frames), nv)."""
 
 
 class FramePairs:

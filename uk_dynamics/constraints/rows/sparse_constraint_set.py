@@ -5,43 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import cast
 
 import numpy as np
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.relative_motion import (
-    AncestorMask,
     FrameKinematics,
-    Index,
     RelativeTwist,
     relative_twist,
 )
 from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.constraints.rows.vectors import Array, dot
-
-
-class TreeAncestry(AncestorMask, Protocol):
-    """Which velocities move which frames."""
-
-    @property
-    def carriers(self) -> Index:
-        """The last velocity that moves each frame, or −1, (frames,)."""
-
-    def between(self, parent: int, child: int) -> tuple[list[int], list[int]]:
-        """Velocities that move a frame relative to another, ascending, and their signs."""
-
-
-class TreeKinematics(FrameKinematics, Protocol):
-    """What these rows need to know of a tree at one state."""
-
-    @property
-    def twist(self) -> Array:
-        """Spatial velocity of each body at the world's origin, then of the world, (nv + 1, 6)."""
-
-    @property
-    def twist_rate(self) -> Array:
-        """Their derivatives at zero joint acceleration, (nv + 1, 6)."""
+from uk_dynamics.model.kinematics import Ancestry, TreeWorkspace
 
 
 class SparseConstraintSet(ConstraintSet):
@@ -50,7 +26,7 @@ class SparseConstraintSet(ConstraintSet):
     def __init__(
         self,
         constraints: tuple[Constraint, ...],
-        ancestry: TreeAncestry,
+        ancestry: Ancestry,
         nq: int,
         length: float = 1.0,
     ) -> None:
@@ -101,7 +77,7 @@ class SparseConstraintSet(ConstraintSet):
 
     def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
         """Motion of the frame pairs, see :meth:`FramePairs.twist`, from the twists of bodies."""
-        tree: TreeKinematics = kinematics  # type: ignore[assignment]
+        tree = cast(TreeWorkspace, kinematics)
         parent, child = tree.twist[self._parent], tree.twist[self._child]
         delta = child - parent
         rate = tree.twist_rate[self._child] - tree.twist_rate[self._parent]
