@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from uk_dynamics.core.contact import ConeProblem, Mode, solve_cone_problem
+from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
 
 
 def random_problem(seed: int, friction: bool = True) -> ConeProblem:
@@ -52,9 +53,19 @@ def test_the_conditions_hold_where_it_says_so(seed: int) -> None:
     )
 
 
-def test_nearly_all_are_solved() -> None:
+def test_all_are_solved() -> None:
     failed = [seed for seed in range(400) if not solve_cone_problem(random_problem(seed)).solved]
-    assert len(failed) <= 4, failed  # 1 % of problems that are harder than machines are
+    assert not failed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_alternating_directions_approach_the_same_motion(seed: int) -> None:
+    problem = random_problem(seed)
+    method = AlternatingDirections(problem.W, problem.q, problem.friction, 1.6)
+    found = problem.motion(method.advance(20_000))
+    expected = solve_cone_problem(problem).motion
+    # linear convergence, of problems whose masses differ by a factor of 100
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(problem.q).max())
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -16,29 +16,33 @@ These are the zeros of a function that is smooth but at changes of mode (Alart a
 with P the projection onto a disc. Newton's method on it is a pivoting method: with the modes of the
 solution it takes a step per bend of the cones, and ends within rounding. W may be singular, as
 where loops and contacts share a load: u is unique then, and r of least norm. Where Newton's steps
-do not lead down, a sequence of convex problems leads to a better start.
+do not lead down, alternating directions lead to a better start, again and again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from uk_dynamics.arrays import Array, largest
+from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
+from uk_dynamics.core.contact.conditions import conditions, steps
 
 # Of the size of q and W r: what a solution may miss.
-_REACHED = 1e-12
+REACHED = 1e-12
 _ADMITTED = 1e-8
-_NEWTON_STEPS = 60
-_SHORTEST = 1e-4  # part of a Newton step
-_POLISHED = 1e-10
-# How far s follows in each convex problem: less where it would go to and fro.
-_FOLLOWED = (*(1.0,) * 12, *(0.5,) * 12, *(0.2,) * 16)
-_NEAREST = 1e-11  # to the cones, relative to the size of the problem
-_LEAST_DEPTH = 1e-100
-_CENTERING = 40  # Newton steps before t falls
+NEWTON_STEPS = 60
+STALLED = 10  # steps without a part of the error less
+WORTH = 0.9  # that part
+SHORTEST = 1e-4  # part of a Newton step
+REGULAR = 1e-11  # added to the derivative, which is singular where contacts share a load
+FLOOR = 1e-12  # of the largest response: contacts that move less are as if they moved so
+_FULL_STEPS = 20
+_RELAXATIONS = 1.6, 1.0
+_ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
+_FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
 _RANK = 1e-13  # of singular values
 _ASYMMETRY = 1e-9  # of its largest entry: rounding of W
 
@@ -92,7 +96,7 @@ class ConeSolution:
         size = np.abs(self.forces).max(initial=0.0)
         found = []
         for force, mu in zip(self.forces, friction, strict=True):
-            if not force[0] > _REACHED * size:
+            if not force[0] > REACHED * size:
                 found.append(Mode.OPEN)
             elif mu * force[0] - np.hypot(*force[1:]) > 1e-9 * mu * force[0]:
                 found.append(Mode.STICK)
@@ -115,19 +119,11 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     r = np.zeros((problem.count, 3)) if start is None else np.array(start, dtype=float)
     if not problem.count:
         return ConeSolution(r, r.copy(), 0.0, 0)
-    scaled = _Scaled.of(problem)
-    best, error, iterations = _newton(scaled, r)
-    convex = None
-    for part in _FOLLOWED if error > _REACHED and _is_convex(problem.W) else ():
-        if error <= (_REACHED if convex is None else _POLISHED):
-            break
-        convex = convex or _Convex(problem)
-        r = convex.advance(part)
-        polished, found, steps = _newton(scaled, r)
-        iterations += steps + 1
-        if found < error:
-            best, error = polished, found
-    return ConeSolution(best, problem.motion(best), error, iterations)
+    search = _Search(_Scaled.of(problem), r)
+    search.damped(r)
+    if search.error > REACHED and _is_convex(problem.W):
+        search.alternate()
+    return ConeSolution(search.best, problem.motion(search.best), search.error, search.iterations)
 
 
 def _is_convex(W: Array) -> bool:
@@ -144,172 +140,103 @@ class _Scaled:
 
     problem: ConeProblem
     step: Array  # ρ, (n, 3), the inverse of each contact's own response
-    size: Array  # of u in each contact, (n,): the conditions hold relative to it
+    size: float  # of u: the conditions hold relative to it
+    least: bool = True  # Newton's steps are of least norm where the derivative is singular
 
     @classmethod
     def of(cls, problem: ConeProblem) -> _Scaled:
-        n = problem.count
-        own = np.diagonal(problem.W).reshape(n, 3)
-        normal = np.abs(own[:, 0])
-        tangential = 0.5 * (own[:, 1] + own[:, 2])
-        floor = 1e-12 * max(largest(problem.W), np.finfo(float).tiny)
-        step = np.empty((n, 3))
-        step[:, 0] = 1.0 / np.maximum(normal, floor)
-        step[:, 1:] = (1.0 / np.maximum(tangential, floor))[:, None]
-        size = max(largest(problem.q), np.finfo(float).tiny)
-        return cls(problem, step, np.full(n, size))
+        own = np.abs(np.diagonal(problem.W)).reshape(-1, 3)
+        tiny = np.finfo(float).tiny
+        floor = FLOOR * max(largest(problem.W), tiny)
+        size = max(largest(problem.q), tiny)
+        return cls(problem, steps(own.T, np.full(len(own), floor)).T, size)
 
-    def residual(self, r: Array) -> Array:
-        """What is left of the conditions, in forces, (n, 3)."""
-        n, t, radius = self._trial(r)
-        found = np.empty_like(r)
-        found[:, 0] = r[:, 0] - np.maximum(n, 0.0)
-        found[:, 1:] = r[:, 1:] - _disc(t, radius)
-        return found
+    def conditions(self, r: Array) -> tuple[Array, Array]:
+        """See :func:`conditions`, (n, 3) and (n, 3, 3)."""
+        problem = self.problem
+        left, slopes = conditions(r.T, problem.motion(r).T, self.step.T, problem.friction)
+        return left.T, np.moveaxis(slopes, 2, 0)
 
     def error(self, r: Array) -> float:
-        """The largest of them as motions, relative to q."""
-        left = self.residual(r) / self.step
-        return float((np.abs(left).max(axis=1) / self.size).max())
-
-    def _trial(self, r: Array) -> tuple[Array, Array, Array]:
-        moved = r - self.step * self.problem.motion(r)
-        radius = self.problem.friction * np.maximum(moved[:, 0], 0.0)
-        return moved[:, 0], moved[:, 1:], radius
+        """What is left of them at most, as motions relative to q; infinite where r is."""
+        found = float((np.abs(self.conditions(r)[0]) / self.step).max()) / self.size
+        return found if np.isfinite(found) else np.inf
 
     def newton_step(self, r: Array) -> Array:
-        """Newton's step from r, (n, 3), of least norm where the derivative is singular."""
-        n, t, radius = self._trial(r)
-        count = len(r)
-        # derivative of the projection by its argument y = r − ρ u, block by block
-        block = np.zeros((count, 3, 3))
-        closed = n > 0.0
-        block[closed, 0, 0] = 1.0
-        length = np.hypot(t[:, 0], t[:, 1])
-        inside = length <= radius
-        sticking = closed & inside & (self.problem.friction > 0.0)
-        block[sticking, 1, 1] = block[sticking, 2, 2] = 1.0
-        sliding = closed & ~inside
-        d = t[sliding] / length[sliding, None]
-        part = (radius[sliding] / length[sliding])[:, None, None]
-        block[np.flatnonzero(sliding)[:, None, None], [[[1], [2]]], [[[1, 2]]]] = part * (
-            np.eye(2) - d[:, :, None] * d[:, None, :]
-        )
-        block[np.flatnonzero(sliding)[:, None], [[1, 2]], 0] = (
-            self.problem.friction[sliding, None] * d
-        )
+        """Newton's step from r, (n, 3)."""
+        left, slopes = self.conditions(r)
+        size = r.size
         # F = r − P(y(r)), y = r − ρ (W r + q)
-        rho = self.step.ravel()
-        inner = np.eye(3 * count) - rho[:, None] * self.problem.W
-        derivative = np.eye(3 * count)
-        for i in range(count):
-            rows = slice(3 * i, 3 * i + 3)
-            derivative[rows] -= block[i] @ inner[rows]
-        step = -np.linalg.lstsq(derivative, self.residual(r).ravel(), rcond=_RANK)[0]
-        return np.asarray(step.reshape(count, 3), dtype=float)
+        inner = np.eye(size) - self.step.ravel()[:, None] * self.problem.W
+        derivative = np.eye(size)
+        derivative -= (slopes @ inner.reshape(len(r), 3, size)).reshape(size, size)
+        try:
+            found: Array = (
+                np.linalg.lstsq(derivative, -left.ravel(), rcond=_RANK)[0]
+                if self.least
+                else np.linalg.solve(derivative + REGULAR * np.eye(size), -left.ravel())
+            )
+        except np.linalg.LinAlgError:
+            return np.full_like(r, np.inf)
+        return found.reshape(r.shape)
 
 
-def _disc(t: Array, radius: Array) -> Array:
-    """Projections onto discs about zero, (n, 2)."""
-    length = np.hypot(t[:, 0], t[:, 1])
-    outside = length > radius
-    part = np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
-    found: Array = part[:, None] * t
-    return found
+class _Search:
+    """The best forces so far, and steps from there."""
 
+    def __init__(self, scaled: _Scaled, start: Array) -> None:
+        self._scaled = scaled
+        self.best, self.error, self.iterations = start, scaled.error(start), 0
 
-def _newton(scaled: _Scaled, r: Array) -> tuple[Array, float, int]:
-    """Newton's steps, shortened while they do not help."""
-    error, taken = scaled.error(r), 0
-    best, least = r, error
-    stalled = 0
-    while least > _REACHED and taken < _NEWTON_STEPS and stalled < 10:
-        step, part = scaled.newton_step(r), 1.0
-        taken += 1
-        trial, found = r + step, scaled.error(r + step)
-        while not found < error and part > _SHORTEST:
-            part *= 0.5
-            trial, found = r + part * step, scaled.error(r + part * step)
-        if not found < error:  # a bend: over it with the whole step
-            trial, found = r + step, scaled.error(r + step)
-        r, error = trial, found
-        if error < 0.9 * least:
-            stalled = 0
-        else:
-            stalled += 1
-        if error < least:
-            best, least = r, error
-    return best, least, taken
+    def _offer(self, r: Array, error: float) -> float:
+        if error < self.error:
+            self.best, self.error = r, error
+        return error
 
+    def alternate(self) -> None:
+        """Alternating directions, from whose forces Newton's steps of several kinds are tried."""
+        problem = self._scaled.problem
+        variants = [
+            replace(self._scaled, step=part * self._scaled.step, least=False) for part in _FACTORS
+        ]
+        for relaxation in _RELAXATIONS:
+            method = AlternatingDirections(problem.W, problem.q, problem.friction, relaxation)
+            for iterations in _ITERATIONS:
+                start = method.advance(iterations)
+                for variant in variants:
+                    for steps_of in (self.damped, self.full):
+                        steps_of(start, variant)
+                        if self.error <= REACHED:
+                            return
+            if self.error <= _ADMITTED:
+                return
 
-class _Convex:
-    """Minimises ½ rᵀW r + rᵀ(q + μ s n) in the cones, with s = |u_t| held.
+    def damped(self, r: Array, variant: _Scaled | None = None) -> None:
+        """Newton's steps, shortened while they do not help."""
+        scaled = variant or self._scaled
+        error = least = self._offer(r, self._scaled.error(r))
+        stalled = taken = 0
+        while least > REACHED and taken < NEWTON_STEPS and stalled < STALLED:
+            step, part = scaled.newton_step(r), 1.0
+            taken += 1
+            trial, found = r + step, self._scaled.error(r + step)
+            while not found < error and part > SHORTEST:
+                part *= 0.5
+                trial, found = r + part * step, self._scaled.error(r + part * step)
+            if not found < error:  # a bend: over it with the whole step
+                trial, found = r + step, self._scaled.error(r + step)
+            if not np.isfinite(found):
+                break
+            r, error = trial, self._offer(trial, found)
+            stalled = 0 if error < WORTH * least else stalled + 1
+            least = min(least, error)
+        self.iterations += taken
 
-    These are the conditions with the motion changed as De Saxcé does; that s follows, as Acary and
-    Cadoux let it, leads to their solution. Each is solved in the interior of the cones, along the
-    minima of the same with −t log(μ² r_n² − |r_t|²) as t falls.
-    """
-
-    def __init__(self, problem: ConeProblem) -> None:
-        n = problem.count
-        self._friction = problem.friction
-        own = np.abs(np.diagonal(problem.W)).reshape(n, 3).max(axis=1)
-        least = 1e-12 * own.max(initial=0.0) + np.finfo(float).tiny
-        self._scale = 1.0 / np.sqrt(np.maximum(own, least))
-        wide = np.repeat(self._scale, 3)
-        # Without friction there are no tangential forces: those columns move nothing.
-        held = np.repeat(problem.friction == 0.0, 3)
-        held[::3] = False
-        W = wide[:, None] * problem.W * wide
-        W[held], W[:, held] = 0.0, 0.0
-        self._W = W + np.diag(held.astype(float))
-        self._q = self._scale[:, None] * problem.q.reshape(n, 3)
-        self._q[held.reshape(n, 3)] = 0.0
-        self._cone = np.maximum(problem.friction, 1e-3)  # a ray is a narrow cone of its normal
-        self._size = largest(self._q) or 1.0
-        self._r = np.zeros((n, 3))
-        self._s = np.zeros(n)
-
-    def advance(self, part: float) -> Array:
-        """Forces, (n, 3), once s has gone this part of the way to what the last ones give it."""
-        n = len(self._s)
-        u = (self._W @ self._r.ravel()).reshape(n, 3) + self._q
-        self._s += part * (np.hypot(u[:, 1], u[:, 2]) - self._s)
-        shifted = self._q.copy()
-        shifted[:, 0] += self._friction * self._s
-        r = np.zeros((n, 3))
-        r[:, 0] = self._size
-        t = self._size**2
-        while t > _NEAREST * self._size**2:
-            for _ in range(_CENTERING):
-                step, decrement = self._newton_step(r, shifted, t)
-                if not np.isfinite(decrement):
-                    break
-                # so short a step stays inside (Nesterov and Nemirovskii)
-                r += step / (1.0 + decrement)
-                if decrement < 0.3:
-                    break
-            t *= 0.2
-        self._r = r
-        found: Array = self._scale[:, None] * r
-        found[self._friction == 0.0, 1:] = 0.0
-        return found
-
-    def _newton_step(self, r: Array, q: Array, t: float) -> tuple[Array, float]:
-        """Newton's step, (n, 3), and its length in the metric of the potential over t."""
-        metric = np.repeat([[1.0, -1.0, -1.0]], len(r), axis=0)
-        metric[:, 0] = self._cone**2
-        covector = metric * r
-        reach, height = np.hypot(r[:, 1], r[:, 2]), self._cone * r[:, 0]
-        depth = np.maximum((height - reach) * (height + reach), _LEAST_DEPTH)
-        gradient = (self._W @ r.ravel()).reshape(-1, 3) + q - 2.0 * t * covector / depth[:, None]
-        hessian = self._W.copy()
-        for i in range(len(r)):
-            rows = slice(3 * i, 3 * i + 3)
-            curved = 2.0 * np.outer(covector[i], covector[i]) / depth[i] - np.diag(metric[i])
-            hessian[rows, rows] += 2.0 * t / depth[i] * curved
-        # Scaled to a unit diagonal: depths differ by many orders of magnitude.
-        unit = 1.0 / np.sqrt(np.diagonal(hessian))
-        slope = unit * gradient.ravel()
-        step = -unit * np.linalg.lstsq(unit[:, None] * hessian * unit, slope, rcond=0.0)[0]
-        return step.reshape(-1, 3), float(np.sqrt(max(-gradient.ravel() @ step, 0.0) / t))
+    def full(self, r: Array, variant: _Scaled) -> None:
+        """Whole steps, which find their way where no shorter one leads down."""
+        for _ in range(_FULL_STEPS):
+            r = r + variant.newton_step(r)
+            self.iterations += 1
+            error = self._offer(r, self._scaled.error(r))
+            if not REACHED < error < np.inf:
+                return

@@ -1,0 +1,87 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts by alternating directions: from any start, to a few digits, however ill-conditioned.
+
+With the motion changed as De Saxcé does, u + μ |u_t| n, the conditions say that the force is in
+its cone, the motion in the dual one, and both are orthogonal: those of a convex problem as long as
+|u_t| is held. The method of multipliers alternates between the linear part, whose eigenvectors are
+found once, and projections onto the cones, and lets |u_t| follow (Carpentier, Montaut and Le Lidec
+2024, arXiv 2405.17020).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uk_dynamics.arrays import Array
+
+_SMALLEST = 1e-6  # eigenvalue over the largest that counts for the first penalty
+_FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
+_MOST = 5.0  # factor of such a change
+
+
+class AlternatingDirections:
+    """Approaches forces r in cones with W r + q in the dual ones."""
+
+    def __init__(self, W: Array, q: Array, friction: Array, relaxation: float) -> None:
+        """Find eigenvectors.
+
+        Args:
+            W: Symmetric and not negative, (3n, 3n).
+            q: Motion without forces, (3n,).
+            friction: μ, (n,).
+            relaxation: Of the iteration, 1 to 1.8.
+        """
+        n = len(friction)
+        own = np.abs(np.diagonal(W)).reshape(n, 3).max(axis=1)
+        least = 1e-12 * own.max(initial=0.0) + np.finfo(float).tiny
+        self._scale = 1.0 / np.sqrt(np.maximum(own, least))
+        wide = np.repeat(self._scale, 3)
+        values, self._vectors = np.linalg.eigh(wide[:, None] * W * wide)
+        self._values = np.maximum(values, 0.0)
+        self._q, self._friction, self._relaxation = wide * q, friction, relaxation
+        large = float(self._values[-1])
+        small = float(self._values[self._values > _SMALLEST * large].min(initial=large))
+        self._penalty = np.sqrt(large * small) + np.finfo(float).tiny
+        self._r, self._u = np.zeros((n, 3)), np.zeros((n, 3))
+        self._next, self._wait, self._done = _FIRST, float(_FIRST), 0
+
+    def advance(self, iterations: int) -> Array:
+        """Forces after further iterations, (n, 3)."""
+        r, u = self._r, self._u
+        for _ in range(iterations):
+            self._done += 1
+            shifted = self._penalty * r + u
+            shifted[:, 0] -= self._friction * np.hypot(u[:, 1], u[:, 2])
+            part = self._vectors.T @ (shifted.ravel() - self._q) / (self._values + self._penalty)
+            free = (self._vectors @ part).reshape(r.shape)
+            relaxed = self._relaxation * free + (1.0 - self._relaxation) * r
+            last, r = r, project_on_cones(relaxed - u / self._penalty, self._friction)
+            u = u - self._penalty * (relaxed - r)
+            if self._done == self._next:
+                self._balance(free - r, self._penalty * (r - last), r, u)
+        self._r, self._u = r, u
+        found: Array = self._scale[:, None] * r
+        return found
+
+    def _balance(self, primal: Array, dual: Array, r: Array, u: Array) -> None:
+        """Change the penalty so that what is left of both conditions shrinks alike."""
+        tiny = np.finfo(float).tiny
+        left, off = (
+            float(np.abs(x).max()) / (float(np.abs(size).max()) + tiny)
+            for x, size in ((primal, r), (dual, u))
+        )
+        factor = np.sqrt((left + tiny) / (off + tiny))
+        self._penalty *= float(np.clip(factor, 1.0 / _MOST, _MOST))
+        self._wait *= _LATER
+        self._next = self._done + int(self._wait)
+
+
+def project_on_cones(x: Array, friction: Array) -> Array:
+    """The nearest forces with |x_t| ≤ μ x_n, (n, 3)."""
+    normal, length = x[:, 0], np.hypot(x[:, 1], x[:, 2])
+    top = np.maximum((normal + friction * length) / (1.0 + friction**2), 0.0)
+    inside = length <= friction * normal
+    part = friction * top / np.where(length > 0.0, length, 1.0)
+    found = np.column_stack((top, part * x[:, 1], part * x[:, 2]))
+    return np.where(inside[:, None], x, found)

@@ -1,0 +1,60 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Signorini's and Coulomb's conditions of a contact as zeros of a function, and its derivative.
+
+Written over arrays of floats or of symbols: what NumPy evaluates for all contacts at once is also
+traced into C for one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import above, at_least, square_root, where
+
+Array = NDArray[Any]  # of floats, or of symbols
+
+
+def conditions(r: Array, u: Array, step: Array, friction: Array) -> tuple[Array, Array]:
+    """What is left of the conditions (Alart and Curnier 1991), and how it depends on y = r − ρ u.
+
+    They are r_n − [y_n]₊ and r_t − P(y_t; μ [y_n]₊), with P the projection onto a disc.
+
+    Args:
+        r: Forces, normal and two tangential ones, (3, n).
+        u: Motions in these directions, (3, n).
+        step: ρ of each, above zero, (3, n).
+        friction: μ, (n,).
+
+    Returns:
+        Both, in forces, (3, n); and minus the derivatives by y, rows by columns, (3, 3, n).
+    """
+    y = r - step * u
+    normal = at_least(y[0], 0.0)
+    radius = friction * normal
+    closed = where(above(normal, 0.0), 1.0, 0.0 * radius)
+    square = y[1] * y[1] + y[2] * y[2]
+    outside = above(square, radius * radius)
+    length = square_root(where(outside, square, 1.0 + 0.0 * square))
+    part = where(above(radius, 0.0), where(outside, radius / length, 1.0), 0.0 * radius)
+    x, z = (where(outside, y[i] / length, 0.0 * square) for i in (1, 2))
+    left = np.stack((r[0] - normal, r[1] - part * y[1], r[2] - part * y[2]))
+    slope = friction * closed
+    zero = 0.0 * radius
+    rows = (
+        (closed, zero, zero),
+        (slope * x, part * (1.0 - x * x), -part * x * z),
+        (slope * z, -part * x * z, part * (1.0 - z * z)),
+    )
+    return left, np.stack([np.stack(row) for row in rows])
+
+
+def steps(response: Array, floor: Array) -> Array:
+    """ρ of a contact: the inverse of its own response, no less than a floor, (3, n) or (3,)."""
+    normal = at_least(response[0], floor)
+    tangential = at_least(0.5 * (response[1] + response[2]), floor)
+    found: Array = 1.0 / np.stack((normal, tangential, tangential))
+    return found
