@@ -77,8 +77,11 @@ class Plant:
         self.problems: tuple[str, ...] = ()
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
-        self.motion = self.dynamics.motion()
-        if self.motion is None and not isinstance(self.dynamics, InterpretedDynamics):
+        # what contacts do in C is for :class:`ContactDynamics`
+        self.motion = None if mechanism.one_sided else self.dynamics.motion()
+        if self.motion is None and not (
+            mechanism.one_sided or isinstance(self.dynamics, InterpretedDynamics)
+        ):
             _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
         self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)

@@ -38,16 +38,13 @@ class TimeStepping:
         plant = self.plant
         for stop in stops.tolist():
             steps = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
-            for left in range(steps, 0, -1):
-                before = plant.active.names
-                state, active = self.contacts.step(
-                    state, (stop - state.t) / left, plant.dynamics, plant.inputs
-                )
-                plant.set_active(active)
-                own = before ^ active.names
-                if own:
-                    changes = {name: name in active.names for name in sorted(own)}
-                    self.changed(changes, state.t, 0.0)
-                self.moved(state.t)
+            state, active = self.contacts.advance(
+                state, stop, steps, plant.dynamics, plant.inputs, self._seen
+            )
+            plant.set_active(active)
+            self.moved(stop)
             count(steps)
             yield state
+
+    def _seen(self, t: float, before: frozenset[str], after: frozenset[str]) -> None:
+        self.changed({name: name in after for name in sorted(before ^ after)}, t, 0.0)

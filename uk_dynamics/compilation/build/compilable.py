@@ -29,7 +29,6 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
     found += [
         f"constraints.{c.name}.compliance" for c in subject.constraints.constraints if c.compliance
     ]
-    found += [f"one-sided {one.name}" for one in subject.one_sided]
     if subject.local is not None:
         found += _cluster_obstacles(subject)
     if subject.spec.solver.method not in _METHODS:
@@ -39,15 +38,22 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
 
 def straight_obstacles(subject: ResolvedMechanism) -> tuple[str, ...]:
     """The same where every operation is written out: in exported C and on a GPU."""
+    found = obstacles(subject) + _one_sided(subject)
     if subject.local is None:
-        return obstacles(subject)
-    return (*obstacles(subject), f"{subject.model.nv} velocities, which take loops over clusters")
+        return found
+    return (*found, f"{subject.model.nv} velocities, which take loops over clusters")
+
+
+def _one_sided(mechanism: ResolvedMechanism) -> tuple[str, ...]:
+    """What C steps over, but nobody else asks it to."""
+    return tuple(f"one-sided {one.name}" for one in mechanism.one_sided)
 
 
 def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
     """Where loops over clusters know less than code that is written out."""
     assert mechanism.local is not None
     found = [f"forces.{force.name}" for force in mechanism.spec.forces]
+    found += _one_sided(mechanism)
     if mechanism.references.references:
         found += [f"constraints.{name}.reference" for name in mechanism.references.references]
     rigid = [
@@ -61,8 +67,10 @@ def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
-    found = ["robust"] if tasks.uncertainty is not None else []
     mechanism = tasks.mechanism
+    found = [*_one_sided(mechanism)]
+    if tasks.uncertainty is not None:
+        found.append("robust")
     if mechanism.local is not None:
         if mechanism.varied is not None:
             found.append("values of with_parameters, with loops over clusters")

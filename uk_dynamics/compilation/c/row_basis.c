@@ -2,6 +2,7 @@
 /* Rows of the servo law: room for them, and least solutions. */
 #pragma once
 
+#include "admissible.c"
 #include "pivoted_rows.c"
 #include "uk_allocation.h"
 #include "uk_evaluation.h"
@@ -54,29 +55,3 @@ static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const d
   uk_nearest_combination(range, asked, x);
   uk_rotate_back(basis, x);
 }
-
-#if !defined(UK_OF_CLUSTERS)
-
-/* Coordinates of a generalized force behind those that the structure holds, in place, at the state
- * that was solved last; the size that it had. */
-static double uk_admissible(const uk_memory *m, int rank, double *x) {
-  uk_lanes_whiten(m, x);
-  const double size = sqrt(uk_squares(x, 0, UK_NV));
-#if UK_M > 0
-  for (int k = 0; k < rank; ++k) uk_lanes_reflect(m, k, x);
-#else
-  (void)rank;
-#endif
-  return size;
-}
-
-/* Back to an acceleration, without the coordinates that the structure holds. */
-static void uk_admitted(const uk_memory *m, int rank, double *x) {
-  for (int i = 0; i < rank; ++i) x[i] = 0.0;
-#if UK_M > 0
-  for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
-#endif
-  uk_lanes_unwhiten(m, x);
-}
-
-#endif

@@ -21,6 +21,7 @@ from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
+from uk_dynamics.core.contact import conditions, cone_problem, steps
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
@@ -72,8 +73,34 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         header("uk_dormand_prince.h", *_coefficients()),
         header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
         *map(part, ("motion.c", "adaptive.c", "foresight.c")),
+        *(contacts() if mechanism.one_sided else ()),
         *joint_space(mechanism),
     ]
+
+
+@cache
+def contacts() -> list[str]:
+    """Steps over one-sided constraints, whose conditions are traced from those in Python."""
+    graph = Graph()
+    of: dict[str, Any] = {
+        name: graph.variables(name, size)[:, None]
+        for name, size in {"r": 3, "u": 3, "step": 3, "response": 3}.items()
+    }
+    friction, floor = graph.variables("friction", 1), graph.variables("floor", 1)
+    left, slopes = conditions(of["r"], of["u"], of["step"], friction)
+    met = places(left=left, slopes=slopes)
+    step = places(step=steps(of["response"], floor))
+    names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "REGULAR", "FLOOR"
+    constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
+    written = (
+        function(
+            "uk_conditions", ("r", "u", "step", "friction"), ("left", "slopes"), met, scalars=()
+        ),
+        function("uk_cone_steps", ("response", "floor"), ("step",), step, scalars=()),
+    )
+    includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
+    text = header("uk_conditions.h", *includes, *defines(constants), *written)
+    return [text, part("contact.c")]
 
 
 def jumps(mechanism: ResolvedMechanism) -> str:
@@ -222,7 +249,7 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
     parts = [
-        f"#define UK_SWITCHED {int(bool(mechanism.hierarchy.switchable))} /* rows, on and off */",
+        f"#define UK_SWITCHED {int(mechanism.hierarchy.switches)} /* rows, on and off */",
         f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",

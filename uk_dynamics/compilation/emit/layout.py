@@ -308,7 +308,7 @@ def integrates(mechanism: ResolvedMechanism) -> bool:
 def rolls(mechanism: ResolvedMechanism) -> bool:
     """Whether trajectories of many states at once are as well: q is a vector, but in clusters."""
     vector = mechanism.model.is_euclidean or mechanism.local is not None
-    return integrates(mechanism) and vector
+    return integrates(mechanism) and vector and not mechanism.one_sided
 
 
 _SCALARS = (

@@ -202,7 +202,7 @@ class CompiledDynamics(Fallback):
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
         given = inputs or _NOTHING
-        answers = math.isfinite(state.t) and not self._needs_fallback(given)
+        answers = math.isfinite(state.t) and not self._beyond(given)
         if self._projection is None or not answers:
             return self.fallback.project(state, given)
         with self._lock:
@@ -319,7 +319,10 @@ class CompiledDynamics(Fallback):
         )
 
     def _needs_fallback(self, inputs: Inputs) -> bool:
-        """Whether inputs are beyond what is compiled."""
+        """Whether inputs are beyond what is compiled; friction of what slides is."""
+        return self._beyond(inputs) or bool(inputs.active is not None and inputs.active.sliding)
+
+    def _beyond(self, inputs: Inputs) -> bool:
         return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
 
     def _common(self, times: Array, inputs: Inputs) -> CommonInputs:

@@ -18,7 +18,7 @@ from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attach
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances
-from uk_dynamics.mechanism.dynamics import EffortQueue, Law, Stretch
+from uk_dynamics.mechanism.dynamics import ContactSteps, ContactTables, EffortQueue, Law, Stretch
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _PHASES = ("done", "control", "motion", "paused")
@@ -55,6 +55,7 @@ class CompiledMotion:
         self._tau = np.zeros(nv)
         self._active = np.ones(max(layout.rows, 1))
         self._followed: Array | None = None
+        self._contacts: _ContactCall | None = None
         self._known: tuple[object, bool] = (self, True)  # never those of any inputs
         self._law: Law | None = None
         self._queue = EffortQueue(0)
@@ -216,6 +217,25 @@ class CompiledMotion:
             evaluations=call.evaluations,
         )
 
+    def step_contacts(
+        self,
+        state: State,
+        inputs: Inputs,
+        mode: NDArray[np.int64],
+        contacts: ContactTables,
+        *,
+        end: float,
+        steps: int,
+    ) -> ContactSteps:
+        """See :meth:`Motion.step_contacts`."""
+        no_efforts = np.zeros(self._motors)
+        self.act(inputs, no_efforts, np.zeros(len(self._v)) if inputs.tau is None else inputs.tau)
+        if self._contacts is None or self._contacts.tables is not contacts:
+            self._contacts = _ContactCall(self._library, contacts)
+        self._q[:], self._v[:] = state.q, state.v
+        t, modes = self._contacts.run(self._place, self._at, mode, state.t, end, steps)
+        return ContactSteps(State(t, self._q.copy(), self._v.copy()), modes, contacts.slip)
+
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
         """See :meth:`Motion.acceleration`."""
         self._t[0] = t
@@ -237,3 +257,36 @@ class CompiledMotion:
         if self._settle(self._place, self._at):
             return None
         return self._q.copy(), self._v.copy()
+
+
+class _ContactCall:
+    """Steps over contacts in C, with the tables of a mechanism."""
+
+    def __init__(self, library: ctypes.CDLL, tables: ContactTables) -> None:
+        self.tables = tables
+        self._step = library.uk_move_with_contacts
+        self._step.argtypes = (ctypes.c_void_p,) * 3
+        library.uk_contact_room.argtypes = (ctypes.c_longlong,)
+        library.uk_contact_room.restype = ctypes.c_longlong
+        count = len(tables.friction)
+        self._room = np.zeros(library.uk_contact_room(count))
+        self._call = structure("uk_contacts")(count=count, room=self._room.ctypes.data)
+        for name, value in tables._asdict().items():
+            setattr(self._call, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+
+    def run(
+        self,
+        memory: ctypes.c_void_p,
+        motion: object,
+        mode: NDArray[np.int64],
+        begin: float,
+        end: float,
+        steps: int,
+    ) -> tuple[float, NDArray[np.int64]]:
+        """Time reached, and modes before the first step and after each."""
+        call = self._call
+        modes = np.empty((steps + 1, len(mode)), dtype=np.int64)
+        modes[0] = mode
+        call.mode, call.steps, call.now, call.end = modes.ctypes.data, steps, begin, end
+        self._step(memory, motion, ctypes.byref(call))
+        return call.now, modes[: call.done + 1]

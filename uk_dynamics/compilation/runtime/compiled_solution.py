@@ -62,7 +62,7 @@ class CompiledStructure:
         if layout.followed:
             reference = ReferenceSample(*answers[layout["followed"]].reshape(3, layout.rows))
         A = self.rows.constraints.evaluate(workspace, t, q, v, reference).A
-        if self.rows.hierarchy.switchable:
+        if self.rows.hierarchy.switches:
             A = A * answers[layout["active"]][: layout.rows, None]
         return self._solver.factorize_part(workspace.mass, A, self._solver.rank_tolerance)
 

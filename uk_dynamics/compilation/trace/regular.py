@@ -110,7 +110,7 @@ def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
 
     None where rows are switched.
     """
-    if mechanism.hierarchy.switchable:
+    if mechanism.hierarchy.switches:
         return {}
     try:
         reactions = InterpretedDynamics(mechanism).evaluate(start(mechanism)).reactions

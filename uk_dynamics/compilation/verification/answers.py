@@ -87,7 +87,8 @@ def motion_answers(
         return {"projection": found[0], "projected velocity": found[1]}
 
     yield from compare(mechanism, expected, each(compiled), given)
-    for method in ("rk4", "semi_implicit_euler"):
+    # contacts refuse steps that pass them over
+    for method in () if mechanism.one_sided else ("rk4", "semi_implicit_euler"):
         name = f"a step of {method}"
 
         def stepped(trial: Trial, method: str = method, name: str = name) -> Found:

@@ -51,7 +51,7 @@ class PeriodsInC:
     def _prepare(self) -> ControlInC | None:
         """Find what is compiled; it may be later."""
         modes = self._modes
-        if modes.servo is None or modes.mechanism.hierarchy.switchable:
+        if modes.servo is None or modes.mechanism.hierarchy.switches:
             return None
         period, law = modes.servo.compiled(), modes.compiled()
         motion = self._prediction.dynamics.motion()

@@ -2,6 +2,8 @@
 
 """One-sided constraints: contacts with dry friction, stops, ropes."""
 
+from uk_dynamics.core.contact import cone_problem
+from uk_dynamics.core.contact.conditions import conditions, steps
 from uk_dynamics.core.contact.cone_problem import (
     ConeProblem,
     ConeSolution,

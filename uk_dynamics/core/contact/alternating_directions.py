@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, largest
 
 _SMALLEST = 1e-6  # eigenvalue over the largest that counts for the first penalty
 _FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
@@ -68,7 +68,7 @@ class AlternatingDirections:
         """Change the penalty so that what is left of both conditions shrinks alike."""
         tiny = np.finfo(float).tiny
         left, off = (
-            float(np.abs(x).max()) / (float(np.abs(size).max()) + tiny)
+            largest(x) / (largest(size) + tiny)
             for x, size in ((primal, r), (dual, u))
         )
         factor = np.sqrt((left + tiny) / (off + tiny))

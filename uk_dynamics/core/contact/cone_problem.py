@@ -171,14 +171,14 @@ class _Scaled:
         derivative = np.eye(size)
         derivative -= (slopes @ inner.reshape(len(r), 3, size)).reshape(size, size)
         try:
-            found: Array = (
+            found = (
                 np.linalg.lstsq(derivative, -left.ravel(), rcond=_RANK)[0]
                 if self.least
                 else np.linalg.solve(derivative + REGULAR * np.eye(size), -left.ravel())
             )
         except np.linalg.LinAlgError:
             return np.full_like(r, np.inf)
-        return found.reshape(r.shape)
+        return np.asarray(found.reshape(r.shape), dtype=float)
 
 
 class _Search:

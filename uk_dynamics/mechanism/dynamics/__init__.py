@@ -29,6 +29,8 @@ from uk_dynamics.mechanism.dynamics.equation_terms import Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     CompiledController,
+    ContactSteps,
+    ContactTables,
     ControlInC,
     EffortQueue,
     Law,

@@ -10,7 +10,7 @@ loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.dynamics.contact import SLOW, Contact
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics.motion import SLIPS, STICKS, ContactTables, Motion
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -113,6 +114,22 @@ class ContactDynamics:
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self.names = tuple(one.name for one in self.one_sided)
         self._last = np.zeros((len(self.names), 3))  # impulses of the last step, near the next
+        self.tables = ContactTables(
+            row=np.where(
+                np.column_stack((self._side != 0.0, self._rubs)),
+                np.column_stack((self._rows, self._tangents)),
+                -1,
+            ).astype(np.int64),
+            part=np.column_stack((self._side / self._scale[self._rows], self._rubs)),
+            friction=self._friction.copy(),
+            restitution=self._restitution.copy(),
+            load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
+            close=CLOSE,
+            resting=_RESTING,
+            impulse=self._last,
+            slip=np.zeros((len(self.names), 2)),
+        )
+        self._in_c: tuple[Dynamics, Motion] | None = None
 
     def places(self, state: State) -> Places:
         """Gaps, their rates, and velocities of sliding, closed or not."""
@@ -188,6 +205,91 @@ class ContactDynamics:
         closed = replace(active, names=active.names | held)
         after = dynamics.project(state, replace(inputs, active=closed))
         return after, dynamics.energy(state).kinetic - dynamics.energy(after).kinetic
+
+    def advance(
+        self,
+        state: State,
+        end: float,
+        steps: int,
+        dynamics: Dynamics,
+        inputs: Inputs,
+        seen: Callable[[float, frozenset[str], frozenset[str]], object] = lambda *_: None,
+    ) -> tuple[State, ActiveConstraints]:
+        """Steps of equal size, each as :meth:`step`; in C as far as it solves them.
+
+        Args:
+            state: Before them.
+            end: Of the last one, in s.
+            steps: How many.
+            dynamics: Evaluator of the mechanism.
+            inputs: What acts, and what is closed before them.
+            seen: Is told of each step that changes the constraints that act: time in s, and the
+                names before and after it.
+
+        Returns:
+            As :meth:`step`.
+
+        Raises:
+            SimulationError: The loops cannot be closed.
+        """
+        active = inputs.active or self._mechanism.hierarchy.initial
+        base = self.without(active)
+        motion = None if inputs.nonideal or inputs.references else self._motion(dynamics)
+        while steps:
+            h = (end - state.t) / steps
+            if motion is not None:
+                smooth = replace(inputs, active=base, stabilize=False)
+                start = state.t
+                state, modes, slip = motion.step_contacts(
+                    state, smooth, self._mode(active), self.tables, end=end, steps=steps
+                )
+                for k in np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist():
+                    names = (self._names(base, mode) for mode in modes[k : k + 2])
+                    seen(start + (k + 1) * h, *names)
+                steps -= len(modes) - 1
+                if len(modes) > 1:
+                    sliding = self._sliding(modes[-1], slip)
+                    active = replace(base, names=self._names(base, modes[-1]), sliding=sliding)
+                if not steps:
+                    break
+            before = active.names
+            state, active = self.step(state, h, dynamics, replace(inputs, active=active))
+            steps -= 1
+            if active.names != before:
+                seen(state.t, before, active.names)
+        return State(end, state.q, state.v), active
+
+    def _motion(self, dynamics: Dynamics) -> Motion | None:
+        if self._in_c is None or self._in_c[0] is not dynamics:
+            found = dynamics.motion()
+            self._in_c = None if found is None else (dynamics, found)
+        return None if self._in_c is None else self._in_c[1]
+
+    def _mode(self, active: ActiveConstraints) -> NDArray[np.int64]:
+        return np.array(
+            [
+                STICKS if one.sticking in active.names else int(one.name in active.names)
+                for one in self.one_sided
+            ],
+            dtype=np.int64,
+        )
+
+    def _names(self, base: ActiveConstraints, mode: NDArray[np.int64]) -> frozenset[str]:
+        """Constraints that act in these modes."""
+        found = set(base.names)
+        for one, does in zip(self.one_sided, mode.tolist(), strict=True):
+            if does == STICKS:
+                found.update(one.constraints)
+            elif does == SLIPS and one.dry is None:
+                found.add(one.name)
+        return frozenset(found)
+
+    def _sliding(self, mode: NDArray[np.int64], slip: Array) -> dict[str, Array]:
+        """Directions in which contacts slide, by name."""
+        slides = (mode == SLIPS) & self._rubs[:, 0]
+        return {
+            self.names[k]: slip[k] / np.hypot(*slip[k]) for k in np.flatnonzero(slides).tolist()
+        }
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs

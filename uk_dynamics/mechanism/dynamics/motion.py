@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,34 @@ class EffortQueue:
         self.count[0] -= number
 
 
+#: What a one-sided constraint does: it is open; it is closed, and slides or has no friction; it
+#: does not move.
+OPEN, SLIPS, STICKS = range(3)
+
+
+class ContactTables(NamedTuple):
+    """One-sided constraints of a mechanism, k of them, each with a normal and two tangents."""
+
+    row: NDArray[np.int64]  # of the mechanism, in these directions, (k, 3); below zero: none
+    part: Array  # of that row, that a direction is, (k, 3)
+    friction: Array  # (k,)
+    restitution: Array  # (k,)
+    # of joints that stick, while they slide and at most, (k, 2), in N or N·m; zero of others
+    load: Array
+    close: float  # in m or rad: what is nearer is closed
+    resting: float  # in m/s or rad/s: what is slower rests
+    impulse: Array  # of the last step, (k, 3), from which the next one begins
+    slip: Array  # at its end, in the plane, (k, 2), in m/s
+
+
+class ContactSteps(NamedTuple):
+    """Steps over one-sided constraints, as many as succeeded."""
+
+    state: State  # after the last of them
+    modes: NDArray[np.int64]  # before the first, and after each, (steps + 1, k)
+    slip: Array  # at the end, (k, 2), in m/s
+
+
 class Motion(Protocol):
     """Moves one state in steps, each projected onto the constraints; not for threads."""
 
@@ -178,6 +206,18 @@ class Motion(Protocol):
 
         A call ends early after many samples or evaluations.
         """
+
+    def step_contacts(
+        self,
+        state: State,
+        inputs: Inputs,  # what acts, without one-sided constraints
+        mode: NDArray[np.int64],  # of each before the first step, (k,)
+        contacts: ContactTables,
+        *,
+        end: float,  # of the last step, in s
+        steps: int,  # of equal size
+    ) -> ContactSteps:
+        """Move as :meth:`ContactDynamics.step` does, while the contacts can be solved."""
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
         """Acceleration under the law, fresh, (nv,); None: there is none."""

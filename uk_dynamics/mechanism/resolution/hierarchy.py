@@ -86,6 +86,11 @@ class Hierarchy:
             _slices=constraints.slices,
         )
 
+    @property
+    def switches(self) -> bool:
+        """Whether rows can be off: switchable ones, or those of contacts, stops and ropes."""
+        return bool(self.switchable or self.one_sided)
+
     def check(self, names: frozenset[str]) -> None:
         """Check names of switchable constraints.
 

@@ -293,7 +293,7 @@ class ResolvedMechanism:
     @property
     def follows_references(self) -> bool:
         """Whether rows may follow references: those of the file, or poses captured in switching."""
-        return bool(self.references.references or self.hierarchy.switchable)
+        return bool(self.references.references or self.hierarchy.switches)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class SimulatedMachine:
         state = self.state
         t = (self.steps + 1) * self.step_size
         if self._contacts is not None:
-            self.state, active = self._contacts.step(state, t - state.t, self.dynamics, self.inputs)
+            self.state, active = self._contacts.advance(state, t, 1, self.dynamics, self.inputs)
             self._set_active(active)
             self.steps += 1
             return

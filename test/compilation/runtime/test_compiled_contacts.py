@@ -1,0 +1,144 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops, ropes and joints that stick in C: the same steps as interpreted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.repository import ROOT
+
+import uk_dynamics as ukd
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.mechanism.dynamics import ContactDynamics, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
+
+LEG: dict[str, Any] = {
+    "model": {"urdf": "package://uk_dynamics/urdf/landing_leg.urdf.xacro"},
+    "joints": {
+        "hip": {"spring": {"stiffness": 60.0, "rest": -0.785}, "friction": 0.3, "stiction": 0.5},
+        "knee": {"spring": {"stiffness": 60.0, "rest": -1.571}},
+    },
+    "initial_guess": {"height": 0.72, "hip": -0.785, "knee": -1.571},
+    "contacts": {
+        "foot": {
+            "parent": {"link": "ground"},
+            "child": {"link": "shank"},
+            "points": {"heel": [0.28, 0, 0.02], "toe": [0.3, 0, 0]},
+            "friction": 0.7,
+            "restitution": 0.2,
+        }
+    },
+    "constraints": {
+        "rope": {
+            "type": "distance",
+            "distance": 0.75,
+            "one_sided": "at_most",
+            "parent": {"link": "ground"},
+            "child": {"link": "shank"},
+        }
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def leg() -> ukd.Mechanism:
+    return ukd.Mechanism.from_data(LEG)
+
+
+@pytest.fixture(scope="module")
+def plantigrade() -> ukd.Mechanism:
+    return ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
+
+
+@pytest.mark.parametrize(("name", "steps"), [("leg", 400), ("plantigrade", 60)])
+def test_steps_are_those_of_the_interpreted_evaluator(
+    name: str, steps: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism: ukd.Mechanism = request.getfixturevalue(name)
+    compiled, reference = CompiledDynamics(mechanism), InterpretedDynamics(mechanism)
+    in_c, in_python = ContactDynamics(mechanism), ContactDynamics(mechanism)
+    monkeypatch.setattr(in_c, "step", None)  # no step is left to Python
+    tau = np.zeros(mechanism.model.nv)
+    there = here = mechanism.start()
+    active = same = mechanism.hierarchy.initial
+    seen: set[str] = set()
+    for k in range(steps):
+        given = Inputs(tau=tau, stabilize=False, active=active)
+        here, active = in_python.step(here, 1e-3, reference, given)
+        given = replace(given, active=same)
+        there, same = in_c.advance(there, 1e-3 * (k + 1), 1, compiled, given)
+        assert active.names == same.names
+        assert active.sliding.keys() == same.sliding.keys()
+        for one, direction in active.sliding.items():
+            # of velocities of 1e-9 m/s and more, which agree to 1e-14
+            np.testing.assert_allclose(same.sliding[one], direction, rtol=0, atol=1e-4)
+        seen |= active.names
+    # rounding of 400 steps, multiplied by impacts
+    np.testing.assert_allclose(there.q, here.q, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(there.v, here.v, rtol=0, atol=1e-8)
+    assert any(name.startswith("foot") for name in seen)
+    assert any(name.endswith("sticking") for name in seen)
+
+
+def test_many_steps_in_a_call_are_those_one_by_one(leg: ukd.Mechanism) -> None:
+    compiled = CompiledDynamics(leg)
+    start, inputs = leg.start(), Inputs(stabilize=False)
+    changes: list[tuple[float, frozenset[str], frozenset[str]]] = []
+    together, active = ContactDynamics(leg).advance(
+        start, 0.4, 400, compiled, inputs, lambda *change: changes.append(change)
+    )
+    one_by_one, state, same = ContactDynamics(leg), start, leg.hierarchy.initial
+    for k in range(400):
+        state, same = one_by_one.advance(
+            state, 1e-3 * (k + 1), 1, compiled, replace(inputs, active=same)
+        )
+    # ends of steps at 1e-3 k differ in the last bit
+    np.testing.assert_allclose(together.q, state.q, rtol=0, atol=1e-10)
+    assert active.names == same.names
+    assert changes
+    names = leg.hierarchy.initial.names
+    for _, before, after in changes:
+        assert before == names
+        names = after
+    assert names == active.names
+
+
+def test_rows_act_as_they_are_told(leg: ukd.Mechanism) -> None:
+    compiled, reference = CompiledDynamics(leg), InterpretedDynamics(leg)
+    state = State(0.0, leg.start().q, np.array([0.3, -0.2, 0.4]))
+    for names in ((), ("foot.toe",), ("foot.toe", "foot.toe.sticking"), ("rope", "foot.heel")):
+        inputs = Inputs(active=ActiveConstraints(frozenset(names)), stabilize=False)
+        found, expected = compiled.evaluate(state, inputs), reference.evaluate(state, inputs)
+        np.testing.assert_allclose(found.qdd, expected.qdd, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            found.joint_multipliers, expected.joint_multipliers, rtol=0, atol=1e-10
+        )
+    sliding = ActiveConstraints(frozenset({"foot.toe"}), sliding={"foot.toe": np.array([1.0, 0])})
+    inputs = Inputs(active=sliding, stabilize=False)  # its friction is not in C
+    np.testing.assert_allclose(
+        compiled.evaluate(state, inputs).qdd, reference.evaluate(state, inputs).qdd, rtol=0, atol=0
+    )
+
+
+def test_a_problem_that_c_leaves_goes_on_in_python(
+    leg: ukd.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An impulse that is no number leaves the step to Python, and the next ones to C again."""
+    compiled, contacts = CompiledDynamics(leg), ContactDynamics(leg)
+    steps = []
+    own = contacts.step
+    monkeypatch.setattr(
+        contacts, "step", lambda *given: (contacts._last.fill(0.0), steps.append(1), own(*given))[2]
+    )
+    inputs = Inputs(stabilize=False)
+    state, active = contacts.advance(leg.start(), 0.3, 300, compiled, inputs)
+    assert not steps
+    contacts._last.fill(np.nan)
+    state, _ = contacts.advance(state, 0.4, 100, compiled, replace(inputs, active=active))
+    assert len(steps) == 1
+    expected, _ = ContactDynamics(leg).advance(leg.start(), 0.4, 400, compiled, inputs)
+    np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-10)

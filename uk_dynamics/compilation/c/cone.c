@@ -1,0 +1,147 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Signorini's and Coulomb's conditions of many contacts at once: damped Newton steps, as
+ * core/contact/cone_problem.py has them, whose conditions these are. */
+#pragma once
+
+#include "attributes.h"
+#include "uk_conditions.h"
+
+typedef struct {
+  int n;                   /* contacts; three directions each */
+  double *W, *q, *friction; /* (3n, 3n), (3n), (n) */
+  double *r, *u;           /* forces, motions (3n) */
+  double *step, *left;     /* rho, and what is left of the conditions (3n) */
+  double *slopes;          /* (n, 9): how that depends on r - rho u */
+  double *from, *change;   /* where a step begins, and it (3n) */
+  double *derivative;      /* (3n, 3n) */
+  int *place;              /* (3n): directions that a step is solved for */
+} uk_cone;
+
+/* Doubles that n contacts take. */
+static long long uk_cone_room(long long n) { return 18 * n * n + 3 * 7 * n + 10 * n + 3 * n; }
+
+static uk_cone uk_cone_at(int n, double *room) {
+  const int N = 3 * n;
+  uk_cone c = {n, room, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  double **parts[] = {&c.q, &c.r, &c.u, &c.step, &c.left, &c.from, &c.change};
+  c.derivative = c.W + N * N;
+  double *at = c.derivative + N * N;
+  for (int k = 0; k < 7; ++k, at += N) *parts[k] = at;
+  c.friction = at, c.slopes = at + n;
+  c.place = (int *)(at + 10 * n);
+  return c;
+}
+
+/* The largest error at r, as a motion relative to q; what is left, slopes and u are those there. */
+static double uk_cone_error(uk_cone *c, double size) {
+  const int N = 3 * c->n;
+  double most = 0.0;
+  for (int i = 0; i < N; ++i) {
+    double sum = c->q[i];
+    for (int j = 0; j < N; ++j) sum += c->W[i * N + j] * c->r[j];
+    c->u[i] = sum;
+  }
+  for (int i = 0; i < c->n; ++i)
+    uk_conditions(c->r + 3 * i, c->u + 3 * i, c->step + 3 * i, c->friction + i, c->left + 3 * i,
+                  c->slopes + 9 * i);
+  for (int i = 0; i < N; ++i) {
+    const double error = fabs(c->left[i]) / c->step[i];
+    if (!(error <= most)) most = error;
+  }
+  return most / size;
+}
+
+/* x with A x = right, in the place of right; A is overwritten. 0; 1 where it is singular. */
+static int uk_solve_square(double *A, double *right, int n) {
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    for (int i = k + 1; i < n; ++i)
+      if (fabs(A[i * n + k]) > fabs(A[best * n + k])) best = i;
+    const double pivot = A[best * n + k];
+    if (!(fabs(pivot) > 0.0)) return 1;
+    if (best != k) {
+      for (int j = k; j < n; ++j) {
+        const double x = A[k * n + j];
+        A[k * n + j] = A[best * n + j], A[best * n + j] = x;
+      }
+      const double x = right[k];
+      right[k] = right[best], right[best] = x;
+    }
+    for (int i = k + 1; i < n; ++i) {
+      const double part = A[i * n + k] / pivot;
+      if (part == 0.0) continue;
+      for (int j = k + 1; j < n; ++j) A[i * n + j] -= part * A[k * n + j];
+      right[i] -= part * right[k];
+    }
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    for (int j = k + 1; j < n; ++j) right[k] -= A[k * n + j] * right[j];
+    right[k] /= A[k * n + k];
+  }
+  return 0;
+}
+
+/* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. */
+static int uk_cone_step(uk_cone *c) {
+  const int N = 3 * c->n;
+  double *const D = c->derivative;
+  int size = 0;
+  for (int i = 0; i < N; ++i) {
+    const double *slope = c->slopes + 9 * (i / 3) + 3 * (i % 3);
+    c->change[i] = -c->left[i];
+    if (slope[0] != 0.0 || slope[1] != 0.0 || slope[2] != 0.0) c->place[size++] = i;
+  }
+  for (int a = 0; a < size; ++a) {
+    const int i = c->place[a], own = i / 3 * 3;
+    const double *slope = c->slopes + 9 * (i / 3) + 3 * (i % 3);
+    double *row = D + a * size, right = -c->left[i];
+    /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
+    double part[3];
+    for (int k = 0; k < 3; ++k) part[k] = slope[k] * c->step[own + k];
+    for (int b = 0, j = 0; j < N; ++j) {
+      double x = part[0] * c->W[own * N + j] + part[1] * c->W[(own + 1) * N + j]
+                 + part[2] * c->W[(own + 2) * N + j];
+      if (j >= own && j < own + 3) x -= slope[j - own];
+      if (j == i) x += 1.0 + UK_CONE_REGULAR;
+      if (b < size && c->place[b] == j) row[b++] = x;
+      else right -= x * c->change[j];
+    }
+    c->from[a] = right;
+  }
+  if (uk_solve_square(D, c->from, size)) return 1;
+  for (int a = 0; a < size; ++a) c->change[c->place[a]] = c->from[a];
+  return 0;
+}
+
+/* Go from where a step begins by a part of it; the error there. */
+static double uk_cone_try(uk_cone *c, double part, double size) {
+  for (int i = 0; i < 3 * c->n; ++i) c->r[i] = c->from[i] + part * c->change[i];
+  return uk_cone_error(c, size);
+}
+
+/* Forces from those in r, and their motion; 0, or 1 where the conditions are not met. */
+static int uk_cone_solve(uk_cone *c) {
+  const int N = 3 * c->n;
+  double size = UK_TINY, largest = UK_TINY;
+  for (int i = 0; i < N; ++i) size = fabs(c->q[i]) > size ? fabs(c->q[i]) : size;
+  for (int i = 0; i < N * N; ++i) largest = fabs(c->W[i]) > largest ? fabs(c->W[i]) : largest;
+  for (int i = 0; i < c->n; ++i) {
+    double own[3], floor = UK_CONE_FLOOR * largest;
+    for (int k = 0; k < 3; ++k) own[k] = fabs(c->W[(3 * i + k) * (N + 1)]);
+    uk_cone_steps(own, &floor, c->step + 3 * i);
+  }
+  double error = uk_cone_error(c, size), least = error;
+  for (int taken = 0, stalled = 0; !(least <= UK_CONE_REACHED); ++taken) {
+    if (taken == UK_CONE_NEWTON_STEPS || stalled == UK_CONE_STALLED || uk_cone_step(c)) return 1;
+    double part = 1.0;
+    memcpy(c->from, c->r, sizeof(double) * N);
+    double found = uk_cone_try(c, part, size);
+    while (!(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
+    if (!(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
+    if (!isfinite(found)) return 1;
+    error = found;
+    stalled = error < UK_CONE_WORTH * least ? 0 : stalled + 1;
+    if (error < least) least = error;
+  }
+  return 0;
+}

@@ -1,0 +1,139 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Motion with one-sided constraints in fixed steps: Moreau's midpoint rule, as
+ * mechanism/dynamics/contact_dynamics.py has it. What the cone problem leaves unsolved is for Python. */
+#pragma once
+
+#include "admissible.c"
+#include "cone.c"
+#include "contact.h"
+#include "motion.h"
+
+/* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
+UK_EXPORT long long uk_contact_room(long long count) {
+  return uk_cone_room(count) + (6 * UK_NV + 1 + 3) * count + 1;
+}
+
+static double uk_along(const double *x, const double *v) {
+  double sum = 0.0;
+  for (int i = 0; i < UK_NV; ++i) sum += x[i] * v[i];
+  return sum;
+}
+
+/* Directions of all one-sided constraints at the terms in the memory; which of them can act. */
+static int uk_contact_rows(const uk_memory *m, const uk_contacts *x, const long long *mode,
+                           double *rows, int *closed) {
+  int n = 0;
+  for (int k = 0; k < x->count; ++k) {
+    const int row = (int)x->row[3 * k];
+    if (x->part[3 * k] * m->residual[row] > x->close && mode[k] == UK_OPEN) continue;
+    for (int d = 0; d < 3; ++d) {
+      const long long r = x->row[3 * k + d];
+      const double part = x->part[3 * k + d];
+      double *to = rows + (3 * n + d) * UK_NV;
+      for (int i = 0; i < UK_NV; ++i) to[i] = r < 0 ? 0.0 : part * m->A[r * UK_NV + i];
+    }
+    closed[n++] = k;
+  }
+  return n;
+}
+
+/* Impulses of closed constraints, and velocities after them in the place of those without them. */
+static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, const int *closed,
+                               const long long *mode, const double *rows, double *parts, double h,
+                               double *v) {
+  const int N = 3 * c->n, rank = (int)m->rank;
+  memcpy(parts, rows, sizeof(double) * N * UK_NV);
+  for (int i = 0; i < N; ++i) {
+    const int k = closed[i / 3], normal = i % 3 == 0;
+    double *own = parts + i * UK_NV;
+    c->r[i] = x->impulse[3 * k + i % 3];
+    c->q[i] = uk_along(own, v);
+    if (normal) {
+      const double approach = uk_along(own, m->v);
+      if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
+      c->friction[i / 3] = x->friction[k];
+    }
+    uk_admissible(m, rank, own);
+    for (int j = 0; j <= i; ++j) {
+      const double *other = parts + j * UK_NV;
+      double sum = 0.0;
+      for (int l = rank; l < UK_NV; ++l) sum += own[l] * other[l];
+      c->W[i * N + j] = c->W[j * N + i] = sum;
+    }
+  }
+  for (int i = 0; i < c->n; ++i) {
+    const int k = closed[i], at = 3 * i * (N + 1);
+    const double load = h * x->load[2 * k + (mode[k] == UK_STICKS)];
+    if (!(load > 0.0)) continue;
+    c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
+    c->q[3 * i] = -c->W[at] * load;
+  }
+  if (uk_cone_solve(c)) return 1;
+  double moved[UK_NV] = {0.0};
+  for (int i = 0; i < N; ++i)
+    for (int l = rank; l < UK_NV; ++l) moved[l] += c->r[i] * parts[i * UK_NV + l];
+  uk_admitted(m, rank, moved);
+  for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
+  return 0;
+}
+
+/* Modes after a step, and rows that act then. */
+static void uk_contact_modes(uk_memory *m, uk_contacts *x, const uk_cone *c, const int *closed,
+                             const double *rows, const double *v, long long *mode) {
+  for (int k = 0; k < x->count; ++k) mode[k] = UK_OPEN;
+  memset(x->impulse, 0, sizeof(double) * 3 * x->count);
+  for (int i = 0; i < c->n; ++i) {
+    const int k = closed[i], dry = x->load[2 * k + 1] > 0.0;
+    const double *own = rows + 3 * i * UK_NV, *slip = own + UK_NV;
+    const double along = uk_along(slip, v), across = uk_along(slip + UK_NV, v);
+    memcpy(x->impulse + 3 * k, c->r + 3 * i, sizeof(double) * 3);
+    if (!(c->r[3 * i] > 0.0) || (!dry && uk_along(own, v) > x->resting)) continue;
+    x->slip[2 * k] = along, x->slip[2 * k + 1] = across;
+    mode[k] = x->friction[k] > 0.0 && sqrt(along * along + across * across) <= x->resting ? UK_STICKS : UK_SLIPS;
+    if (!dry) m->active[x->row[3 * k]] = 1.0;
+    for (int d = 1; d < 3 && mode[k] == UK_STICKS; ++d)
+      if (x->row[3 * k + d] >= 0) m->active[x->row[3 * k + d]] = 1.0;
+  }
+}
+
+/* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
+static int uk_contact_step(uk_memory *m, uk_motion *c, uk_contacts *x, double h, long long *mode) {
+  double *rows = x->room + uk_cone_room(x->count), *parts = rows + 3 * x->count * UK_NV;
+  int *closed = (int *)(parts + 3 * x->count * UK_NV);
+  const double t = m->t;
+  double q[UK_NQ], v[UK_NV];
+  memcpy(m->active, c->active, sizeof(double) * UK_M);
+  uk_reach(m->q, 0.5 * h, m->v, q);
+  memcpy(m->q, q, sizeof q);
+  m->t = t + 0.5 * h;
+  if (uk_follow_structure(m, c)) return 1;
+  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_cone cone = uk_cone_at(uk_contact_rows(m, x, mode, rows, closed), x->room);
+  if (uk_answer_pivoted(m, 0)) return 1;
+  for (int i = 0; i < UK_NV; ++i) v[i] = m->v[i] + h * m->qdd[i];
+  if (cone.n && uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
+  uk_contact_modes(m, x, &cone, closed, rows, v, mode + x->count);
+  uk_reach(q, 0.5 * h, v, m->q);
+  memcpy(m->v, v, sizeof v);
+  m->t = t + h;
+  if (uk_follow_structure(m, c)) return 1;
+  memcpy(q, m->q, sizeof q);
+  if (!uk_project(m)) return 0;
+  /* contacts that cannot all be closed, as those of two steps of a leg */
+  memcpy(m->active, c->active, sizeof(double) * UK_M);
+  memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
+  return uk_project(m);
+}
+
+/* Steps up to an instant, as many as succeed; the state is that after the last of them. */
+UK_EXPORT void uk_move_with_contacts(uk_memory *m, uk_motion *c, uk_contacts *x) {
+  uk_load(m, c);
+  uk_apply(m, c);
+  for (x->done = 0; x->done < x->steps; ++x->done) {
+    const double h = (x->end - x->now) / (x->steps - x->done);
+    m->t = x->now;
+    if (uk_contact_step(m, c, x, h, x->mode + x->done * x->count)) return;
+    x->now = m->t;
+    uk_keep(m, c);
+  }
+}

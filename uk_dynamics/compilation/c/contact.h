@@ -1,0 +1,25 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* One-sided constraints of a mechanism for its motion in fixed steps; arrays are the caller's. */
+#pragma once
+
+/* What modes are: it separates; it is closed and slides, or has no friction; it does not move. */
+#define UK_OPEN 0
+#define UK_SLIPS 1
+#define UK_STICKS 2
+
+typedef struct {
+  long long count;            /* of one-sided constraints, k; three directions each */
+  const long long *row;       /* (k, 3): rows of the mechanism in these directions; below zero: none */
+  const double *part;         /* (k, 3): of the row, that a direction is */
+  const double *friction;     /* (k) */
+  const double *restitution;  /* (k) */
+  const double *load;         /* (k, 2): of joints that stick, while they slide and at most; 0: others */
+  double close, resting;      /* m or rad, and their rates: what is nearer is closed, slower rests */
+  double *impulse;            /* (k, 3): of the last step */
+  double *slip;               /* (k, 2): velocities at its end, in the plane */
+  long long *mode;            /* (steps + 1, k): before the first step, and after each */
+  long long steps;            /* to take */
+  long long done;             /* that were taken */
+  double now, end;            /* s: where they begin, then what is reached; where the last one ends */
+  double *room;               /* (uk_contact_room doubles) */
+} uk_contacts;
