@@ -67,10 +67,7 @@ class AlternatingDirections:
     def _balance(self, primal: Array, dual: Array, r: Array, u: Array) -> None:
         """Change the penalty so that what is left of both conditions shrinks alike."""
         tiny = np.finfo(float).tiny
-        left, off = (
-            largest(x) / (largest(size) + tiny)
-            for x, size in ((primal, r), (dual, u))
-        )
+        left, off = (largest(x) / (largest(size) + tiny) for x, size in ((primal, r), (dual, u)))
         factor = np.sqrt((left + tiny) / (off + tiny))
         self._penalty *= float(np.clip(factor, 1.0 / _MOST, _MOST))
         self._wait *= _LATER
