@@ -271,16 +271,14 @@ class ForceElements:
         self.time_dependent = any(effort.effort.time_dependent for effort in written)
 
     def add_to(
-        self, force: Array, kinematics: FrameKinematics, t: float, q: Array, v: Array
+        self,
+        force: Array,  # changed in place
+        kinematics: FrameKinematics,  # arrays of the robot at (q, v)
+        t: float,  # time, in s
+        q: Array,  # configuration, (nq,)
+        v: Array,  # velocity, (nv,)
     ) -> None:
         """Add all of them to a generalized force (nv,), in N or N·m.
-
-        Args:
-            force: Changed in place.
-            kinematics: Arrays of the robot at (q, v).
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
 
         Raises:
             ExpressionValueError: An expression has no value there.

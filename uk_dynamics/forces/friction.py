@@ -101,15 +101,13 @@ class JointFriction:
         self.load_map: Array = np.array(load_maps).reshape(len(load_maps), 3, rows)
 
     def evaluate(
-        self, kinematics: FrameKinematics, v: Array, acting: NDArray[np.bool_] | None = None
+        self,
+        kinematics: FrameKinematics,  # arrays of the robot at the state
+        v: Array,  # velocities, (nv,)
+        # which rows of the mechanism act now, (m,); None: all. Open joints have none
+        acting: NDArray[np.bool_] | None = None,
     ) -> tuple[Array, Array]:
-        """Viscous force (nv,), and Coulomb force per unit load as columns, (nv, k).
-
-        Args:
-            kinematics: Arrays of the robot at the state.
-            v: Velocities, (nv,).
-            acting: Which rows of the mechanism act now, (m,); None: all. Open joints have none.
-        """
+        """Viscous force (nv,), and Coulomb force per unit load as columns, (nv, k)."""
         pairs = self._pairs
         twist = pairs.twist(kinematics, v)
         axes = kinematics.rotation.take(pairs.parent, 0)
@@ -165,15 +163,12 @@ class ContactFriction:
     """Friction of all contacts that slide."""
 
     def __init__(
-        self, contacts: Sequence[FrictionalContact], ancestor_mask: AncestorMask, rows: int
+        self,
+        contacts: Sequence[FrictionalContact],  # in any order
+        ancestor_mask: AncestorMask,  # 1 where a velocity coordinate moves a frame, (frames, nv)
+        rows: int,  # number of rows of the mechanism
     ) -> None:
-        """Collect the contacts.
-
-        Args:
-            contacts: In any order.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
-            rows: Number of rows of the mechanism.
-        """
+        """Collect the contacts."""
         self._place = {contact.name: index for index, contact in enumerate(contacts)}
         self._pairs = FramePairs(
             np.array([contact.parent for contact in contacts], dtype=np.intp),
@@ -202,15 +197,13 @@ class ContactFriction:
         return found
 
     def evaluate(
-        self, kinematics: FrameKinematics, v: Array, sliding: Mapping[str, Array]
+        self,
+        kinematics: FrameKinematics,  # arrays of the robot at the state
+        v: Array,  # velocities, (nv,)
+        # direction in which each sliding contact began to, (2,), by its name
+        sliding: Mapping[str, Array],
     ) -> tuple[Array, Array]:
-        """Forces per unit load as columns, (nv, k), and the loads' maps, (k, 3, m).
-
-        Args:
-            kinematics: Arrays of the robot at the state.
-            v: Velocities, (nv,).
-            sliding: Direction in which each sliding contact began to, (2,), by its name.
-        """
+        """Forces per unit load as columns, (nv, k), and the loads' maps, (k, 3, m)."""
         chosen = [self._place[name] for name in sliding]
         jacobian = self.jacobians(kinematics)[chosen]
         began = np.array(list(sliding.values())).reshape(-1, 2)

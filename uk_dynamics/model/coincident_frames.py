@@ -38,18 +38,16 @@ def machine_size(model: RobotModel, q: Array) -> float:
 
 
 def coincident_frames(
-    model: RobotModel, q: Array, *, within: float = COINCIDENT
+    model: RobotModel,  # the tree
+    q: Array,  # configuration, (nq,)
+    *,
+    within: float = COINCIDENT,  # largest distance as a fraction of the machine's size
 ) -> tuple[Coincidence, ...]:
     """Find the pairs of links whose origins coincide, but only here.
 
     Of several links at one place each is paired with the first, so that no loop is closed twice;
     links that are always together count as one. Links that one joint connects are no loop, and
     massless links that carry others, such as carriages of slides, are not the markers of a pin.
-
-    Args:
-        model: The tree.
-        q: Configuration, (nq,).
-        within: Largest distance as a fraction of the machine's size.
     """
     from scipy.spatial import cKDTree
 

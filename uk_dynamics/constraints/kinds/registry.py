@@ -55,13 +55,11 @@ def kind_named(name: str) -> type[Kind]:
     return kinds()[name]
 
 
-def kind_called(word: str, by: str) -> type[Kind] | None:
-    """The kind that a format or library calls so, None where there is none.
-
-    Args:
-        word: Such as ``revolute``.
-        by: Format or library, such as ``SDF``.
-    """
+def kind_called(
+    word: str,  # such as ``revolute``
+    by: str,  # format or library, such as ``SDF``
+) -> type[Kind] | None:
+    """The kind that a format or library calls so, None where there is none."""
     return next((kind for kind in kinds().values() if word in kind.called.get(by, ())), None)
 
 

@@ -103,14 +103,12 @@ class ReferenceSet:
     references: Mapping[str, Reference]  # what some of the constraints follow
 
     def sample(
-        self, t: float, live: Mapping[str, Followed] | None = None
+        self,
+        t: float,  # time, in s
+        # samples or functions of time that replace the declared references, by constraint name
+        live: Mapping[str, Followed] | None = None,
     ) -> ReferenceSample | None:
         """References of all rows, (m,) each; None where every one is zero.
-
-        Args:
-            t: Time, in s.
-            live: Samples or functions of time that replace the declared references, by
-                constraint name.
 
         Raises:
             UnknownNameError: A live sample is for a constraint that does not exist.

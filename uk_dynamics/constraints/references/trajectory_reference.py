@@ -197,17 +197,15 @@ class Pace:
 
 
 def approach(
-    present: ReferenceSample, target: Array, paces: Sequence[Pace], now: float
+    # state of motion now; where it is faster than a pace allows it only slows down
+    present: ReferenceSample,
+    target: Array,  # where to end, (m,), in m or rad
+    paces: Sequence[Pace],  # limits
+    now: float,  # in s
 ) -> Trajectory:
     """A motion in a straight line that begins and ends at rest, all components in the same time.
 
     What moves already is brought to rest first. The whole is twice continuously differentiable.
-
-    Args:
-        present: State of motion now; where it is faster than a pace allows it only slows down.
-        target: Where to end, (m,), in m or rad.
-        paces: Limits.
-        now: In s.
     """
     times, pieces = [now], []
     place = present

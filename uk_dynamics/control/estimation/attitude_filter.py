@@ -50,16 +50,14 @@ class AttitudeFilter:
         self.rotation = about @ level
 
     def update(
-        self, elapsed: float, gyroscope: Array, accelerometer: Array, *, still: bool = False
+        self,
+        elapsed: float,  # since the last update, in s
+        gyroscope: Array,  # mean rate since then, (3,), in rad/s
+        accelerometer: Array,  # mean specific force since then, (3,), in m/s²
+        *,
+        still: bool = False,  # whether the link is known not to turn; then its rate is the bias
     ) -> Array:
-        """Go on by a time; return the angular velocity without bias, in axes of the link, (3,).
-
-        Args:
-            elapsed: Since the last update, in s.
-            gyroscope: Mean rate since then, (3,), in rad/s.
-            accelerometer: Mean specific force since then, (3,), in m/s².
-            still: Whether the link is known not to turn; then its rate is the bias.
-        """
+        """Go on by a time; return the angular velocity without bias, in axes of the link, (3,)."""
         if still:
             part = 1.0 - np.exp(-self.learning * elapsed)
             self.bias += part * (gyroscope - self.bias)

@@ -32,16 +32,13 @@ class IndependentJoints:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Mechanism,  # with the joints
+        # of :func:`allowed_motions` at configurations where they are to be good ones
         bases: Sequence[Array] = (),
+        # which ones; None: those with motors, if these determine the others
         names: Sequence[str] | None = None,
     ) -> None:
         """Choose them.
-
-        Args:
-            mechanism: With the joints.
-            bases: Of :func:`allowed_motions` at configurations where they are to be good ones.
-            names: Which ones; None: those with motors, if these determine the others.
 
         Raises:
             UnknownNameError: A joint does not exist.

@@ -41,17 +41,15 @@ class StandstillWatch:
         self._q[:] = np.nan
 
     def look(
-        self, elapsed: float, q: Array, v: Array, acceleration: Callable[[Array], Array]
+        self,
+        elapsed: float,  # time since the last positions, in s
+        q: Array,  # measured positions, (n,), in m or rad; those that are NaN are not watched
+        v: Array,  # measured velocities, (n,), in m/s or rad/s
+        # of the model under efforts (n,) in addition to those that act, in N or N·m; asked only
+        # while something stands still
+        acceleration: Callable[[Array], Array],
     ) -> str:
-        """Which joint stands still and how far the model has moved it; empty for none.
-
-        Args:
-            elapsed: Time since the last positions, in s.
-            q: Measured positions, (n,), in m or rad; those that are NaN are not watched.
-            v: Measured velocities, (n,), in m/s or rad/s.
-            acceleration: Of the model under efforts (n,) in addition to those that act, in N or
-                N·m; asked only while something stands still.
-        """
+        """Which joint stands still and how far the model has moved it; empty for none."""
         moved = q != self._q
         self._begin(moved, q, v)
         if moved.all() or not self.largest > 0.0:

@@ -70,13 +70,11 @@ def project_position(
     return best, there
 
 
-def project_velocity(v: Array, factorization: Factorization, rate: Array) -> Array:
-    """The velocity nearest to v, in the metric of M, whose rows have no rate.
-
-    Args:
-        v: Velocity, (nv,).
-        factorization: Of M and A at the configuration.
-        rate: Present rate of each row, A v minus what is prescribed, (m,).
-    """
+def project_velocity(
+    v: Array,  # velocity, (nv,)
+    factorization: Factorization,  # of M and A at the configuration
+    rate: Array,  # present rate of each row, A v minus what is prescribed, (m,)
+) -> Array:
+    """The velocity nearest to v, in the metric of M, whose rows have no rate."""
     projected: Array = v - factorization.correction(rate)
     return projected

@@ -55,13 +55,11 @@ class RowSpace(Protocol):
         """Whether the multiplier of each row is unique, (m,)."""
 
 
-def spanning_rows(rows: Array, least: float) -> Array:
-    """Orthonormal rows with the span of others, (r, n).
-
-    Args:
-        rows: Of any lengths, (m, n); those not longer than the least part act on nothing.
-        least: Part of the largest singular value of the rows at unit norm that counts as none.
-    """
+def spanning_rows(
+    rows: Array,  # of any lengths, (m, n); those not longer than the least part act on nothing
+    least: float,  # part of the largest singular value of the rows at unit norm that counts as none
+) -> Array:
+    """Orthonormal rows with the span of others, (r, n)."""
     lengths = np.linalg.norm(rows, axis=1)
     acting = lengths > least
     if not acting.any():

@@ -56,21 +56,13 @@ class IntegrabilityReport:
 
 
 def examine_integrability(
-    mechanism: ResolvedMechanism,
-    q: Array,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    progress: Callable[[], object] | None = None,
+    mechanism: ResolvedMechanism,  # whose constraints
+    q: Array,  # a configuration on them, (nq,)
+    samples: int = SAMPLES,  # how many states
+    seed: int = 0,  # of the random numbers
+    progress: Callable[[], object] | None = None,  # called after each state
 ) -> IntegrabilityReport:
-    """Test all constraints at sampled states around a configuration; the first sample is q.
-
-    Args:
-        mechanism: Whose constraints.
-        q: A configuration on them, (nq,).
-        samples: How many states.
-        seed: Of the random numbers.
-        progress: Called after each state.
-    """
+    """Test all constraints at sampled states around a configuration; the first sample is q."""
     rows = _Rows(mechanism)
     rheonomic = rows.rheonomic(q)
     affine = rows.affine(q)

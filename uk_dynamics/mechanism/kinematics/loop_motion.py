@@ -111,14 +111,12 @@ class LoopMotion:
 
 
 def states_of(
-    mechanism: ResolvedMechanism, q: Positions, v: ArrayLike | Mapping[str, float] | None = None
+    mechanism: ResolvedMechanism,  # whose states
+    q: Positions,  # a state; or positions by name, (nq,) or (K, nq); None is the initial guess
+    # velocities by name, (nv,) or (K, nv); None is rest. A state has its own
+    v: ArrayLike | Mapping[str, float] | None = None,
 ) -> tuple[list[State], bool]:
     """Checked states, and whether an array of many was given.
-
-    Args:
-        mechanism: Whose states.
-        q: A state; or positions by name, (nq,) or (K, nq); None is the initial guess.
-        v: Velocities by name, (nv,) or (K, nv); None is rest. A state has its own.
 
     Raises:
         UnknownNameError: A name does not exist.

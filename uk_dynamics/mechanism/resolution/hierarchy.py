@@ -37,18 +37,12 @@ class Hierarchy:
     @classmethod
     def of(
         cls,
-        constraints: ConstraintSet,
-        specs: Sequence[ConstraintSpec],
-        one_sided: Iterable[str],
-        file: str,
+        constraints: ConstraintSet,  # all structural constraints, with those that no file declares
+        specs: Sequence[ConstraintSpec],  # what the file declares
+        one_sided: Iterable[str],  # names of the constraints of contacts, stops and ropes
+        file: str,  # its name, for errors
     ) -> Hierarchy:
         """Sort the rows of a mechanism.
-
-        Args:
-            constraints: All structural constraints, with those that no file declares.
-            specs: What the file declares.
-            one_sided: Names of the constraints of contacts, stops and ropes.
-            file: Its name, for errors.
 
         Raises:
             MechanismFileError: A compliant constraint has rows that are not of order position.

@@ -69,13 +69,11 @@ def with_payload(
     return link_values(carrier, parameters_of(both))
 
 
-def link_values(link: str, ten: Array) -> dict[str, float]:
-    """Values of a mechanism's parameters from the ten inertial parameters of a link.
-
-    Args:
-        link: Its name.
-        ten: Mass, first moments, moments about the link's origin, (10,).
-    """
+def link_values(
+    link: str,  # its name
+    ten: Array,  # mass, first moments, moments about the link's origin, (10,)
+) -> dict[str, float]:
+    """Values of a mechanism's parameters from the ten inertial parameters of a link."""
     mass, center, inertia = body_of_parameters(ten)
     found = {f"links.{link}.mass": mass}
     found |= {f"links.{link}.center.{x}": c for x, c in zip("xyz", center.tolist(), strict=True)}

@@ -23,18 +23,16 @@ _UNIT = 1e-2  # how far the length of a quaternion may be from 1
 
 
 def reference_of_pose(
-    task: ConstraintSpec, position: Sequence[float], quaternion: Sequence[float], near: Array
+    task: ConstraintSpec,  # of type ``frame`` or ``relative_frame``
+    position: Sequence[float],  # in the link that carries the task's parent frame, (3,), in m
+    quaternion: Sequence[float],  # rotation there, (x, y, z, w)
+    # values of the rows now, (rows,): of the rotation vectors of one rotation the nearest
+    near: Array,
 ) -> Array:
     """Values of the rows of a frame task whose child frame has a pose, (rows,), in m and rad.
 
     Directions that the task leaves free do not count, nor does the rotation where it leaves all
     rotations free.
-
-    Args:
-        task: Of type ``frame`` or ``relative_frame``.
-        position: In the link that carries the task's parent frame, (3,), in m.
-        quaternion: Rotation there, (x, y, z, w).
-        near: Values of the rows now, (rows,): of the rotation vectors of one rotation the nearest.
 
     Raises:
         InputError: Numbers that are no pose, or a rotation about axes the task does not have.

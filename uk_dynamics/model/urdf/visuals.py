@@ -68,13 +68,11 @@ class Appearance:
     problems: tuple[str, ...]  # what cannot be shown, one line each
 
 
-def appearance(description: RobotDescription, directory: Path | None = None) -> Appearance:
-    """Read the shapes of all links; what cannot be used is named among the problems.
-
-    Args:
-        description: With the URDF text.
-        directory: Where relative paths of meshes start; None: the current one.
-    """
+def appearance(
+    description: RobotDescription,  # with the URDF text
+    directory: Path | None = None,  # where relative paths of meshes start; None: the current one
+) -> Appearance:
+    """Read the shapes of all links; what cannot be used is named among the problems."""
     robot = ET.fromstring(description.text)
     materials = {
         node.get("name", ""): colour
@@ -93,14 +91,11 @@ def appearance(description: RobotDescription, directory: Path | None = None) -> 
 
 
 def collision_shapes(
-    description: RobotDescription, link: str, directory: Path | None = None
+    description: RobotDescription,  # with the URDF text
+    link: str,  # its name
+    directory: Path | None = None,  # where relative paths of meshes start; None: the current one
 ) -> tuple[tuple[Pose, Shape], ...]:
     """What a link may touch others with, and where in the link it is.
-
-    Args:
-        description: With the URDF text.
-        link: Its name.
-        directory: Where relative paths of meshes start; None: the current one.
 
     Raises:
         InputError: A shape that is none of URDF's, or without its numbers.

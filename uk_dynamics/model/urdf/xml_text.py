@@ -48,15 +48,13 @@ class _Builder(ET.TreeBuilder):
 
 
 def parse_xml(
-    text: bytes, source: str, *, encoding: str | None = None, kind: str = "a robot description"
+    text: bytes,  # the document
+    source: str,  # name for messages
+    *,
+    encoding: str | None = None,  # overrides the one that the text declares
+    kind: str = "a robot description",  # what messages expect
 ) -> ET.Element:
     """Parse XML to its root element.
-
-    Args:
-        text: The document.
-        source: Name for messages.
-        encoding: Overrides the one that the text declares.
-        kind: What messages expect.
 
     Raises:
         UrdfError: Not XML, or a document type.
