@@ -7,9 +7,7 @@ from uk_dynamics.compilation.compiled_derivatives import (
     LEFT_TO_PYTHON,
     CompiledDerivativeBatch,
     CompiledDerivatives,
-    CompiledEfforts,
-    CompiledProjection,
-    EffortSettings,
+    CompiledStates,
     States,
 )
 from uk_dynamics.compilation.emit.layout import rolls

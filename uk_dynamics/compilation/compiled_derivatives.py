@@ -204,146 +204,83 @@ class CompiledDerivativeBatch:
         found.exist[:] = exist
 
 
-class CompiledProjection:
-    """Differentiates the projection at many states, one after the other, and in threads."""
+class CompiledStates:
+    """Differentiates at many states, one after the other, and in threads: projection, efforts."""
 
-    def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Load the library; compile it when it is not in the cache.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-        """
-        #: The library.
-        self.path = library_of(mechanism, Library.PROJECTION)
-        library = ctypes.CDLL(str(self.path))
-        self._call = _Call(library.uk_projection_batch, "uk_projected_states")
-        self._layout = DerivativeLayout(mechanism)
-        self._acting = mechanism.hierarchy.acting()
-
-    def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
-        """Fill in the projected states and their derivatives, views of one array."""
-        status, arrays = self._arrays(states, found)
-
-        def run(first: int, end: int) -> None:
-            self._call(first, end, arrays, {}, self._begin())
-
-        in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
-        found.status[:] = _OF_PROJECTION[status.astype(int)]
-
-    def alone(self, states: States, found: Derivatives) -> Callable[[], int]:
-        """Prepare the same of one state, to be repeated; it returns the status."""
-        status, arrays = self._arrays(states, found)
-        run = self._call.prepared(0, 1, arrays, {}, self._begin())
-        statuses = _OF_PROJECTION.tolist()
-
-        def differentiate() -> int:
-            run()
-            one: int = statuses[int(status[0])]
-            return one
-
-        return differentiate
-
-    def _begin(self) -> Array:
-        memory = self._layout.memory()
-        memory[self._layout["active"]][: len(self._acting)] = self._acting
-        return memory
-
-    @staticmethod
-    def _arrays(states: States, found: Derivatives) -> tuple[Array, dict[str, Array | None]]:
-        status = np.empty(len(states.v))
-        values = {"q_out": found.position.value, "v_out": found.velocity.value}
-        whole = found.position.whole.base
-        return status, states._asdict() | values | {"status": status, "derivatives": whole}
-
-
-class EffortSettings(NamedTuple):
-    """Settings of a servo law that all states of a batch have in common.
-
-    Attributes:
-        weights: Diagonal of W, (motors,).
-        preload: Efforts to come close to, (motors,).
-        lower: Smallest efforts, (motors,).
-        upper: Largest efforts, (motors,).
-        task_damping: 2ζω of the task rows, (mt,).
-        task_stiffness: ω² of the task rows, (mt,).
-    """
-
-    weights: Array
-    preload: Array
-    lower: Array
-    upper: Array
-    task_damping: Array
-    task_stiffness: Array
-
-
-class CompiledEfforts:
-    """Differentiates the efforts of a servo law, one state after the other, and in threads."""
-
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, subject: Tasks | ResolvedMechanism, kind: Library) -> None:
         """Load the library; compile it when it is not in the cache.
 
         Args:
-            tasks: Of a mechanism that varies no parameters.
+            subject: A mechanism that varies no parameters, for its projection; or tasks of one.
+            kind: The library of the projection, or of the efforts.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
         """
         #: The library.
-        self.path = library_of(tasks, Library.EFFORTS)
+        self.path = library_of(subject, kind)
         library = ctypes.CDLL(str(self.path))
-        self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
-        self._layout, self._nv = EffortLayout(tasks), tasks.mechanism.model.nv
-        self._acting = tasks.mechanism.hierarchy.acting()
+        self._layout: DerivativeLayout | EffortLayout
+        if isinstance(subject, Tasks):
+            self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
+            self._layout, self._statuses = EffortLayout(subject), _OF_EFFORTS
+            mechanism = subject.mechanism
+        else:
+            self._call = _Call(library.uk_projection_batch, "uk_projected_states")
+            self._layout, self._statuses = DerivativeLayout(subject), _OF_PROJECTION
+            mechanism = subject
+        acting = mechanism.hierarchy.acting()
+        self._begin = self._layout.memory()
+        self._begin[self._layout["active"]][: len(acting)] = acting
 
     def differentiate(
-        self, states: States, settings: EffortSettings, found: Derivatives, threads: int | None
-    ) -> None:
-        """Fill in efforts and derivatives."""
-        status, held, arrays = self._arrays(states, found)
-        begin = self._begin()
-        for name, value in settings._asdict().items():
+        self,
+        states: States,
+        results: Mapping[str, Array],
+        settings: Mapping[str, Array],
+        threads: int | None,
+    ) -> NDArray[np.intp]:
+        """Fill in results at all states; the status of each, (K,).
+
+        Args:
+            states: Where to differentiate.
+            results: Arrays by what the structure of the function calls them.
+            settings: What all states have in common, by the name of the field of the memory.
+            threads: At most so many; None: as many as there are processors.
+        """
+        status, begin = np.empty(len(states.v)), self._begin.copy()
+        for name, value in settings.items():
             begin[self._layout[name]] = value
+        arrays = {**states._asdict(), **results, "status": status}
 
         def run(first: int, end: int) -> None:
             self._call(first, end, arrays, {}, begin.copy())
 
         in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
-        found.status[:] = _OF_EFFORTS[status.astype(int)]
-        found.limited[:] = held > 0.0
+        found: NDArray[np.intp] = self._statuses[status.astype(int)]
+        return found
 
     def alone(
-        self, states: States, found: Derivatives
-    ) -> Callable[[EffortSettings], tuple[int, Array]]:
-        """Prepare the same of one state, to be repeated; status and motions that are possible."""
-        status, held, arrays = self._arrays(states, found)
-        begin = self._begin()
-        memory, limited = begin.copy(), found.limited
-        run, statuses = self._call.prepared(0, 1, arrays, {}, memory), _OF_EFFORTS.tolist()
-        motions = memory[self._layout["motions"]].reshape(-1, 2 * self._nv)
-        places = [begin[self._layout[name]] for name in EffortSettings._fields]
+        self, states: States, results: Mapping[str, Array]
+    ) -> tuple[Callable[[Mapping[str, Array]], int], Mapping[str, Array]]:
+        """Prepare the same of one state, to be repeated with settings: it returns the status.
 
-        def differentiate(settings: EffortSettings) -> tuple[int, Array]:
-            for place, value in zip(places, settings, strict=True):
-                place[:] = value
-            memory[:] = begin
+        Behind it are the fields of the memory that C works on.
+        """
+        status, memory = np.empty(1), self._begin.copy()
+        arrays = {**states._asdict(), **results, "status": status}
+        run = self._call.prepared(0, 1, arrays, {}, memory)
+        places = {name: memory[self._layout[name]] for name in self._layout.fields}
+        statuses = self._statuses.tolist()
+
+        def differentiate(settings: Mapping[str, Array]) -> int:
+            for name, value in settings.items():
+                places[name][:] = value
             run()
-            np.greater(held, 0.0, out=limited)
-            free = int(memory[self._layout["allowed"]][0])
-            return statuses[int(status[0])], motions[:free].T.copy()
+            one: int = statuses[int(status[0])]
+            return one
 
-        return differentiate
-
-    def _begin(self) -> Array:
-        memory = self._layout.memory()
-        memory[self._layout["active"]][: len(self._acting)] = self._acting
-        return memory
-
-    @staticmethod
-    def _arrays(states: States, found: Derivatives) -> tuple[Array, Array, dict[str, Array | None]]:
-        status, held = np.empty(len(states.v)), np.empty(found.limited.shape)
-        arrays = states._asdict() | {"held": held, "status": status}
-        arrays |= {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
-        return status, held, arrays
+        return differentiate, places
 
 
 class _Call:

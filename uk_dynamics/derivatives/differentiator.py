@@ -14,9 +14,8 @@ the motion and for all its derivatives, whatever the rank.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -39,33 +38,6 @@ DerivativeBackend = Literal["cached", "compiled", "interpreted"]
 
 
 _NOTHING = Inputs()
-_Call = TypeVar("_Call")
-
-
-class OneState(threading.local, Generic[_Call]):
-    """A batch of one state and the call of C on it, prepared once for each thread."""
-
-    def __init__(
-        self, differentiator: Differentiator, prepare: Callable[[States], tuple[Derivatives, _Call]]
-    ) -> None:
-        """Prepare results and call for arrays of a state."""
-        mechanism, self._reference = differentiator.mechanism, differentiator.reference
-        nq, nv = mechanism.model.nq, mechanism.model.nv
-        rows = 3 * len(mechanism.constraints)
-        followed = np.zeros((1, rows)) if mechanism.follows_references else None
-        self._states = States(
-            np.zeros(1), np.zeros((1, nq)), np.zeros((1, nv)), np.zeros((1, nv)), followed
-        )
-        #: Results, which the next call overwrites, and the call.
-        self.found, self.call = prepare(self._states)
-
-    def place(self, state: State) -> None:
-        """Take a state, of the right sizes, and what its rows follow."""
-        t, q, v, _, followed, _ = self._states
-        t[0], q[0], v[0] = state.t, state.q, state.v
-        sample = None if followed is None else self._reference(state.t)
-        if followed is not None and sample is not None:
-            np.concatenate(sample, out=followed[0])
 
 
 class Differentiator:

@@ -22,7 +22,6 @@ asks for where the tasks leave freedom.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,15 +29,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import CompiledEfforts, EffortSettings, Library, States
-from uk_dynamics.compilation.verification import (
-    Comparison,
-    Trial,
-    derivative_answers,
-    states_of,
-    verify,
-)
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.compilation import Library, States
 from uk_dynamics.core.servo import (
     HELD_BY,
     HELD_WITHIN,
@@ -49,14 +40,12 @@ from uk_dynamics.core.servo import (
 )
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
-    Differentiator,
-    OneState,
     answer,
     differentiable,
     empty,
     independent_multipliers,
 )
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives.state_by_state import Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -68,22 +57,21 @@ from uk_dynamics.mechanism.dynamics import (
     Quantities,
     References,
     effort_columns,
-    require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 if TYPE_CHECKING:
     from uk_dynamics.compilation.derivatives import TaskValues
 
-_Call = Callable[[EffortSettings, ReferenceSample | None], tuple[int, Array]]
 
-
-class ServoDerivatives(Differentiator):
+class ServoDerivatives(StateByState):
     """Differentiates the efforts of the servo law of some tasks; threads may share it.
 
     Those of the law itself, without prediction and bumpless start. Columns are those of
     ``effort_columns``.
     """
+
+    _library = Library.EFFORTS
 
     def __init__(self, tasks: Tasks, backend: DerivativeBackend = "cached") -> None:
         """Take the tasks; what they need is traced or compiled when it is first asked for.
@@ -143,18 +131,7 @@ class ServoDerivatives(Differentiator):
             UnknownNameError, StateError: Of the references.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
-        require_finite(self._mechanism.model, state)
-        settings = self._settings(lower, upper, preload)
-        if self._compiled is not None:
-            self._alone.place(state)
-            code, motions = self._alone.call(settings, self._tasks.sample(state.t, references))
-            if code >= 0:
-                found = self._alone.found
-                efforts, limited = found.efforts, found.limited[0].copy()
-                one = Derivative(efforts.whole[0].copy(), self._groups, efforts.value[0].copy())
-                status = DerivativeStatus(code)
-                return Derivatives({"efforts": one}, status, limited=limited, motions=motions)
-        return self._in_python(state, references, settings)
+        return self._at(state, self._given(references, lower, upper, preload))
 
     def batch(
         self,
@@ -185,113 +162,64 @@ class ServoDerivatives(Differentiator):
             CompilationError: It cannot be compiled.
             UnknownNameError, StateError: Of the references.
         """
-        states, settings = self._states(q, v, None, t), self._settings(lower, upper, preload)
-        found = self._in_c(self._compiled, states, references, settings, threads)
-        return self._fill(
-            states, found, lambda state, _: self._in_python(state, references, settings)
-        )
+        given = self._given(references, lower, upper, preload)
+        return self._batch(self._states(q, v, None, t), given, threads)
 
-    @cached_property
-    def _compiled(self) -> CompiledEfforts | None:
+    def _subject(self) -> Tasks:
         tasks = self._tasks
-        if self._mechanism is not tasks.mechanism:
-            tasks = Tasks(tasks.spec, self._mechanism)
-        if not self._wanted(Library.EFFORTS, tasks):
-            return None
-        compiled = CompiledEfforts(tasks)
-        name = f"the servo law of {self._mechanism.name}"
-        verify(compiled.path, name, lambda: self._comparisons(compiled))
-        return compiled
+        if self._mechanism is tasks.mechanism:
+            return tasks
+        return Tasks(tasks.spec, self._mechanism)
 
-    def _comparisons(self, compiled: CompiledEfforts) -> Iterator[Comparison]:
-        """Compare a library with Python."""
-        name, settings = "derivatives of the efforts", self._settings(None, None, None)
-        python = ServoDerivatives(self._tasks, "interpreted")
+    def _interpreted(self) -> ServoDerivatives:
+        return ServoDerivatives(self._tasks, "interpreted")
 
-        def expected(trial: Trial) -> dict[str, Array] | None:
-            found = python._in_python(trial.state, None, settings)
-            if found.status is not DerivativeStatus.EXIST:
-                return None
-            return {name: found.efforts.whole}
-
-        def differentiated(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
-            all_of = states_of(given)
-            states = self._states(all_of.q, all_of.v, None, all_of.t)
-            found = self._in_c(compiled, states, None, settings, 1)
-            return [
-                {name: whole} if status == DerivativeStatus.EXIST else None
-                for whole, status in zip(found.efforts.whole, found.status, strict=True)
-            ]
-
-        return derivative_answers(self._mechanism, expected, differentiated)
-
-    def _settings(
-        self, lower: Array | None, upper: Array | None, preload: Array | None
-    ) -> EffortSettings:
-        rows = self._tasks.constraints
-        return EffortSettings(
-            self._tasks.allocation.weights,
-            self._zero if preload is None else preload,
-            self._lowest if lower is None else lower,
-            self._highest if upper is None else upper,
-            rows.damping,
-            rows.stiffness,
-        )
-
-    def _in_c(
+    def _given(
         self,
-        compiled: CompiledEfforts | None,
-        states: States,
-        references: References | None,
-        settings: EffortSettings,
-        threads: int | None,
-    ) -> Derivatives:
-        """Differentiate in C what can be; other states are left to Python."""
-        found = self._empty(states)
-        if compiled is not None:
-            samples = [self._tasks.sample(float(x), references) for x in states.t]
-            nothing = np.zeros(3 * len(self._tasks.constraints))
-            asked = np.array([nothing if x is None else np.concatenate(x) for x in samples])
-            compiled.differentiate(states._replace(task_followed=asked), settings, found, threads)
-        return found
+        references: References | None = None,
+        lower: Array | None = None,
+        upper: Array | None = None,
+        preload: Array | None = None,
+    ) -> Given:
+        rows = self._tasks.constraints
+        settings = {
+            "weights": self._tasks.allocation.weights,
+            "preload": self._zero if preload is None else preload,
+            "lower": self._lowest if lower is None else lower,
+            "upper": self._highest if upper is None else upper,
+            "task_damping": rows.damping,
+            "task_stiffness": rows.stiffness,
+        }
+        return Given(settings, references)
 
-    def _empty(self, states: States) -> Derivatives:
+    def _asked(self, t: Array, given: Given) -> Array:
+        samples = [self._tasks.sample(float(x), given.references) for x in t]
+        nothing = np.zeros(3 * len(self._tasks.constraints))
+        return np.array([nothing if x is None else np.concatenate(x) for x in samples])
+
+    def _room(self, states: States) -> tuple[Derivatives, Arrays]:
         sizes = {"efforts": self._motors}
         found = empty(len(states.v), sizes, self._groups, sizes)
         found.limited = np.zeros((len(states.v), self._motors), dtype=bool)
-        return found
+        efforts = {"efforts": found.efforts.value, "derivatives": found.efforts.whole}
+        return found, efforts | {"held": np.empty(found.limited.shape)}
 
-    @cached_property
-    def _alone(self) -> OneState[_Call]:
-        compiled, rows = self._compiled, 3 * len(self._tasks.constraints)
-        assert compiled is not None
+    def _read(self, found: Derivatives, arrays: Arrays) -> None:
+        np.greater(arrays["held"], 0.0, out=found.limited)
 
-        def prepare(states: States) -> tuple[Derivatives, _Call]:
-            found, followed = self._empty(states), np.zeros((1, rows))
-            differentiate = compiled.alone(states._replace(task_followed=followed), found)
-
-            def call(settings: EffortSettings, sample: ReferenceSample | None) -> tuple[int, Array]:
-                followed[0] = 0.0 if sample is None else np.concatenate(sample)
-                return differentiate(settings)
-
-            return found, call
-
-        return OneState(self, prepare)
-
-    def _in_python(
-        self, state: State, references: References | None, settings: EffortSettings
-    ) -> Derivatives:
-        tasks, lower, upper = self._tasks, settings.lower, settings.upper
-        servo = self._law(state, references, settings)
+    def _in_python(self, state: State, given: Given) -> Derivatives:
+        tasks, settings = self._tasks, given.settings
+        lower, upper = settings["lower"], settings["upper"]
+        servo = self._law(state, given)
         efforts = servo.efforts
         if np.isfinite([lower, upper]).any():
             tolerance = self._mechanism.spec.solver.task_rank_tolerance
-            allocation = LimitedAllocation(tasks.priorities, settings.weights, tolerance)
+            allocation = LimitedAllocation(tasks.priorities, settings["weights"], tolerance)
             efforts = allocation.solve(servo.map, servo.wanted, lower, upper, efforts)
         near = HELD_WITHIN * (1.0 + np.abs(efforts).max(initial=0.0))
         above = efforts >= upper - near
         limited = above | (efforts <= lower + near)
-        found = self._differentiate(state, efforts, limited, references, settings)
+        found = self._differentiate(state, efforts, limited, given)
         motion = self._motion.at(state, Inputs(self._mechanism.actuators.matrix @ efforts))
         outward = np.where(above, 1.0, -1.0) * found.pulls
         # along what the constraints allow, and by everything but q and v
@@ -316,29 +244,23 @@ class ServoDerivatives(Differentiator):
         one = {"efforts": Derivative(whole, self._groups, efforts)}
         return Derivatives(one, status, limited=limited, motions=motion.motions)
 
-    def _law(
-        self, state: State, references: References | None, settings: EffortSettings
-    ) -> ServoSolution:
+    def _law(self, state: State, given: Given) -> ServoSolution:
         """Evaluate the law without limits."""
-        tasks, mechanism = self._tasks, self._mechanism
+        tasks, mechanism, settings = self._tasks, self._mechanism, given.settings
         prepared = self._dynamics.prepare(state, Inputs())
-        rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
-        feedback = settings.task_damping * rows.rate + settings.task_stiffness * rows.residual
+        rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, given.references)
+        gains = settings["task_damping"], settings["task_stiffness"]
+        feedback = gains[0] * rows.rate + gains[1] * rows.residual
         return servo_efforts(
             prepared.factorization,
             self._dynamics.solve(prepared, state, Inputs()).qdd,
             mechanism.actuators.matrix,
             rows.A,
             -rows.bias - feedback,
-            weights=settings.weights,
-            preload=settings.preload,
+            weights=settings["weights"],
+            preload=settings["preload"],
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
         )
-
-    @cached_property
-    def _motion(self) -> MotionDerivatives:
-        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
-        return MotionDerivatives(self._mechanism, backend)
 
     @cached_property
     def _task_values(self) -> TaskValues:
@@ -347,32 +269,28 @@ class ServoDerivatives(Differentiator):
         return TaskValues(self._tasks)
 
     def _differentiate(
-        self,
-        state: State,
-        efforts: Array,
-        limited: NDArray[np.bool_],
-        references: References | None,
-        settings: EffortSettings,
+        self, state: State, efforts: Array, limited: NDArray[np.bool_], given: Given
     ) -> _Solved:
         """Differentiate the conditions of the least efforts, as the C does."""
         S, tasks, nv = self._mechanism.actuators.matrix, self._tasks, len(state.v)
-        given = Inputs(S @ efforts)
-        prepared = self._dynamics.prepare(state, given)
-        solution = self._dynamics.solve(prepared, state, given)
+        inputs = Inputs(S @ efforts)
+        prepared = self._dynamics.prepare(state, inputs)
+        solution = self._dynamics.solve(prepared, state, inputs)
         factors, M = prepared.factorization, np.asarray(prepared.terms.M)
-        A_t = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references).A
+        A_t = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, given.references).A
         response, free = factors.admissible(S), ~limited
-        root = np.sqrt(settings.weights[free])
+        weights = given.settings["weights"]
+        root = np.sqrt(weights[free])
         served = _independent_tasks(response[:, free], A_t)
         B, G = A_t[served], A_t[served] @ response[:, free] / root
         inverse = np.linalg.pinv(G)
         # p, r, ν of the least efforts
-        wish = efforts - settings.preload
+        wish = efforts - given.settings["preload"]
         multipliers = np.zeros(len(A_t))
         multipliers[served] = -inverse.T @ (root * wish[free])
         force = -A_t.T @ multipliers
         p = factors.admissible(force)
-        pulls = S.T @ p - settings.weights * wish
+        pulls = S.T @ p - weights * wish
         # what the equations change by while the unknowns are held
         carrying = independent_multipliers(factors, solution.ideal_force)
         pushing = independent_multipliers(factors, force - M @ p)
@@ -380,17 +298,13 @@ class ServoDerivatives(Differentiator):
         motion = equations(state, solution.qdd, carrying)
         still = equations(state, np.zeros(nv), none)
         adjoint = equations(state, p, -pushing)
-        reference = tasks.sample(state.t, references)
         asked, pushed, wished = self._task_values.at(
             state,
-            reference,
+            tasks.sample(state.t, given.references),
+            given.settings,
             qdd=solution.qdd,
             multipliers=multipliers,
             efforts=efforts,
-            damping=settings.task_damping,
-            stiffness=settings.task_stiffness,
-            preload=settings.preload,
-            weights=settings.weights,
         )
         width = ((0, 0), (0, asked.shape[1] - motion.motion.shape[1]))
         forces = np.pad(adjoint.motion - still.motion, width) - pushed

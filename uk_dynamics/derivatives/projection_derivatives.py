@@ -16,32 +16,22 @@ with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import CompiledProjection, Library, States, rolls
-from uk_dynamics.compilation.verification import (
-    Comparison,
-    Trial,
-    derivative_answers,
-    states_of,
-    verify,
-)
+from uk_dynamics.compilation import Library, States, rolls
 from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
-    Differentiator,
-    OneState,
     answer,
     differentiable,
     empty,
     independent_multipliers,
 )
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives.state_by_state import NOTHING, Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
@@ -52,21 +42,19 @@ from uk_dynamics.mechanism.dynamics import (
     Quantities,
     Solver,
     column_groups,
-    require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
-_NUMBERS = (DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES)
 
-
-class ProjectionDerivatives(Differentiator):
+class ProjectionDerivatives(StateByState):
     """Differentiates the projection of one mechanism by q, v, t; threads may share it.
 
     Configurations with several numbers a joint are left to Python, and so are singular mass
     matrices.
     """
 
-    _refused = DerivativeStatus.OPEN
+    _library, _refused = Library.PROJECTION, DerivativeStatus.OPEN
+    _numbers = _final = (DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES)
 
     def __init__(self, mechanism: ResolvedMechanism, backend: DerivativeBackend = "cached") -> None:
         """Take a mechanism; what it needs is traced or compiled when it is first asked for.
@@ -82,37 +70,11 @@ class ProjectionDerivatives(Differentiator):
         nv = self._mechanism.model.nv
         self._groups = column_groups(q=nv, v=nv, t=None)
 
-    @cached_property
-    def _compiled(self) -> CompiledProjection | None:
-        if rolls(self._mechanism) and self._wanted(Library.PROJECTION):
-            compiled = CompiledProjection(self._mechanism)
-            verify(compiled.path, self._mechanism.name, lambda: self._comparisons(compiled))
-            return compiled
-        return None
+    def _subject(self) -> ResolvedMechanism | None:
+        return self._mechanism if rolls(self._mechanism) else None
 
-    def _comparisons(self, compiled: CompiledProjection) -> Iterator[Comparison]:
-        """Compare a library with Python."""
-        name = "derivatives of the projection"
-        python = ProjectionDerivatives(self._mechanism, "interpreted")
-
-        def expected(trial: Trial) -> dict[str, Array]:
-            quantities = python._in_python(trial.state).quantities
-            return {name: np.vstack([x.whole for x in quantities.values()])}
-
-        def found(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
-            all_of = states_of(given)
-            states = self._states(all_of.q, all_of.v, None, all_of.t)
-            many = self._in_c(compiled, states, 1)
-            both = np.concatenate([many.position.whole, many.velocity.whole], axis=1)
-            there = np.isin(many.status, _NUMBERS)
-            return [{name: one} if ok else None for one, ok in zip(both, there, strict=True)]
-
-        return derivative_answers(self._mechanism, expected, found)
-
-    @cached_property
-    def _motion(self) -> MotionDerivatives:
-        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
-        return MotionDerivatives(self._mechanism, backend)
+    def _interpreted(self) -> ProjectionDerivatives:
+        return ProjectionDerivatives(self._mechanism, "interpreted")
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -132,18 +94,7 @@ class ProjectionDerivatives(Differentiator):
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
-        require_finite(self._mechanism.model, state)
-        if self._compiled is not None:
-            self._alone.place(state)
-            status = DerivativeStatus(self._alone.call())
-            if status in _NUMBERS:
-                one = self._alone.found
-                both = np.concatenate([x.whole[0] for x in one.quantities.values()])
-                named = self._named(both).quantities
-                for name, x in named.items():
-                    x.value = one.quantities[name].value[0].copy()
-                return Derivatives(named, status)
-        return self._in_python(state)
+        return self._at(state, NOTHING)
 
     def batch(
         self, q: Array, v: Array, t: Array | float = 0.0, *, threads: int | None = None
@@ -160,48 +111,26 @@ class ProjectionDerivatives(Differentiator):
             InputError: The shapes do not fit.
             CompilationError: It cannot be compiled.
         """
-        states = self._states(q, v, None, t)
-        found = self._in_c(self._compiled, states, threads)
-        found = self._fill(states, found, lambda state, _: self._in_python(state))
-        absent = ~np.isin(found.status, _NUMBERS)
-        for x in found.quantities.values():
-            x.whole[absent] = x.value[absent] = np.nan
+        found = self._batch(self._states(q, v, None, t), NOTHING, threads)
+        absent = ~np.isin(found.status, self._numbers)
+        found.position.value[absent] = found.velocity.value[absent] = np.nan
         return found
 
-    @cached_property
-    def _alone(self) -> OneState[Callable[[], int]]:
-        compiled = self._compiled
-        assert compiled is not None
-
-        def prepare(states: States) -> tuple[Derivatives, Callable[[], int]]:
-            found = self._empty(states)
-            return found, compiled.alone(states, found)
-
-        return OneState(self, prepare)
-
-    def _in_c(
-        self, compiled: CompiledProjection | None, states: States, threads: int | None
-    ) -> Derivatives:
-        """Differentiate in C what can be; other states are left to Python."""
-        found = self._empty(states)
-        if compiled is not None:
-            compiled.differentiate(states, found, threads)
-        return found
-
-    def _empty(self, states: States) -> Derivatives:
+    def _room(self, states: States) -> tuple[Derivatives, Arrays]:
         nv = states.v.shape[1]
         values = {"position": states.q.shape[1], "velocity": nv}
         found = empty(len(states.v), {"position": nv, "velocity": nv}, self._groups, values)
         whole = np.empty((len(states.v), 2 * nv, 2 * nv + 1))  # C has one array for both
         found.position.whole, found.velocity.whole = whole[:, :nv], whole[:, nv:]
-        return found
+        values_of = {"q_out": found.position.value, "v_out": found.velocity.value}
+        return found, values_of | {"derivatives": whole}
 
     def _named(self, whole: NDArray[Any]) -> Quantities:
         nv = len(whole) // 2
         parts = {"position": whole[:nv], "velocity": whole[nv:]}
         return Quantities({name: Derivative(x, self._groups) for name, x in parts.items()})
 
-    def _in_python(self, state: State) -> Derivatives:
+    def _in_python(self, state: State, given: Given) -> Derivatives:
         mechanism = self._mechanism
         constraints, dynamics = mechanism.constraints, InterpretedDynamics(mechanism)
         if not constraints.linear_in_rates:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -72,16 +73,22 @@ class TaskValues:
         self._values = MatrixValues(task_derivatives(tasks), column_count(columns))
 
     def at(
-        self, state: State, reference: ReferenceSample | None, **held: Array
+        self,
+        state: State,
+        reference: ReferenceSample | None,
+        settings: Mapping[str, Array],
+        **held: Array,
     ) -> tuple[Array, Array, Array]:
         """Evaluate derivatives as :class:`TracedTaskDerivatives` has them, (mt or nv or nu, n).
 
         Args:
             state: Where the mechanism is.
             reference: What the task rows follow.
-            held: Values of the other symbols.
+            settings: Of the law, by what C calls them.
+            held: ``qdd``, ``multipliers`` and ``efforts``.
         """
         followed = np.zeros(3 * len(held["multipliers"])) if reference is None else reference
         arrays = {"q": state.q, "v": state.v, "followed": np.ravel(followed)} | held
+        arrays |= {name: settings[field] for name, field in SETTINGS.items()}
         rows, force, wish = self._values({"t": state.t}, arrays)
         return rows, force, wish
