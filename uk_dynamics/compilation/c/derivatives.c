@@ -156,7 +156,9 @@ UK_INLINE void uk_reduce(const uk_memory *m, uk_response *x, const double *r, co
     uk_add_product(x->product + f * UK_SPAN, NULL,
                    (uk_product){UK_STRUCTURE(uk_moved, f, UK_NV), motion, 1, rest, UK_SPAN, NULL},
                    UK_SPAN);
-    if (UK_WHOLE > UK_NV) memcpy(x->motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
+    if (UK_WHOLE == UK_NV) continue;
+    memcpy(x->motions + f * UK_WHOLE, motion, UK_NV * sizeof *motion);
+    uk_zero(x->motions + f * UK_WHOLE + UK_NV, UK_WHOLE - UK_NV);
   }
 }
 

@@ -52,7 +52,7 @@ UK_INLINE void uk_find_parting(const uk_derivative_memory *m, const uk_rank of, 
     const int r = c < of.rank ? of.order[c] : of.order[of.rank + d];
     const uk_lanes factor = c < of.rank ? D[d * UK_MOST_INDEPENDENT + c] : uk_all(-1.0);
     UK_COLUMNS_OF(k, uk_rows_columns, r) {
-      if (k >= UK_FOLLOWED_COLUMNS) continue;
+      if (k >= UK_FOLLOWED_COLUMNS) break;
       const uk_lanes part = factor * m->row_derivatives[r * UK_SPAN + k];
       x->left[d * UK_FOLLOWED_COLUMNS + k] += part;
       x->size[d * UK_FOLLOWED_COLUMNS + k] += uk_lanes_fabs(part);
@@ -82,8 +82,10 @@ UK_INLINE void uk_turn(const uk_derivative_memory *m, const uk_rank of, const uk
   UK_EACH(c, of.rank) {
     const int r = of.order[c];
     uk_lanes rate = uk_all(0.0);
-    UK_COLUMNS_OF(k, uk_rates_columns, r)
-      if (k < UK_NV) rate -= m->rate_derivatives[r * UK_SPAN + k] * motion[k];
+    UK_COLUMNS_OF(k, uk_rates_columns, r) {
+      if (k >= UK_NV) break;
+      rate -= m->rate_derivatives[r * UK_SPAN + k] * motion[k];
+    }
     UK_EACH(i, UK_NV) turned[i] += m->corrections[c * UK_NV + i] * rate;
   }
 }

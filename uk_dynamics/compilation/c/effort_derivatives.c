@@ -38,26 +38,33 @@ typedef struct {
   uk_basis tasks; /* rows of G W^-1/2, without motors at a limit */
 } uk_effort_system;
 
-/* N x, and C^T x in the places of the independent rows, zero in others. */
-static void uk_respond_to(const uk_memory *m, const uk_rank of, const double *x, double *motion,
-                          double *rows) {
-  uk_zero(motion, UK_NV);
-  uk_zero(rows, UK_ROWS);
+/* N x */
+static void uk_admit_force(const uk_memory *m, const uk_rank of, const double *x, double *y) {
+  uk_zero(y, UK_NV);
   for (int f = 0; f < UK_NV - of.rank; ++f) {
-    const double *free = m->free_motions + f * UK_NV;
+    const double *motion = m->free_motions + f * UK_NV;
     double part = 0.0;
-    for (int i = 0; i < UK_NV; ++i) part += free[i] * x[i];
-    for (int i = 0; i < UK_NV; ++i) motion[i] += part * free[i];
+    for (int i = 0; i < UK_NV; ++i) part += motion[i] * x[i];
+    for (int i = 0; i < UK_NV; ++i) y[i] += part * motion[i];
   }
-  for (int c = 0; c < of.rank; ++c)
-    for (int i = 0; i < UK_NV; ++i) rows[of.order[c]] += m->corrections[c * UK_NV + i] * x[i];
+}
+
+/* C^T x in the places of the independent rows, zero in others. */
+static void uk_carry(const uk_memory *m, const uk_rank of, const double *x, double *rows) {
+  uk_zero(rows, UK_ROWS);
+  for (int c = 0; c < of.rank; ++c) {
+    double sum = 0.0;
+    for (int i = 0; i < UK_NV; ++i) sum += m->corrections[c * UK_NV + i] * x[i];
+    rows[of.order[c]] = sum;
+  }
 }
 
 /* y and what N r + C s is along x: r in rows of so many columns, s in rows of UK_STRIDE. */
-static void uk_add_answer(const uk_memory *m, const uk_rank of, const double *x, const double *r,
-                          int columns, const double *s, double *y) {
+UK_INLINE void uk_add_answer(const uk_memory *m, const uk_rank of, const double *x, const double *r,
+                             const int columns, const double *s, double *y) {
   double motion[UK_NV], rows[UK_ROWS];
-  uk_respond_to(m, of, x, motion, rows);
+  uk_admit_force(m, of, x, motion);
+  uk_carry(m, of, x, rows);
   uk_add_product(y, y, (uk_product){UK_ALL(UK_M), rows, 1, s, UK_STRIDE, NULL}, UK_STRIDE);
   uk_add_product(y, y, (uk_product){UK_ALL(UK_NV), motion, 1, r, columns, NULL}, columns);
 }
@@ -98,7 +105,7 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
 /* What the terms change by while the unknowns are held; 0 where a limit is about to let go. */
 static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *root,
                                const double *side) {
-  double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV] = {0}, ideal[UK_NV], p[UK_NV], none[UK_NV];
+  double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV] = {0}, ideal[UK_NV], p[UK_NV];
   double carried[UK_ROWS], pushed[UK_ROWS], most = 0.0;
   for (int j = 0; j < UK_NU; ++j)
     pressed[j] = m->held[j] != 0.0 ? 0.0 : root[j] * (m->limited[j] - m->preload[j]);
@@ -107,7 +114,7 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
     for (int i = 0; i < UK_NV; ++i) force[i] += m->A_t[r * UK_NV + i] * nu[r]; /* -B^T nu */
     nu[r] = -nu[r];
   }
-  uk_respond_to(m, x->of, force, p, pushed);
+  uk_admit_force(m, x->of, force, p);
   for (int j = 0; j < UK_NU; ++j) {
     pressed[j] = -m->weights[j] * (m->limited[j] - m->preload[j]);
     for (int i = 0; i < UK_NV; ++i) pressed[j] += uk_motors[j][i] * p[i];
@@ -124,8 +131,8 @@ static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *
     }
     for (int j = 0; j < UK_NU; ++j) ideal[i] -= uk_motors[j][i] * m->limited[j];
   }
-  uk_respond_to(m, x->of, ideal, none, carried);
-  uk_respond_to(m, x->of, force, none, pushed); /* r */
+  uk_carry(m, x->of, ideal, carried);
+  uk_carry(m, x->of, force, pushed); /* r */
   double task_force[UK_NV * UK_EFFORT_STRIDE] = {0};
   uk_zero(x->asked, UK_TASK_DERIVATIVES);
   uk_zero(x->wished, UK_NU * UK_EFFORT_STRIDE);
