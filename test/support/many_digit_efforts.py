@@ -64,9 +64,9 @@ class ManyDigitEfforts:
         inputs = {"t": t}
         constraints = tasks.constraints
         gains = (constraints.damping, constraints.stiffness)
-        given = [np.array(followed), *gains, np.zeros(nu)]
+        given = [np.array(followed), *gains, np.zeros(nu), tasks.allocation.weights]
         rest = iter(d[2 * nv + 1 :])
-        follows, damping, stiffness, preload = (
+        follows, damping, stiffness, preload, weights = (
             np.array([mpmath.mpf(float(x)) + next(rest) for x in part], dtype=object)
             for part in given
         )
@@ -92,7 +92,7 @@ class ManyDigitEfforts:
         C = mpmath.matrix((A @ np.array(columns).T).tolist())
         asked = -(bias + damping * rate + stiffness * residual)
         wanted = mpmath.matrix((asked - A @ still).tolist())
-        W = [mpmath.mpf(float(tasks.allocation.weights[k])) for k in free]
+        W = [weights[k] for k in free]
         scaled = mpmath.matrix([[C[i, k] / W[k] for k in range(len(free))] for i in range(C.rows)])
         wanted -= C * mpmath.matrix([preload[k] for k in free])
         found = scaled.T * mpmath.lu_solve(scaled * C.T, wanted)

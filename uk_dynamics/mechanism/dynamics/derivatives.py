@@ -49,10 +49,12 @@ def effort_columns(nv: int, rows: int, motors: int) -> dict[str, slice | int]:
     q, v and t come first, as in the derivatives of the motion; then, a column for each task row,
     what only the tasks depend on: ``values`` of the references, their ``rates`` and
     ``accelerations``; gains of the feedback, ``damping`` 2ζω and ``stiffness`` ω²; and, a column
-    for each motor, what the distribution among them depends on: ``preload`` s.
+    for each motor, what the distribution among them depends on: ``preload`` s and the diagonal
+    ``weights`` of W.
     """
     names = ("values", "rates", "accelerations", "damping", "stiffness")
-    return column_groups(q=nv, v=nv, t=None, **dict.fromkeys(names, rows), preload=motors)
+    of_motors = dict.fromkeys(("preload", "weights"), motors)
+    return column_groups(q=nv, v=nv, t=None, **dict.fromkeys(names, rows), **of_motors)
 
 
 def column_count(groups: Groups) -> int:
@@ -137,7 +139,7 @@ class Derivatives(Quantities):
     - a projection: ``position`` and ``velocity``, k = nv each; by q, v and t;
     - a servo law: ``efforts``, one for each motor; by the columns of ``effort_columns``: q, v, t,
       ``values``, ``rates`` and ``accelerations`` of the references of the task rows, their
-      ``damping`` and ``stiffness``, and the ``preload`` of the motors.
+      ``damping`` and ``stiffness``, and the ``preload`` and ``weights`` of the motors.
 
     Of directions that leave the constraints, redundant rows contradict each other: there the rows
     that the solution takes as independent are followed. Along :attr:`motions` every choice of rows
