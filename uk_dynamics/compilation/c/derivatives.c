@@ -79,10 +79,10 @@ typedef struct {
 
 /* What the rows of dq'' are made of. */
 typedef struct {
-  UK_ALIGNED(motions, UK_WHOLE > UK_NV ? UK_NV * UK_WHOLE : 1); /* the free ones, in whole vectors */
   UK_ALIGNED(z, UK_NV * UK_SPAN);
-  UK_ALIGNED(rest, UK_NV * UK_SPAN);           /* of one state: r - M z */
   UK_ALIGNED(product, UK_MOST_FREE * UK_SPAN); /* K (r - M z) */
+  UK_ALIGNED(motions, UK_WHOLE > UK_NV ? UK_NV * UK_WHOLE : 1); /* the free ones, in whole vectors */
+  UK_ALIGNED(rest, UK_NV * UK_SPAN); /* of one state: r - M z */
 } uk_response;
 
 /* Sums of rows, in the order that is quickest: of one state in whole vectors, of several column by column,
