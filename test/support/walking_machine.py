@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -27,8 +29,8 @@ CRANK = "crank_left_front"
 _HELD = ("x", "z", "pitch", "ground", "along", "lift")  # joints and links that hold the trunk
 
 
-def floating_plantigrade() -> Mechanism:
-    """The example, on nothing but its feet."""
+def _parts() -> tuple[dict[str, Any], str]:
+    """Its mechanism file as data, and its URDF."""
     text = Mechanism.from_file(FILE).model.description.text
     for name in _HELD:
         text = re.sub(rf'<link name="{name}" ?/>', "", text)
@@ -38,7 +40,24 @@ def floating_plantigrade() -> Mechanism:
     data["contacts"]["foot"]["parent"] = {"link": "world"}
     data["measured"] = [CRANK]
     del data["initial_guess"]["z"]
+    return data, text
+
+
+def floating_plantigrade() -> Mechanism:
+    """The example, on nothing but its feet."""
+    data, text = _parts()
     return Mechanism.from_data(data, robot_description=text)
+
+
+def written(directory: Path) -> Path:
+    """The same as a mechanism file, whose trunk begins where the walk does."""
+    data, text = _parts()
+    (directory / "plantigrade.urdf").write_text(text)
+    data["model"]["urdf"] = "plantigrade.urdf"
+    data["initial_guess"] |= {"root.x": -0.28, "root.z": 0.12}
+    file = directory / "floating_plantigrade.yaml"
+    file.write_text(yaml.safe_dump(data))
+    return file
 
 
 @dataclass(frozen=True)

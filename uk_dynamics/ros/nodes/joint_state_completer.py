@@ -12,20 +12,20 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism.resolution import ActiveConstraints
+from uk_dynamics.mechanism.resolution import ActiveConstraints, State
+from uk_dynamics.ros.diagnostics.estimate import ERRORS, problem_of, report_estimate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
+from uk_dynamics.ros.topics.leg_odometry_topic import LegOdometryTopic
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
 from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
 
 MEASURED = "measured_joint_states"
-_ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
 _SAID = 1.0  # s between two lines about a problem
 
 
@@ -51,6 +51,9 @@ class JointStateCompleter(MechanismNode):
         self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
         self._structure = StructureInput(self, mechanism, self.problems, self._on_switched)
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
+        self._odometry: LegOdometryTopic | None = None
+        if self.settings["odometry"]:
+            self._odometry = LegOdometryTopic(self, self.settings, mechanism, self.problems)
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "state completion", self._report, mechanism.name)
 
@@ -116,12 +119,12 @@ class JointStateCompleter(MechanismNode):
         """Say on the console what has changed: that states are published, and what is wrong."""
         log, before = self.get_logger(), self._found
         if found.usable and (before is None or not before.usable):
-            count = len(self._measurements.names)
-            log.info(f"publishing {len(found.q)} joints, of which {count} are measured")
+            joints, count = len(self.mechanism.joint_names), len(self._measurements.names)
+            log.info(f"publishing {joints} joints, of which {count} are measured")
         if before is None or before.status is not found.status:
-            if found.status in _ERRORS:
-                log.error(_problem(found), throttle_duration_sec=_SAID)
-            elif problem := _problem(found):
+            if found.status in ERRORS:
+                log.error(problem_of(found), throttle_duration_sec=_SAID)
+            elif problem := problem_of(found):
                 log.warning(problem, throttle_duration_sec=_SAID)
 
     def _publish(self, found: JointStateEstimate) -> None:
@@ -135,6 +138,9 @@ class JointStateCompleter(MechanismNode):
         if measurements.has_effort:
             # passive joints have no motor: their effort is zero
             message.effort[self._measured] = measurements.effort
+        if self._odometry is not None:  # first: whoever has a joint state has its base
+            state = State(self._structure.origin.since(self._stamp), found.q, found.v)
+            self._odometry.update(self._stamp, state, self._completion.sensitivity())
         message.publish(self._publisher, self._stamp)
         self._monitor.tick()
 
@@ -142,6 +148,8 @@ class JointStateCompleter(MechanismNode):
         self._completion.reset()
         self._measurements.forget()
         self._structure.origin.reset()
+        if self._odometry is not None:
+            self._odometry.reset()
         self._found = None
         self._failure = self._undetermined
         response.success = True
@@ -163,37 +171,9 @@ class JointStateCompleter(MechanismNode):
         report.add("differentiated", ", ".join(n for n, missing in chosen if missing) or "none")
         if measurements.index.unknown:
             report.add("unused_joints", ", ".join(measurements.index.unknown[:8]))
+        if self._odometry is not None:
+            self._odometry.report(report)
         if self._failure:
             report.error(self._failure)
         if self._found is not None:
-            self._report_found(report, self._found)
-
-    def _report_found(self, report: Report, found: JointStateEstimate) -> None:
-        misfit = largest(found.misfit) if found.usable else float("nan")
-        report.add("status", found.status.value)
-        report.add("residual", found.residual)
-        report.add("misfit", misfit)
-        report.add("condition", found.condition)
-        report.add("branch_doubtful", found.branch_doubtful)
-        report.add("jumps", self._jumps)
-        report.add("solve_time", self._solve_time)
-        if problem := _problem(found):
-            (report.error if found.status in _ERRORS else report.warn)(problem)
-        if found.usable and self.settings["condition_warning"] < found.condition < np.inf:
-            report.warn(f"measurement errors are amplified {found.condition:.3g} times")
-        if found.usable and found.residual > self.settings["residual_warning"]:
-            report.warn(f"loop-closure error of {found.residual:.3g}")
-        if found.branch_doubtful:
-            report.warn("after a singular configuration the branch is doubtful until ~/reset")
-
-
-def _problem(found: JointStateEstimate) -> str:
-    """What is wrong with an estimate, or empty."""
-    joints = ", ".join(found.joints)
-    texts = {
-        EstimationStatus.LOST: "the loops do not close with the measurements, among them",
-        EstimationStatus.CONTRADICTING: "measurements contradict each other, most of all",
-        EstimationStatus.SINGULAR: "singular: the measurements do not determine",
-        EstimationStatus.JUMP: "jumped:",
-    }
-    return f"{texts[found.status]} {joints}" if found.status in texts else ""
+            report_estimate(report, self._found, self.settings, self._jumps, self._solve_time)
