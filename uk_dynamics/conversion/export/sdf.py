@@ -19,8 +19,9 @@ import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds.pairs import Screw, Universal
 from uk_dynamics.conversion.export.closures import carried, closures, written
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, moved
-from uk_dynamics.conversion.robot.imported_robot import named, quaternion
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import MOMENTS, dimensions, number, numbers
+from uk_dynamics.conversion.sdf.frames import write_pose
 
 _VERSION = "1.11"  # the first with <mimic>
 _LEAST = 1e-17  # kg and kg m²: SDF knows no link without mass
@@ -125,7 +126,7 @@ class _Writer:
             joint = parents.get(link.name)
             if joint is not None:
                 pose = moved(joint, self.at.get(joint.name, 0.0))
-                _place(node, pose, relative_to=self.names.links[joint.parent])
+                write_pose(node, pose, relative_to=self.names.links[joint.parent])
             elif kind == "floating":
                 self._float(node)
             self._inertial(node, link, moves=joint is not None or kind == "floating")
@@ -151,7 +152,7 @@ class _Writer:
                 self.tiny.append(link.name)
         inertial = ET.SubElement(node, "inertial")
         if link.center_of_mass.any():
-            _place(inertial, urdf.Pose(link.center_of_mass))
+            write_pose(inertial, urdf.Pose(link.center_of_mass))
         ET.SubElement(inertial, "mass").text = number(mass)
         moments = ET.SubElement(inertial, "inertia")
         _values(moments, {f"i{name}": inertia[place] for name, place in MOMENTS.items()})
@@ -206,7 +207,7 @@ class _Writer:
         ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
         name = self.names.closure(closure.name)
         node = _edge(self.model, name, KINDS[type(kind)], *ends)
-        _place(node, closure.child[1])
+        write_pose(node, closure.child[1])
         if isinstance(kind, Universal):
             parent, child = (
                 self._rotation(link) @ pose.rotation
@@ -266,7 +267,7 @@ class _Writer:
 def _visual(link: ET.Element, name: str, visual: urdf.Visual) -> None:
     node = ET.SubElement(link, "visual", name=name)
     if visual.pose.translation.any() or not np.array_equal(visual.pose.rotation, np.eye(3)):
-        _place(node, visual.pose)
+        write_pose(node, visual.pose)
     kind, sizes = dimensions(visual.shape)
     geometry = ET.SubElement(ET.SubElement(node, "geometry"), kind)
     if isinstance(visual.shape, urdf.MeshFile):
@@ -292,15 +293,6 @@ def _add_axis(joint: ET.Element, tag: str, direction: Sequence[float] | urdf.Arr
     axis = ET.SubElement(joint, tag)
     ET.SubElement(axis, "xyz").text = numbers(direction)
     return axis
-
-
-def _place(node: ET.Element, pose: urdf.Pose, relative_to: str = "") -> None:
-    """The pose of an element."""
-    attributes = {"rotation_format": "quat_xyzw"}
-    if relative_to:
-        attributes["relative_to"] = relative_to
-    text = f"{numbers(pose.translation)} {numbers(quaternion(pose.rotation))}"
-    ET.SubElement(node, "pose", attributes).text = text
 
 
 def _values(node: ET.Element, numbers_: Mapping[str, float]) -> None:

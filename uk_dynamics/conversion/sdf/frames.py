@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from uk_dynamics.conversion.robot import urdf_text
+from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import (
     WORLD,
@@ -129,6 +131,15 @@ def read_pose(node: ET.Element | None) -> Pose:
     if is_true(node.get("degrees")):
         angles = np.radians(angles)
     return Pose(values[:3], from_rpy(angles.tolist()))
+
+
+def write_pose(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
+    """Give an element a ``<pose>``, with a quaternion and all digits."""
+    attributes = {"rotation_format": "quat_xyzw"}
+    if relative_to:
+        attributes["relative_to"] = relative_to
+    text = f"{urdf_text.numbers(pose.translation)} {urdf_text.numbers(quaternion(pose.rotation))}"
+    ET.SubElement(node, "pose", attributes).text = text
 
 
 def numbers(node: ET.Element, count: int) -> Array:

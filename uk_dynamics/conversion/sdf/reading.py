@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.graph import Graph, GraphJoint
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, quaternion
+from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
 from uk_dynamics.conversion.sdf.elements import (
     drake_joints,
     is_drake_joint,
@@ -23,9 +23,9 @@ from uk_dynamics.conversion.sdf.elements import (
     read_link,
     read_visuals,
 )
-from uk_dynamics.conversion.sdf.frames import MODEL, Frames, is_true, numbers
+from uk_dynamics.conversion.sdf.frames import MODEL, Frames, is_true, numbers, write_pose
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
-from uk_dynamics.model.urdf import WORLD, Link, Pose, Visual, compose
+from uk_dynamics.model.urdf import WORLD, Link, Visual, compose
 
 _REFERENCES = ("relative_to", "attached_to", "expressed_in")  # attributes that name frames
 _ENDS = ("parent", "child", "gearbox_reference_body")
@@ -65,7 +65,7 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     carrier = own.get(model.get("canonical_link", ""), name)
     carrier = first if carrier == name else carrier
     frame = ET.SubElement(whole, "frame", name=name, attached_to=carrier)
-    frame.append(_pose(placed))
+    write_pose(frame, placed, MODEL)
     for node in parts:
         node.set("name", own[node.get("name", "")])
         if node.tag == "frame" and not node.get("attached_to"):
@@ -96,13 +96,6 @@ def _rename(node: ET.Element, new: Callable[[str], str]) -> None:
     for key in (*_REFERENCES, *["joint"] * (node.tag == "mimic")):
         if node.get(key):
             node.set(key, new(node.get(key, "")))
-
-
-def _pose(pose: Pose) -> ET.Element:
-    node = ET.Element("pose", rotation_format="quat_xyzw", relative_to=MODEL)
-    numbers = [*pose.translation.tolist(), *quaternion(pose.rotation)]
-    node.text = " ".join(repr(float(x)) for x in numbers)
-    return node
 
 
 _HANDLED = ("link", "joint", "pose", "frame", "static", "self_collide", "allow_auto_disable")

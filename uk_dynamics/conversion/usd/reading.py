@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,20 +167,15 @@ def _pose(scene: Scene, prim: Any, part: Any, shape: urdf.Shape) -> Pose:
     return urdf.compose(pose, Pose(rotation=urdf.turning_to(np.array([0.0, 0.0, 1.0]), axis)))
 
 
-def ignored(prim: Any) -> Iterator[tuple[str, str]]:
-    """What a body says that has no counterpart, and why."""
-    for key, reason in (
-        ("physxRigidBody:disableGravity", "gravity acts on all links"),
-        ("physxRigidBody:linearDamping", "no damping against the world"),
-        ("physxRigidBody:angularDamping", "no damping against the world"),
-    ):
-        if (attribute := prim.GetAttribute(key)) and attribute.Get():
-            yield key, reason
-    for key in ("physics:velocity", "physics:linearVelocity", "physics:angularVelocity"):
-        if (attribute := prim.GetAttribute(key)) and any(attribute.Get() or ()):
-            yield key, "a start is given to simulate"
-
-
+# attributes of bodies that have no counterpart, with why
+_IGNORED = {
+    "physxRigidBody:disableGravity": "gravity acts on all links",
+    "physxRigidBody:linearDamping": "no damping against the world",
+    "physxRigidBody:angularDamping": "no damping against the world",
+    "physics:velocity": "a start is given to simulate",
+    "physics:linearVelocity": "a start is given to simulate",
+    "physics:angularVelocity": "a start is given to simulate",
+}
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 
@@ -283,5 +277,6 @@ class _Reader:
         if any(prim.HasAPI(physics.CollisionAPI) for prim in everything):
             self.robot.lost("collision shapes", "contact is out of scope")
         for name, prim in self.prims.items():
-            for key, reason in ignored(prim):
-                self.robot.lost(f"body {name}", f"{key}: {reason}")
+            for key, reason in _IGNORED.items():
+                if (attribute := prim.GetAttribute(key)) and np.any(attribute.Get() or 0.0):
+                    self.robot.lost(f"body {name}", f"{key}: {reason}")
