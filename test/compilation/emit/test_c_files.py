@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.mechanism_builder import clustered, shipped
 
+import uk_dynamics as ukd
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import RECIPES, Library, Recipe
 from uk_dynamics.compilation.emit.c_text import assemble, header, headers
@@ -35,6 +36,10 @@ OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
 def written(kind: Library, recipe: Recipe, machine: str) -> str:
     """What a generator writes, before files are put together."""
     mechanism = clustered(shipped("five_bar")) if machine == "clusters" else shipped(machine)
+    if machine == "landing_leg":
+        foot = {"parent": {"link": "ground"}, "child": {"link": "shank"}}
+        data = {"model": {"urdf": URDF}, "contacts": {"foot": foot}}
+        mechanism = ukd.Mechanism.from_data(data)
     module, _, name = recipe.source.partition(".")
     write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
     tasks = Tasks.from_file("five_bar_sweep", mechanism)
@@ -51,7 +56,9 @@ def preprocessed(text: str, folder: Path, *options: str) -> str:
     return done.stdout + done.stderr * bool(done.returncode)
 
 
+URDF = "package://uk_dynamics/urdf/landing_leg.urdf.xacro"
 CASES = [
+    (Library.STATE, RECIPES[Library.STATE][0], "landing_leg"),  # with contacts
     *((kind, dense, "five_bar") for kind, (dense, _) in RECIPES.items()),
     *((kind, clusters, "clusters") for kind, (_, clusters) in RECIPES.items() if clusters),
 ]

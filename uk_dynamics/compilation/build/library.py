@@ -109,7 +109,9 @@ def library_of(subject: Subject, kind: Library | None = None) -> Path:
             text = write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed)
             return assemble(text)
 
-    compiler = replace(compiler, optimization=recipe.optimization)
+    # steps over contacts are loops
+    how = "-O3" if mechanism.one_sided else recipe.optimization
+    compiler = replace(compiler, optimization=how)
     return _library(mechanism, source, compiler, part_of(subject, kind))
 
 

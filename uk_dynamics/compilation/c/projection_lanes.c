@@ -8,10 +8,17 @@
 #include "evaluate_lanes.c"
 #include "uk_projection.h"
 
+/* Whether a small correction takes the factors of the one before it. */
+#define UK_REUSES (UK_WIDTH == 1 && UK_SWITCHED)
+
 #define UK_MOST_GROUPS (UK_WIDTH > 1 ? 2 : 1)
 
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
+#if UK_REUSES
+  int known;                     /* whether the factors of the last step are there: */
+  double factor[UK_NV * UK_NV]; /* of M; those of the rows are in the memory */
+#endif
   uk_mask done;
   int ended;
 } uk_lanes_way;
@@ -31,8 +38,8 @@ static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes 
  * the memory. Off the constraints a redundant row looks independent by about its violation: the
  * tolerance follows. */
 UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
-                             uk_lanes tolerance, uk_lanes *d) {
-  (void)kept;
+                             uk_lanes tolerance, uk_lanes_way *w, uk_lanes *d) {
+  (void)kept, (void)w;
 #if UK_REGULAR
   if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
     /* as if at rest, and drawn there */
@@ -58,8 +65,26 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
   memcpy(M, m->H, sizeof M);
   uk_lanes_linearize(m, kind, tolerance);
   uk_lanes_correction(m, right, d);
+#if UK_REUSES
+  w->known = tolerance == UK_RANK_TOLERANCE;
+  memcpy(w->factor, m->H, sizeof M);
+#endif
   memcpy(m->H, M, sizeof M);
 }
+
+#if UK_REUSES
+
+/* The same with the factors of the step before, where what is left is so small that they serve. */
+static int uk_correct_again(uk_memory *m, const uk_lanes_way *w, double *d) {
+  if (!w->known || !(w->size <= UK_SAME_PLACE * UK_LENGTH)) return 0;
+  double M[UK_NV * UK_NV];
+  memcpy(M, m->H, sizeof M), memcpy(m->H, w->factor, sizeof M);
+  uk_lanes_correction(m, w->right, d);
+  memcpy(m->H, M, sizeof M);
+  return 1;
+}
+
+#endif
 
 /* The configuration of a Newton step: whether it is the last one. */
 static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
@@ -90,6 +115,9 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
 UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
   uk_lanes d[UK_NV];
   UK_EACH(g, groups) w[g].ended = 0;
+#if UK_REUSES
+  w->known = 0;
+#endif
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
     going = 0;
@@ -100,8 +128,11 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
       going = 1;
       const uk_lanes part = w[g].size / UK_LENGTH;
       const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
+#if UK_REUSES
+      if (!uk_correct_again(m, w, d))
+#endif
       uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
-                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), d);
+                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), w + g, d);
       UK_EACH(i, UK_NV) d[i] = uk_pick(w[g].done, uk_all(0.0), d[i]);
       uk_reach(m[g].q, 1.0, d, m[g].q);
     }
@@ -128,7 +159,7 @@ UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int
   UK_EACH(g, groups) uk_lanes_find_rates(m + g, kept + g);
   UK_EACH(g, groups) {
     UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
-    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), d);
+    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), w + g, d);
     UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
     why[g] = uk_pick(w[g].smallest <= UK_REACHED, fine, uk_all(UK_OPEN_LOOPS));
   }

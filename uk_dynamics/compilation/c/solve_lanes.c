@@ -93,7 +93,8 @@ static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
   UK_EACH(r, UK_M) {
     uk_lanes *x = m->W[r];
     UK_EACH(i, UK_NV) x[i] = acts[r] * m->A[r * UK_NV + i];
-    for (int s = uk_support_start[r]; s < uk_support_start[r + 1]; ++s) {
+    const int none = UK_SWITCHED && !uk_any(acts[r] != uk_all(0.0));
+    for (int s = uk_support_start[r]; s < uk_support_start[r + 1] && !none; ++s) {
       const int i = uk_support[s];
       const uk_lanes xi = x[i] *= m->inverse_pivot[i];
       for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
@@ -165,6 +166,7 @@ UK_EVALUATION void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
     v[k] = uk_pick(going, v[k] - diagonal, v[k]);
     for (int j = k + 1; j < UK_M; ++j) {
       uk_lanes *x = m->W[j];
+      if (UK_SWITCHED && !uk_any(m->reference[j] > zero)) continue; /* nothing is left of it */
       uk_lanes_reflect(m, k, x);
       const uk_lanes rest = m->square[j] - x[k] * x[k];
       m->square[j] = uk_pick(going, rest, m->square[j]);
