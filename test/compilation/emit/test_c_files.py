@@ -42,8 +42,9 @@ def written(kind: Library, recipe: Recipe, machine: str) -> str:
         mechanism = ukd.Mechanism.from_data(data)
     module, _, name = recipe.source.partition(".")
     write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
-    tasks = Tasks.from_file("five_bar_sweep", mechanism)
-    return str(write(tasks if kind in OF_TASKS else mechanism))
+    if kind not in OF_TASKS:
+        return str(write(mechanism))
+    return str(write(Tasks.from_file("five_bar_sweep", mechanism)))
 
 
 def preprocessed(text: str, folder: Path, *options: str) -> str:

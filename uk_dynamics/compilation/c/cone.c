@@ -5,6 +5,7 @@
 
 #include "attributes.h"
 #include "uk_conditions.h"
+#include "uk_config.h"
 
 typedef struct {
   int n;                   /* contacts; three directions each */

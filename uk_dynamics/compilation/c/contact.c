@@ -6,7 +6,7 @@
 #include "admissible.c"
 #include "cone.c"
 #include "contact.h"
-#include "motion.h"
+#include "motion.c"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
 UK_EXPORT long long uk_contact_room(long long count) {

@@ -14,8 +14,8 @@ ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
 REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
-# In m or rad: for so small a residual C takes the factors of the step before, whose place is as near
-# as the root of it; what that errs by is rounding.
+# In m or rad: for so small a residual C takes the factors of the step before, whose place is
+# near; what that errs by is rounding.
 SAME_PLACE = 1e-11
 
 CONSTANTS = {
