@@ -5,7 +5,6 @@
 from uk_dynamics.compilation.build.library import Library, announce, is_cached, library_of
 from uk_dynamics.compilation.compiled_derivatives import (
     LEFT_TO_PYTHON,
-    CompiledDerivativeBatch,
     CompiledDerivatives,
     CompiledStates,
     States,

@@ -19,21 +19,36 @@ from uk_dynamics.compilation.emit.layout import DerivativeLayout, EffortLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Derivatives, DerivativeStatus, EquationDerivatives
+from uk_dynamics.mechanism.dynamics import DerivativeStatus, EquationDerivatives
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
 #: Status of states of a batch that C has no solution for.
 LEFT_TO_PYTHON = -1
-_ALONE = 2  # UK_ALONE of derivatives_batch.h
 _WORTH_A_THREAD, _WORTH_A_THREAD_IN_LANES = 64, 128  # states
 
 
 _S, _LEFT = DerivativeStatus, LEFT_TO_PYTHON
-# by what C returns; singular masses are left to Python
-_OF_PROJECTION = np.array([_S.EXIST, _LEFT, _S.NOT_FINITE, _S.OPEN, _S.RANK_CHANGES])
-_OF_EFFORTS = np.array(
-    [_S.EXIST, _LEFT, _LEFT, _LEFT, _S.RANK_CHANGES, _S.TASKS_MISSED, _S.LIMITS_CHANGE]
-)
+# functions of C, the structures that they take, and statuses by what they say; singular masses and
+# states that need pivoting are left to Python
+_FUNCTIONS = {
+    Library.DERIVATIVE_BATCH: (
+        "uk_differentiate_batch",
+        "uk_derivative_batch",
+        np.array([_S.EXIST, _S.RANK_CHANGES, _LEFT]),
+    ),
+    Library.PROJECTION: (
+        "uk_projection_batch",
+        "uk_projected_states",
+        np.array([_S.EXIST, _LEFT, _S.NOT_FINITE, _S.OPEN, _S.RANK_CHANGES]),
+    ),
+    Library.EFFORTS: (
+        "uk_effort_derivatives_batch",
+        "uk_effort_batch",
+        np.array(
+            [_S.EXIST, _LEFT, _LEFT, _LEFT, _S.RANK_CHANGES, _S.TASKS_MISSED, _S.LIMITS_CHANGE]
+        ),
+    ),
+}
 
 
 class States(NamedTuple):
@@ -170,68 +185,40 @@ class CompiledDerivatives(threading.local):
             fields["followed"][:] = np.concatenate(reference)
 
 
-class CompiledDerivativeBatch:
-    """Differentiates the motion at many states: in vectors of the processor, and in threads."""
-
-    def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Load the library; compile it when it is not in the cache.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler with vectors.
-        """
-        #: The library.
-        self.path = library_of(mechanism, Library.DERIVATIVE_BATCH)
-        library = ctypes.CDLL(str(self.path))
-        self._parameters = DerivativeLayout(mechanism).parameters
-        self._call = _Call(library.uk_differentiate_batch, "uk_derivative_batch")
-        #: States per vector.
-        self.width: int = library.uk_width()
-
-    def differentiate(self, states: States, found: Derivatives, threads: int | None) -> None:
-        """Fill in derivatives at all states, of the multipliers and forces that are asked for."""
-        status, exist = np.empty(len(states.v)), np.ones(np.shape(found.exist))
-        whole = {name: x.whole for name, x in found.quantities.items()}
-        arrays = {"qdd": found.acceleration.value, **whole}
-        arrays |= states._asdict() | {"status": status, "exist": exist}
-        fixed = {"stabilize": 1.0, "p": self._parameters.ctypes.data}
-
-        def run(first: int, end: int) -> None:
-            if self._call(first, end, arrays, fixed):
-                raise MemoryError("not enough memory for a batch")
-
-        in_parts(run, len(status), threads, self.width, _WORTH_A_THREAD_IN_LANES)
-        found.status[:] = np.where(status == _ALONE, LEFT_TO_PYTHON, status)
-        found.exist[:] = exist
-
-
 class CompiledStates:
-    """Differentiates at many states, one after the other, and in threads: projection, efforts."""
+    """Differentiates at many states, in vectors of the processor or one by one, and in threads."""
 
     def __init__(self, subject: Tasks | ResolvedMechanism, kind: Library) -> None:
         """Load the library; compile it when it is not in the cache.
 
         Args:
-            subject: A mechanism that varies no parameters, for its projection; or tasks of one.
-            kind: The library of the projection, or of the efforts.
+            subject: A mechanism, or tasks of one that varies no parameters, for the efforts.
+            kind: The library: of many states, of the projection, or of the efforts.
 
         Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
+            CompilationError: Some part cannot be compiled, or there is no compiler, or none with
+                vectors where many states need them.
         """
         #: The library.
         self.path = library_of(subject, kind)
         library = ctypes.CDLL(str(self.path))
-        self._layout: DerivativeLayout | EffortLayout
-        if isinstance(subject, Tasks):
-            self._call = _Call(library.uk_effort_derivatives_batch, "uk_effort_batch")
-            self._layout, self._statuses = EffortLayout(subject), _OF_EFFORTS
-            mechanism = subject.mechanism
+        function, structure, self._statuses = _FUNCTIONS[kind]
+        self._call = _Call(getattr(library, function), structure)
+        mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
+        self._layout: EffortLayout | DerivativeLayout = (
+            EffortLayout(subject) if isinstance(subject, Tasks) else DerivativeLayout(subject)
+        )
+        self._begin: Array | None = None
+        self._fixed: dict[str, float] = {}
+        #: States per vector; 1 without.
+        self.width, self._worth = 1, _WORTH_A_THREAD
+        if kind is Library.DERIVATIVE_BATCH:
+            self.width, self._worth = library.uk_width(), _WORTH_A_THREAD_IN_LANES
+            self._fixed = {"stabilize": 1.0, "p": self._layout.parameters.ctypes.data}
         else:
-            self._call = _Call(library.uk_projection_batch, "uk_projected_states")
-            self._layout, self._statuses = DerivativeLayout(subject), _OF_PROJECTION
-            mechanism = subject
-        acting = mechanism.hierarchy.acting()
-        self._begin = self._layout.memory()
-        self._begin[self._layout["active"]][: len(acting)] = acting
+            acting = mechanism.hierarchy.acting()
+            self._begin = self._layout.memory()
+            self._begin[self._layout["active"]][: len(acting)] = acting
 
     def differentiate(
         self,
@@ -248,15 +235,19 @@ class CompiledStates:
             settings: What all states have in common, by the name of the field of the memory.
             threads: At most so many; None: as many as there are processors.
         """
-        status, begin = np.empty(len(states.v)), self._begin.copy()
-        for name, value in settings.items():
-            begin[self._layout[name]] = value
+        status = np.empty(len(states.v))
         arrays = {**states._asdict(), **results, "status": status}
+        begin = None if self._begin is None else self._begin.copy()
+        if begin is not None:
+            for name, value in settings.items():
+                begin[self._layout[name]] = value
 
         def run(first: int, end: int) -> None:
-            self._call(first, end, arrays, {}, begin.copy())
+            memory = None if begin is None else begin.copy()
+            if self._call(first, end, arrays, self._fixed, memory):
+                raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, len(status), threads, 1, _WORTH_A_THREAD)
+        in_parts(run, len(status), threads, self.width, self._worth)
         found: NDArray[np.intp] = self._statuses[status.astype(int)]
         return found
 
@@ -267,6 +258,7 @@ class CompiledStates:
 
         Behind it are the fields of the memory that C works on.
         """
+        assert self._begin is not None
         status, memory = np.empty(1), self._begin.copy()
         arrays = {**states._asdict(), **results, "status": status}
         run = self._call.prepared(0, 1, arrays, {}, memory)

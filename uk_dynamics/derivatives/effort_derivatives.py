@@ -45,6 +45,7 @@ from uk_dynamics.derivatives.differentiator import (
     empty,
     independent_multipliers,
 )
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.derivatives.state_by_state import Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -165,14 +166,19 @@ class ServoDerivatives(StateByState):
         given = self._given(references, lower, upper, preload)
         return self._batch(self._states(q, v, None, t), given, threads)
 
-    def _subject(self) -> Tasks:
+    def _subject(self) -> Tasks | None:
         tasks = self._tasks
-        if self._mechanism is tasks.mechanism:
-            return tasks
-        return Tasks(tasks.spec, self._mechanism)
+        if self._mechanism is not tasks.mechanism:
+            tasks = Tasks(tasks.spec, self._mechanism)
+        return tasks if self._wanted(self._library, tasks) else None
 
     def _interpreted(self) -> ServoDerivatives:
         return ServoDerivatives(self._tasks, "interpreted")
+
+    @cached_property
+    def _motion(self) -> MotionDerivatives:
+        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
+        return MotionDerivatives(self._mechanism, backend)
 
     def _given(
         self,
@@ -197,7 +203,7 @@ class ServoDerivatives(StateByState):
         nothing = np.zeros(3 * len(self._tasks.constraints))
         return np.array([nothing if x is None else np.concatenate(x) for x in samples])
 
-    def _room(self, states: States) -> tuple[Derivatives, Arrays]:
+    def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         sizes = {"efforts": self._motors}
         found = empty(len(states.v), sizes, self._groups, sizes)
         found.limited = np.zeros((len(states.v), self._motors), dtype=bool)
@@ -207,7 +213,7 @@ class ServoDerivatives(StateByState):
     def _read(self, found: Derivatives, arrays: Arrays) -> None:
         np.greater(arrays["held"], 0.0, out=found.limited)
 
-    def _in_python(self, state: State, given: Given) -> Derivatives:
+    def _in_python(self, state: State, tau: Array | None, given: Given) -> Derivatives:
         tasks, settings = self._tasks, given.settings
         lower, upper = settings["lower"], settings["upper"]
         servo = self._law(state, given)

@@ -5,37 +5,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation import (
-    LEFT_TO_PYTHON,
-    CompiledDerivativeBatch,
-    CompiledDerivatives,
-    Library,
-    States,
-)
-from uk_dynamics.compilation.verification import (
-    AnswersOfMany,
-    Comparison,
-    Trial,
-    derivative_answers,
-    states_of,
-    verify,
-)
+from uk_dynamics.compilation import CompiledDerivatives, Library, States
+from uk_dynamics.compilation.verification import Trial
 from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
-from uk_dynamics.derivatives.differentiator import (
-    DerivativeBackend,
-    Differentiator,
-    differentiable,
-    empty,
-)
+from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable, empty
+from uk_dynamics.derivatives.state_by_state import Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,
@@ -55,7 +39,6 @@ if TYPE_CHECKING:
     from uk_dynamics.compilation.derivatives import EquationValues
 
 _QUANTITIES = ("acceleration", "multipliers", "force")
-_COMPARED = ("derivatives of the acceleration", "derivatives of the constraint force")
 
 
 class _Solved(NamedTuple):
@@ -87,8 +70,11 @@ class _Solved(NamedTuple):
         return off
 
 
-class _OfMotion(Differentiator):
+class _OfMotion(StateByState):
     """Derivatives of the motion, by whatever the mechanism varies."""
+
+    _library, _tried = Library.DERIVATIVE_BATCH, ("acceleration", "force")
+    _numbers = (DerivativeStatus.EXIST, DerivativeStatus.RANK_CHANGES)
 
     def __init__(
         self, mechanism: ResolvedMechanism, backend: DerivativeBackend, groups: Groups
@@ -97,69 +83,45 @@ class _OfMotion(Differentiator):
         self._groups = groups  # of columns
         self._dynamics = InterpretedDynamics(mechanism)
         self._acting = int(mechanism.hierarchy.acting().sum())  # rows
-        self._compiled: CompiledDerivatives | None = None
+        self._single: CompiledDerivatives | None = None
         if self._wanted(Library.DERIVATIVES):
-            self._compiled = CompiledDerivatives(mechanism)
-            self._verify(self._compiled.path, lambda given: [self._for_trial(x) for x in given])
-        self._equations = self._compiled or _traced(mechanism)
+            self._single = CompiledDerivatives(mechanism)
+            self._verify(self._single.path, lambda given: [self._for_trial(x) for x in given])
+        self._equations = self._single or _traced(mechanism)
 
     def _for_trial(self, trial: Trial) -> dict[str, Array] | None:
-        """Differentiate in C alone, as :meth:`_verify` compares it."""
-        whole = self._in_c(trial.state, Inputs(trial.tau), forces=True)
-        return None if whole is None else dict(zip(_COMPARED, (whole[0], whole[2]), strict=True))
+        """Differentiate at one state in C alone, as a library is compared."""
+        whole = self._in_c_alone(trial.state, Inputs(trial.tau), forces=True)
+        if whole is None:
+            return None
+        return self._answers(Derivatives(self._named(*whole).quantities, 0), ..., 0)
 
-    def _verify(self, path: Path, compiled: AnswersOfMany, width: int = 1) -> None:
-        """Compare a library with Python, the first time that it is loaded."""
+    def _subject(self) -> ResolvedMechanism | None:
+        return None if self._single is None else self._mechanism
 
-        def comparisons() -> Iterator[Comparison]:
-            python = _OfMotion(self._mechanism, "interpreted", self._groups)
+    def _given(self) -> Given:
+        return Given({}, forces=True)
 
-            def expected(trial: Trial) -> dict[str, Array] | None:
-                found = python._solve(trial.state, Inputs(trial.tau))
-                directions = np.eye(found.rows.shape[1], found.rates.shape[1])
-                if "parameters" in self._groups and found.offending(directions).any():
-                    return None  # there are none by this one
-                return dict(zip(_COMPARED, (found.whole[0], found.whole[2]), strict=True))
+    def _interpreted(self) -> _OfMotion:
+        python = copy(self)
+        python._backend, python._single = "interpreted", None
+        python._equations = _traced(self._mechanism)
+        return python
 
-            return derivative_answers(self._mechanism, expected, compiled, width)
+    def _in_python(self, state: State, tau: Array | None, given: Given) -> Derivatives:
+        return self._differentiate(state, Inputs(tau), forces=given.forces)
 
-        verify(path, f"derivatives of {self._mechanism.name}", comparisons)
+    @abstractmethod
+    def _differentiate(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        """Differentiate at one state, in C where it answers everything."""
 
-    @cached_property
-    def _in_lanes(self) -> CompiledDerivativeBatch:
-        batch = CompiledDerivativeBatch(self._mechanism)
-
-        def compiled(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
-            all_of = states_of(given)
-            states = self._states(all_of.q, all_of.v, all_of.tau, all_of.t)
-            found = self._by_batch(batch, states, forces=True, threads=1)
-            parts = (found.acceleration.whole, found.force.whole)
-            return [
-                None
-                if found.status[k] == LEFT_TO_PYTHON
-                else {name: whole[k] for name, whole in zip(_COMPARED, parts, strict=True)}
-                for k in range(len(given))
-            ]
-
-        self._verify(batch.path, compiled, batch.width)
-        return batch
-
-    def _by_batch(
-        self,
-        batch: CompiledDerivativeBatch | None,
-        states: States,
-        *,
-        forces: bool,
-        threads: int | None,
-    ) -> Derivatives:
-        """Differentiate in lanes what can be; other states are left to Python."""
+    def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         nv, rows = self._mechanism.model.nv, len(self._mechanism.constraints)
-        sizes = dict(zip(_QUANTITIES if forces else _QUANTITIES[:1], (nv, rows, nv), strict=False))
+        names = _QUANTITIES if given.forces else _QUANTITIES[:1]
+        sizes = dict(zip(names, (nv, rows, nv), strict=False))
         found = empty(len(states.v), sizes, self._groups, {"acceleration": nv})
-        self._prepare(found)
-        if batch is not None:
-            batch.differentiate(states, found, threads)
-        return found
+        whole = {name: x.whole for name, x in found.quantities.items()}
+        return found, whole | {"qdd": found.acceleration.value}
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -195,35 +157,24 @@ class _OfMotion(Differentiator):
             InputError: The shapes do not fit.
             CompilationError: It cannot be compiled for many states.
         """
-        states = self._states(q, v, tau, t)
-        batch = None if self._compiled is None else self._in_lanes
-        found = self._by_batch(batch, states, forces=forces, threads=threads)
-
-        def alone(state: State, tau: Array) -> Derivatives:
-            return self._alone(state, Inputs(tau), forces=forces)
-
-        return self._fill(states, found, alone)
-
-    def _prepare(self, found: Derivatives) -> None:
-        """Make room for what else is known of a batch."""
-
-    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
-        raise NotImplementedError
+        return self._batch(self._states(q, v, tau, t), Given({}, forces=forces), threads)
 
     def _named(self, *whole: NDArray[np.bool_] | Array) -> Quantities:
         found = zip(_QUANTITIES, whole, strict=False)
         return Quantities({name: Derivative(x, self._groups) for name, x in found})
 
-    def _in_c(self, state: State, inputs: Inputs, *, forces: bool) -> tuple[Array, ...] | None:
+    def _in_c_alone(
+        self, state: State, inputs: Inputs, *, forces: bool
+    ) -> tuple[Array, ...] | None:
         """Differentiate the acceleration, and with forces multipliers and Aᵀλ, (k, D + nv).
 
         None where nothing is compiled, where C has no solution (singular masses, numbers that are
         not finite), and where there are non-ideal forces.
         """
-        if self._compiled is None or inputs.nonideal is not None or not math.isfinite(state.t):
+        if self._single is None or inputs.nonideal is not None or not math.isfinite(state.t):
             return None
         try:
-            return self._compiled.differentiate(
+            return self._single.differentiate(
                 state,
                 inputs.tau,
                 self._rows.reference(state.t, inputs),
@@ -330,8 +281,8 @@ class MotionDerivatives(_OfMotion):
 
     def call(self) -> None:
         """Repeat what :meth:`acceleration` does in C, without its results; for measuring."""
-        if self._compiled is not None:
-            self._compiled.call()
+        if self._single is not None:
+            self._single.call()
 
     def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
         """Differentiate at a state, with where derivatives exist; in Python but for the equations.
@@ -363,15 +314,15 @@ class MotionDerivatives(_OfMotion):
         )
 
     def _whole(self, state: State, inputs: Inputs, *, forces: bool) -> tuple[Array, ...]:
-        found = self._in_c(state, inputs, forces=forces)
+        found = self._in_c_alone(state, inputs, forces=forces)
         return self._solve(state, inputs).whole if found is None else found
 
-    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
-        whole = self._in_c(state, inputs, forces=forces)
-        if self._compiled is None or whole is None or self._compiled.rank != self._acting:
+    def _differentiate(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        whole = self._in_c_alone(state, inputs, forces=forces)
+        if self._single is None or whole is None or self._single.rank != self._acting:
             return self.at(state, inputs)
         named = self._named(*whole).quantities
-        named["acceleration"].value = self._compiled.qdd
+        named["acceleration"].value = self._single.qdd
         return Derivatives(named, DerivativeStatus.EXIST)
 
     def _motions(self, A: Array, rates: Array) -> Array:
@@ -442,7 +393,7 @@ class ParameterDerivatives(_OfMotion):
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
-        return self._ordered(self._alone(state, inputs or Inputs(), forces=True))
+        return self._ordered(self._differentiate(state, inputs or Inputs(), forces=True))
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -462,13 +413,19 @@ class ParameterDerivatives(_OfMotion):
         """Differentiate at many states; see ``MotionDerivatives.batch``."""
         return self._ordered(super().batch(q, v, tau, t, forces=forces, threads=threads))
 
-    def _prepare(self, found: Derivatives) -> None:
-        found.exist = np.zeros((len(found.status), len(set(self._names))), dtype=bool)
+    def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
+        found, arrays = super()._room(states, given)
+        exist = np.ones((len(found.status), len(set(self._names))))
+        found.exist = exist > 0.0
+        return found, arrays | {"exist": exist}
 
-    def _alone(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
-        whole = self._in_c(state, inputs, forces=forces)
-        if self._compiled is not None and whole is not None:
-            qdd, exist = self._compiled.qdd.copy(), self._compiled.exist > 0.0
+    def _read(self, found: Derivatives, arrays: Arrays) -> None:
+        found.exist[:] = arrays["exist"] > 0.0
+
+    def _differentiate(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
+        whole = self._in_c_alone(state, inputs, forces=forces)
+        if self._single is not None and whole is not None:
+            qdd, exist = self._single.qdd.copy(), self._single.exist > 0.0
         else:
             found = self._solve(state, inputs)
             each = np.eye(found.rows.shape[1], found.rates.shape[1])

@@ -31,6 +31,7 @@ from uk_dynamics.derivatives.differentiator import (
     empty,
     independent_multipliers,
 )
+from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.derivatives.state_by_state import NOTHING, Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import (
@@ -71,10 +72,15 @@ class ProjectionDerivatives(StateByState):
         self._groups = column_groups(q=nv, v=nv, t=None)
 
     def _subject(self) -> ResolvedMechanism | None:
-        return self._mechanism if rolls(self._mechanism) else None
+        return self._mechanism if rolls(self._mechanism) and self._wanted(self._library) else None
 
     def _interpreted(self) -> ProjectionDerivatives:
         return ProjectionDerivatives(self._mechanism, "interpreted")
+
+    @cached_property
+    def _motion(self) -> MotionDerivatives:
+        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
+        return MotionDerivatives(self._mechanism, backend)
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -116,7 +122,7 @@ class ProjectionDerivatives(StateByState):
         found.position.value[absent] = found.velocity.value[absent] = np.nan
         return found
 
-    def _room(self, states: States) -> tuple[Derivatives, Arrays]:
+    def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         nv = states.v.shape[1]
         values = {"position": states.q.shape[1], "velocity": nv}
         found = empty(len(states.v), {"position": nv, "velocity": nv}, self._groups, values)
@@ -130,7 +136,7 @@ class ProjectionDerivatives(StateByState):
         parts = {"position": whole[:nv], "velocity": whole[nv:]}
         return Quantities({name: Derivative(x, self._groups) for name, x in parts.items()})
 
-    def _in_python(self, state: State, given: Given) -> Derivatives:
+    def _in_python(self, state: State, tau: Array | None, given: Given) -> Derivatives:
         mechanism = self._mechanism
         constraints, dynamics = mechanism.constraints, InterpretedDynamics(mechanism)
         if not constraints.linear_in_rates:

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Derivatives that C finds at one state after the other: of the projection, of servo efforts."""
+"""Derivatives at one state and at many: in C where it can, else by the interpreted evaluator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from types import EllipsisType
 from typing import NamedTuple
 
@@ -15,14 +16,14 @@ import numpy as np
 
 from uk_dynamics.compilation import CompiledStates, Library, States
 from uk_dynamics.compilation.verification import (
+    AnswersOfMany,
     Comparison,
     Trial,
     derivative_answers,
     states_of,
     verify,
 )
-from uk_dynamics.derivatives.differentiator import DerivativeBackend, Differentiator
-from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives.differentiator import Differentiator
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Derivative,
@@ -42,20 +43,24 @@ class Given(NamedTuple):
     Attributes:
         settings: Fields of the memory of C by name.
         references: Samples, or functions of time, that replace those of the tasks file.
+        forces: Whether those of multipliers and constraint force are wanted.
     """
 
     settings: Mapping[str, Array]
-    references: References | None
+    references: References | None = None
+    forces: bool = False
 
 
-NOTHING = Given({}, None)
+NOTHING = Given({})
 
 
 class StateByState(Differentiator, ABC):
-    """Differentiates by a library that takes one state after the other; threads may share it."""
+    """Differentiates by a library that takes many states; threads may share it."""
 
     #: The library.
     _library: Library
+    #: Quantities that a library is tried for; None: all.
+    _tried: Sequence[str] | None = None
     #: Statuses with numbers.
     _numbers: Sequence[int] = (DerivativeStatus.EXIST,)
     #: Statuses of one state that need no answer of Python.
@@ -63,14 +68,14 @@ class StateByState(Differentiator, ABC):
 
     @abstractmethod
     def _subject(self) -> Tasks | ResolvedMechanism | None:
-        """Give what the library is of; None where C cannot do it."""
+        """Give what the library is of; None where C cannot do it, or is not wanted."""
 
     @abstractmethod
-    def _room(self, states: States) -> tuple[Derivatives, Arrays]:
+    def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         """Make room for results, and for all of them under the names that C has for them."""
 
     @abstractmethod
-    def _in_python(self, state: State, given: Given) -> Derivatives:
+    def _in_python(self, state: State, tau: Array | None, given: Given) -> Derivatives:
         """Differentiate at one state by the interpreted evaluator."""
 
     @abstractmethod
@@ -89,46 +94,49 @@ class StateByState(Differentiator, ABC):
         """Take over what C says of results in its own way."""
 
     @cached_property
-    def _motion(self) -> MotionDerivatives:
-        backend: DerivativeBackend = "interpreted" if self._backend == "interpreted" else "cached"
-        return MotionDerivatives(self._mechanism, backend)
-
-    @cached_property
     def _compiled(self) -> CompiledStates | None:
         subject = self._subject()
-        if subject is None or not self._wanted(self._library, subject):
+        if subject is None:
             return None
         compiled = CompiledStates(subject, self._library)
-        name = f"{self._library.value} of {self._mechanism.name}"
-        verify(compiled.path, name, lambda: self._comparisons(compiled))
-        return compiled
-
-    def _comparisons(self, compiled: CompiledStates) -> Iterator[Comparison]:
-        """Compare a library with Python."""
-        given, python = self._given(), self._interpreted()
-
-        def named(found: Derivatives, k: int | EllipsisType, status: int) -> Arrays | None:
-            if status not in self._numbers:
-                return None
-            return {f"derivatives of {name}": x.whole[k] for name, x in found.quantities.items()}
-
-        def expected(trial: Trial) -> Arrays | None:
-            found = python._in_python(trial.state, given)
-            return named(found, ..., found.status)
 
         def differentiated(trials: Sequence[Trial]) -> list[Arrays | None]:
             all_of = states_of(trials)
-            states = self._states(all_of.q, all_of.v, None, all_of.t)
-            found = self._in_c(compiled, states, given, 1)
-            return [named(found, k, status) for k, status in enumerate(found.status)]
+            states = self._states(all_of.q, all_of.v, all_of.tau, all_of.t)
+            found = self._in_c(compiled, states, self._given(), 1)
+            return [self._answers(found, k, status) for k, status in enumerate(found.status)]
 
-        return derivative_answers(self._mechanism, expected, differentiated)
+        self._verify(compiled.path, differentiated, compiled.width)
+        return compiled
+
+    def _verify(self, path: Path, compiled: AnswersOfMany, width: int = 1) -> None:
+        """Compare a library with Python, the first time that it is loaded."""
+
+        def comparisons() -> Iterator[Comparison]:
+            python, given = self._interpreted(), self._given()
+
+            def expected(trial: Trial) -> Arrays | None:
+                found = python._in_python(trial.state, trial.tau, given)
+                if found.exist is not True and np.ndim(found.exist) and not np.all(found.exist):
+                    return None  # some parameters have none
+                return self._answers(found, ..., found.status)
+
+            return derivative_answers(self._mechanism, expected, compiled, width)
+
+        verify(path, f"{self._library.value} of {self._mechanism.name}", comparisons)
+
+    def _answers(self, found: Derivatives, k: int | EllipsisType, status: int) -> Arrays | None:
+        """Name the derivatives that are compared, of all states or one; None without numbers."""
+        if status not in self._numbers:
+            return None
+        tried = self._tried or found.quantities
+        return {f"derivatives of {name}": found.quantities[name].whole[k] for name in tried}
 
     def _in_c(
         self, compiled: CompiledStates | None, states: States, given: Given, threads: int | None
     ) -> Derivatives:
         """Differentiate in C what can be; other states are left to Python."""
-        found, arrays = self._room(states)
+        found, arrays = self._room(states, given)
         if compiled is not None:
             states = states._replace(task_followed=self._asked(states.t, given))
             found.status[:] = compiled.differentiate(states, arrays, given.settings, threads)
@@ -147,12 +155,12 @@ class StateByState(Differentiator, ABC):
             status = self._alone.differentiate(state, given)
             if status in self._final:
                 return self._alone.copied(DerivativeStatus(status))
-        return self._in_python(state, given)
+        return self._in_python(state, None, given)
 
     def _batch(self, states: States, given: Given, threads: int | None) -> Derivatives:
         """Differentiate at many states, in C what can be; NaN where there are no numbers."""
         found = self._in_c(self._compiled, states, given, threads)
-        found = self._fill(states, found, lambda state, _: self._in_python(state, given))
+        found = self._fill(states, found, lambda state, tau: self._in_python(state, tau, given))
         absent = ~np.isin(found.status, self._numbers)
         for x in found.quantities.values():
             x.whole[absent] = np.nan
@@ -170,7 +178,7 @@ class _OneState(threading.local):
         t = np.zeros(1)
         asked = differentiator._asked(t, NOTHING)
         self._states = States(t, np.zeros((1, nq)), np.zeros((1, nv)), None, followed, asked)
-        self._found, self._arrays = differentiator._room(self._states)
+        self._found, self._arrays = differentiator._room(self._states, NOTHING)
         self._call, self._memory = compiled.alone(self._states, self._arrays)
 
     def differentiate(self, state: State, given: Given) -> int:

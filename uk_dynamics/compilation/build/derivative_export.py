@@ -105,7 +105,7 @@ value is 0, or 1 where memory could not be allocated. Needs the vectors of GCC o
 
 _OF_THE_PROJECTION = """\
 int uk_projection_derivatives(uk_memory *memory, double *derivatives);
-void uk_projection_batch(uk_memory *memory, const uk_projected_states *projections);
+int uk_projection_batch(uk_memory *memory, const uk_projected_states *projections);
 """
 
 

@@ -131,7 +131,7 @@ states. The lists of motors mark which columns of each group may differ from zer
 _OF_THE_EFFORTS = """\
 void uk_effort_start(uk_memory *memory);
 int uk_effort_derivatives(uk_memory *memory);
-void uk_effort_derivatives_batch(uk_memory *memory, const uk_effort_batch *batch);
+int uk_effort_derivatives_batch(uk_memory *memory, const uk_effort_batch *batch);
 """
 
 

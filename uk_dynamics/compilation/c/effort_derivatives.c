@@ -306,8 +306,8 @@ UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   return status;
 }
 
-/* The same at many states, with the settings in the memory. */
-UK_EXPORT void uk_effort_derivatives_batch(uk_memory *m, const uk_effort_batch *c) {
+/* The same at many states, with the settings in the memory; 0. */
+UK_EXPORT int uk_effort_derivatives_batch(uk_memory *m, const uk_effort_batch *c) {
   for (long long k = 0; k < c->count; ++k) {
     m->t = c->t[k * c->t_stride];
     memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
@@ -322,4 +322,5 @@ UK_EXPORT void uk_effort_derivatives_batch(uk_memory *m, const uk_effort_batch *
     memcpy(c->derivatives + k * UK_NU * UK_EFFORT_COLUMNS, m->effort_derivatives,
            sizeof m->effort_derivatives);
   }
+  return 0;
 }

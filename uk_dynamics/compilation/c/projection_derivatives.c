@@ -139,8 +139,8 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
 #endif
 }
 
-/* The same of many states, with the settings in the memory. */
-UK_EXPORT void uk_projection_batch(uk_memory *m, const uk_projected_states *c) {
+/* The same of many states, with the settings in the memory; 0. */
+UK_EXPORT int uk_projection_batch(uk_memory *m, const uk_projected_states *c) {
   for (long long k = 0; k < c->count; ++k) {
     m->t = c->t[k * c->t_stride];
     memcpy(m->q, c->q + k * UK_NQ, sizeof m->q);
@@ -152,4 +152,5 @@ UK_EXPORT void uk_projection_batch(uk_memory *m, const uk_projected_states *c) {
     memcpy(c->q_out + k * UK_NQ, m->q, sizeof m->q);
     memcpy(c->v_out + k * UK_NV, m->v, sizeof m->v);
   }
+  return 0;
 }
