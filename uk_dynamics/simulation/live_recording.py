@@ -72,7 +72,7 @@ def _growing(
 
     def end(*final_warnings: str) -> None:
         if log is not None:
-            with log:
+            with contextlib.closing(log):
                 so_far = recorder.trajectory(statistics())
                 warnings = (*so_far.warnings, *final_warnings)
                 log.finish(warnings, so_far.statistics, so_far.switchings)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 
@@ -128,7 +129,7 @@ def test_numbers_that_are_reported_late_count_from_the_start(tmp_path):
         "hardware_id": "",
         "values": [{"key": key, "value": value} for key, value in values.items()],
     }
-    with McapWriter(path) as log:
+    with closing(McapWriter(path)) as log:
         for k in range(4):
             header = {"stamp": {"sec": k, "nanosec": 0}, "frame_id": ""}
             if k == 2:

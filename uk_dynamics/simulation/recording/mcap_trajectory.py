@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
@@ -53,27 +54,16 @@ _OF_ROWS = tuple(array for arrays in _ROWS.values() for array in arrays)
 _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_OF_ROWS, "references", *_NUMBERS)
 
 
-class MotionLog:
-    """Writes samples of a motion one by one; use it as a context manager."""
+class MotionLog(McapWriter):
+    """Writes samples of a motion one by one."""
 
     def __init__(
         self, path: Path, mechanism: str, names: Names, effort_limits: Array, machine: MachineData
     ) -> None:
         check_joints(names, path)
-        self._mechanism = mechanism
-        self._names = names
-        self._log = McapWriter(path)
-        self._log.note(START, description(mechanism, machine, effort_limits))
-
-    def __enter__(self) -> MotionLog:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the file."""
-        self._log.close()
+        super().__init__(path)
+        self._mechanism, self._names = mechanism, names
+        self.note(START, description(mechanism, machine, effort_limits))
 
     def finish(
         self,
@@ -87,17 +77,17 @@ class MotionLog:
             "statistics": json.dumps(asdict(statistics)),
             "switchings": json.dumps([asdict(s) for s in switchings]),
         }
-        self._log.note(END, outcome)
+        self.note(END, outcome)
 
     def sample(self, values: Mapping[str, Any], status: str) -> None:
         """Write a sample."""
-        names, log = self._names, self._log
+        names = self._names
         time = round(float(values["t"]) * SECOND)
         header = {"stamp": _stamp(time), "frame_id": ""}
         if names.motors:
             layout = {"dim": [], "data_offset": 0}
             content = {"layout": layout, "data": values["efforts"].tolist()}
-            log.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
+            self.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
         if status:  # tables of other programs have none, and no accelerations
             numbers = {name: repr(float(values[name])) for name in _NUMBERS} | {"status": status}
             report = {
@@ -108,21 +98,21 @@ class MotionLog:
                 "values": [{"key": key, "value": value} for key, value in numbers.items()],
             }
             content = {"header": header, "status": [report]}
-            log.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
+            self.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
             content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
-            log.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
+            self.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
         of = {ROWS: names.constraint_rows, CONTACTS: names.contact_rows, TASKS: names.task_rows}
         for topic, arrays in _ROWS.items():
             if of[topic]:
                 content = _joint_state(header, of[topic], *(values[array] for array in arrays))
-                log.write(topic, "sensor_msgs/msg/JointState", content, time)
+                self.write(topic, "sensor_msgs/msg/JointState", content, time)
         if names.task_rows and np.isfinite(values["references"]).all():
             content = _motion(header, names.task_rows, values["references"])
-            log.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
+            self.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
         # Last, because readers take a joint state as the end of a sample.
         v = values["v"] if np.isfinite(values["v"]).all() else None
         states = _joint_state(header, names.positions, values["q"], v)
-        log.write(STATES, "sensor_msgs/msg/JointState", states, time)
+        self.write(STATES, "sensor_msgs/msg/JointState", states, time)
 
 
 class Samples:
@@ -259,7 +249,7 @@ def check_joints(names: Names, path: Path) -> None:
 def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory."""
     about = (trajectory.effort_limits, trajectory.machine)
-    with MotionLog(path, trajectory.name, trajectory.names, *about) as log:
+    with closing(MotionLog(path, trajectory.name, trajectory.names, *about)) as log:
         for k, status in enumerate(trajectory.status):
             log.sample({name: getattr(trajectory, name)[k] for name in _SAMPLED}, status)
         log.finish(trajectory.warnings, trajectory.statistics, trajectory.switchings)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, cast
 
 from uk_dynamics.exceptions import InputError
@@ -97,7 +96,7 @@ def _provisional_footer() -> bytes:
 
 
 class McapWriter:
-    """Writes messages given as nested mappings; use it as a context manager."""
+    """Writes messages given as nested mappings; to be closed, as by ``contextlib.closing``."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -108,17 +107,6 @@ class McapWriter:
         self._writing = False
         self._writer: Any = Writer(cast(Any, self._file), chunk_size=CHUNK)
         self._schemas: dict[str, Any] = {}
-
-    def __enter__(self) -> McapWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Finish the file; after an interrupted write it is valid up to the last chunk."""
