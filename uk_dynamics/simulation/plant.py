@@ -30,7 +30,6 @@ from uk_dynamics.mechanism.dynamics import (
 )
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
@@ -50,6 +49,7 @@ class Plant:
         law: The controller in C; None: it is asked in Python.
         inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
         problems: Of the last command: motors at their limits, unreachable tasks.
+        flags: Problems that C may note, in its order.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Plant:
         self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
-        self.mechanism = mechanism
+        self.mechanism, self.model = mechanism, mechanism.model
         self._controller = controller
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
@@ -84,18 +84,13 @@ class Plant:
         ):
             _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
-        self._flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
+        self.flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
             self.motion.delay_by(delay, same, self._coming)
-            self._flags += self.law.law.flags
+            self.flags += self.law.law.flags
         self.contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._apply(np.zeros(len(mechanism.actuators)))
-
-    @property
-    def model(self) -> RobotModel:
-        """Of the mechanism."""
-        return self.mechanism.model
 
     @property
     def task_rows(self) -> tuple[str, ...]:
@@ -195,16 +190,11 @@ class Plant:
         return self.motion is not None and (self.law is not None or self._controller is None)
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """What C notes: motors at their limits, unreachable tasks."""
-        return self._flags
-
-    @property
     def first_problems(self) -> dict[str, float]:
         """When C first met what :attr:`problems` speaks of, in s."""
         if self.motion is None:
             return {}
-        found = zip(self._flags, self.motion.seen.tolist(), strict=False)
+        found = zip(self.flags, self.motion.seen.tolist(), strict=False)
         return {flag: t for flag, t in found if t < np.inf}
 
     def set_law(self) -> None:
@@ -337,7 +327,7 @@ class Plant:
     def _driven(self, efforts: Array) -> None:
         """Take over what C did."""
         assert self.motion is not None
-        self.problems = tuple(compress(self._flags, self.motion.raised))
+        self.problems = tuple(compress(self.flags, self.motion.raised))
         self._set(efforts)
 
     def _apply(self, efforts: Array) -> None:

@@ -42,17 +42,13 @@ class Store:
         """
         self._arrow, self._parquet = optional("pyarrow"), optional("pyarrow.parquet")
         self.directory = Path(directory)
+        self.results = self.directory / "results.parquet"  # the file with all rows
         self._rows, self._trajectories = self.directory / "rows", self.directory / "trajectories"
         try:
             self._rows.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(f"cannot be written ({reason})", file=str(directory)) from None
-
-    @property
-    def results(self) -> Path:
-        """The file with all rows."""
-        return self.directory / "results.parquet"
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """The latest row of each point on disk."""
