@@ -39,6 +39,7 @@ ROOMS = (
     *("constraints/kinds/pairs", "constraints"),
     "forces",
     *("mechanism/files", "mechanism/resolution", "mechanism/dynamics"),
+    "mechanism/contact",
     *("mechanism/uncertainty", "mechanism/tasks"),
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/derivatives", "compilation/emit", "compilation/build"),

@@ -15,10 +15,9 @@ from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, MechanismReport, report
 from uk_dynamics.mechanism.assembly import Assembly, assemble, closed_configuration, start
+from uk_dynamics.mechanism.contact import Contact, ContactDynamics
 from uk_dynamics.mechanism.dynamics import (
     Backend,
-    Contact,
-    ContactDynamics,
     Derivatives,
     Dynamics,
     InterpretedDynamics,

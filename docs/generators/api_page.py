@@ -20,7 +20,7 @@ from uk_dynamics.control.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.estimation.state_completion import JointStateEstimate
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
-from uk_dynamics.mechanism.dynamics.contact import Contact
+from uk_dynamics.mechanism.contact.contact import Contact
 from uk_dynamics.mechanism.dynamics.derivatives import (
     Derivative,
     DerivativeStatus,

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
-from uk_dynamics.mechanism.dynamics import CLOSE, ContactDynamics
+from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.resolution import State
 
 _AT = 1e-9  # rad or m

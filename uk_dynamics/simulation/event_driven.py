@@ -19,7 +19,7 @@ import numpy as np
 
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.dynamics import CLOSE, SLOW, ContactDynamics
+from uk_dynamics.mechanism.contact import CLOSE, SLOW, ContactDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -160,7 +160,8 @@ class EventDriven:
             state.t,
         )
         before = plant.active.names
-        state, active = contacts.step(state, h, plant.dynamics, plant.inputs)
+        assert plant.stepping is not None
+        state, active = plant.stepping.step(state, h, plant.dynamics, plant.inputs)
         inside = {contacts.names[k] for k in np.flatnonzero(contacts.places(state).gap < 0.0)}
         closed = replace(active, names=active.names | inside)
         plant.set_active(closed)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import expect
-from uk_dynamics.mechanism.dynamics import ContactDynamics, InterpretedDynamics
+from uk_dynamics.mechanism.contact import ContactDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 

@@ -16,10 +16,10 @@ from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.core.linalg import BEYOND, FARTHEST_BEYOND
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     CompiledController,
-    ContactDynamics,
     ControlInC,
     EffortQueue,
     InterpretedDynamics,
@@ -45,6 +45,7 @@ class Plant:
         efforts: Present motor efforts, within their limits, (motors,), in N or N·m.
         active: Switchable constraints that are on.
         contacts: What contacts, stops and ropes do to it; None: it has none.
+        stepping: The same in fixed steps.
         motion: Moves it in C; None: it is moved step by step in Python.
         law: The controller in C; None: it is asked in Python.
         inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
@@ -77,7 +78,7 @@ class Plant:
         self.problems: tuple[str, ...] = ()
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
-        # what contacts do in C is for :class:`ContactDynamics`
+        # what contacts do in C is for :class:`ContactStepping`
         self.motion = None if mechanism.one_sided else self.dynamics.motion()
         if self.motion is None and not (
             mechanism.one_sided or isinstance(self.dynamics, InterpretedDynamics)
@@ -90,6 +91,7 @@ class Plant:
             self.motion.delay_by(delay, same, self._coming)
             self.flags += self.law.law.flags
         self.contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
+        self.stepping = ContactStepping(mechanism) if mechanism.one_sided else None
         self._apply(np.zeros(len(mechanism.actuators)))
 
     @property

@@ -16,12 +16,8 @@ import numpy as np
 
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import (
-    ContactDynamics,
-    Dynamics,
-    contact_row_names,
-    contact_rows,
-)
+from uk_dynamics.mechanism.contact import ContactDynamics, contact_row_names, contact_rows
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, Samples, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData

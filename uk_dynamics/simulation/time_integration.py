@@ -21,7 +21,8 @@ from uk_dynamics.core.integration import (
     ConfigurationSpace,
     Tolerances,
 )
-from uk_dynamics.mechanism.dynamics import ContactDynamics, Stretch
+from uk_dynamics.mechanism.contact import ContactDynamics
+from uk_dynamics.mechanism.dynamics import Stretch
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
@@ -86,8 +87,8 @@ class Advance:
         if plant.contacts is not None and self.method in ADAPTIVE_METHODS:
             events = self._event_driven(plant.contacts)
             return events.run(state, stops, self._stepper, self._count)
-        if plant.contacts is not None:
-            stepping = TimeStepping(plant, plant.contacts, self.step, self.changed, self.moved)
+        if plant.stepping is not None:
+            stepping = TimeStepping(plant, plant.stepping, self.step, self.changed, self.moved)
             return stepping.run(state, stops, self._count_steps)
         if self.fixed:
             return self._fixed(state, stops)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.mechanism.dynamics import ContactDynamics
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -23,7 +23,7 @@ class TimeStepping:
     """Moves a plant whose mechanism has one-sided constraints, in fixed steps."""
 
     plant: Plant
-    contacts: ContactDynamics
+    contacts: ContactStepping
     step: float  # longest step, in s
     # called with what has changed its mode, the time, and the kinetic energy lost, 0 here
     changed: Callable[[Mapping[str, bool], float, float], object]

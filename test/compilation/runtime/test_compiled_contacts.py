@@ -13,7 +13,8 @@ from support.repository import ROOT
 
 import uk_dynamics as ukd
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
-from uk_dynamics.mechanism.dynamics import ContactDynamics, InterpretedDynamics
+from uk_dynamics.mechanism.contact import ContactStepping
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
 
 LEG: dict[str, Any] = {
@@ -60,7 +61,7 @@ def test_steps_are_those_of_the_interpreted_evaluator(
 ) -> None:
     mechanism: ukd.Mechanism = request.getfixturevalue(name)
     compiled, reference = CompiledDynamics(mechanism), InterpretedDynamics(mechanism)
-    in_c, in_python = ContactDynamics(mechanism), ContactDynamics(mechanism)
+    in_c, in_python = ContactStepping(mechanism), ContactStepping(mechanism)
     monkeypatch.setattr(in_c, "step", None)  # no step is left to Python
     tau = np.zeros(mechanism.model.nv)
     there = here = mechanism.start()
@@ -88,10 +89,10 @@ def test_many_steps_in_a_call_are_those_one_by_one(leg: ukd.Mechanism) -> None:
     compiled = CompiledDynamics(leg)
     start, inputs = leg.start(), Inputs(stabilize=False)
     changes: list[tuple[float, frozenset[str], frozenset[str]]] = []
-    together, active = ContactDynamics(leg).advance(
+    together, active = ContactStepping(leg).advance(
         start, 0.4, 400, compiled, inputs, lambda *change: changes.append(change)
     )
-    one_by_one, state, same = ContactDynamics(leg), start, leg.hierarchy.initial
+    one_by_one, state, same = ContactStepping(leg), start, leg.hierarchy.initial
     for k in range(400):
         state, same = one_by_one.advance(
             state, 1e-3 * (k + 1), 1, compiled, replace(inputs, active=same)
@@ -128,7 +129,7 @@ def test_a_problem_that_c_leaves_goes_on_in_python(
     leg: ukd.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An impulse that is no number leaves the step to Python, and the next ones to C again."""
-    compiled, contacts = CompiledDynamics(leg), ContactDynamics(leg)
+    compiled, contacts = CompiledDynamics(leg), ContactStepping(leg)
     steps = []
     own = contacts.step
     monkeypatch.setattr(
@@ -140,5 +141,5 @@ def test_a_problem_that_c_leaves_goes_on_in_python(
     contacts._last.fill(np.nan)
     state, _ = contacts.advance(state, 0.4, 100, compiled, replace(inputs, active=active))
     assert len(steps) == 1
-    expected, _ = ContactDynamics(leg).advance(leg.start(), 0.4, 400, compiled, inputs)
+    expected, _ = ContactStepping(leg).advance(leg.start(), 0.4, 400, compiled, inputs)
     np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-10)

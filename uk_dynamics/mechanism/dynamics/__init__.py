@@ -10,8 +10,6 @@ from uk_dynamics.mechanism.dynamics.arguments import (
     without_forces,
 )
 from uk_dynamics.mechanism.dynamics.batch import empty, evaluate_each, put, roll_each, sample_each
-from uk_dynamics.mechanism.dynamics.contact import SLOW, Contact, contact_row_names, contact_rows
-from uk_dynamics.mechanism.dynamics.contact_dynamics import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -28,6 +26,8 @@ from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
+    SLIPS,
+    STICKS,
     CompiledController,
     ContactSteps,
     ContactTables,

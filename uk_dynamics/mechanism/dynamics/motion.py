@@ -217,7 +217,7 @@ class Motion(Protocol):
         end: float,  # of the last step, in s
         steps: int,  # of equal size
     ) -> ContactSteps:
-        """Move as :meth:`ContactDynamics.step` does, while the contacts can be solved."""
+        """Move as :meth:`ContactStepping.step` does, while the contacts can be solved."""
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
         """Acceleration under the law, fresh, (nv,); None: there is none."""

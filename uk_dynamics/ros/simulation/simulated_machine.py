@@ -12,8 +12,8 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (
-    ContactDynamics,
     Dynamics,
     InterpretedDynamics,
     Motion,
@@ -49,7 +49,7 @@ class SimulatedMachine:
         self._take_step = FIXED_METHODS[integrator].step
         self.dynamics = dynamics or InterpretedDynamics(mechanism)
         self._motion: Motion | None = None
-        self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
+        self._contacts = ContactStepping(mechanism) if mechanism.one_sided else None
         self._integrator = integrator
         self._references = references
         self._start = start or mechanism.start()

@@ -15,12 +15,8 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import (
-    ContactDynamics,
-    InterpretedDynamics,
-    contact_row_names,
-    contact_rows,
-)
+from uk_dynamics.mechanism.contact import ContactDynamics, contact_row_names, contact_rows
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import UnknownNameError
-from uk_dynamics.mechanism.dynamics import SLOW
+from uk_dynamics.mechanism.contact import SLOW
 from uk_dynamics.simulation.recording.machine_data import MachineData
 
 Array = NDArray[np.float64]

@@ -1,0 +1,8 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""What contacts, stops, ropes and joints that stick do to a mechanism."""
+
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE
+from uk_dynamics.mechanism.contact.contact import SLOW, Contact, contact_row_names, contact_rows
+from uk_dynamics.mechanism.contact.contact_dynamics import ContactDynamics
+from uk_dynamics.mechanism.contact.contact_stepping import ContactStepping

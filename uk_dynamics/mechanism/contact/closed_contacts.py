@@ -1,0 +1,221 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops, ropes and joints that stick at one instant: where they are, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.mechanism.dynamics import ContactTables, InterpretedDynamics
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+#: m or rad: what is nearer is closed.
+CLOSE = 1e-9
+#: m/s or rad/s: what a step leaves slower is closed.
+RESTING = 1e-9
+
+
+class Places(NamedTuple):
+    """Where the one-sided constraints of a mechanism are, (k,) each."""
+
+    gap: Array  # in m or rad, negative inside
+    rate: Array  # of the gaps, in m/s or rad/s
+    slip: Array  # velocity of contacts with friction in their plane, (k, 2), in m/s
+
+
+class _Closed(NamedTuple):
+    """Rows and forces of some one-sided constraints, each with three directions."""
+
+    jacobian: Array  # (3k, nv); zero rows where there is no friction
+    force: Array  # generalized force per unit force in each direction, (nv, 3k)
+    bias: Array  # ψ̈ at zero joint acceleration, (3k,)
+
+
+class ClosedContacts:
+    """One-sided constraints of a mechanism, and what solves those that are closed."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        self.one_sided = mechanism.one_sided
+        self._mechanism = mechanism
+        self._dynamics = InterpretedDynamics(mechanism)
+        self._workspace = mechanism.model.workspace()
+        slices = mechanism.constraints.slices
+        # zero of joints that stick, which have no gap
+        self._side = np.array([one.side for one in self.one_sided])
+        self._friction = np.array([one.friction for one in self.one_sided])
+        self._restitution = np.array([one.restitution for one in self.one_sided])
+        self._scale = mechanism.constraints.reference_scale
+        self._rows = np.array([slices[one.name].start for one in self.one_sided], dtype=np.intp)
+        # of the sticking rows; those of a constraint without friction are its own, and count zero
+        self._tangents = np.array(
+            [
+                (row, row)
+                if one.sticking is None or one.dry is not None
+                else (slices[one.sticking].start, slices[one.sticking].start + 1)
+                for row, one in zip(self._rows.tolist(), self.one_sided, strict=True)
+            ],
+            dtype=np.intp,
+        ).reshape(-1, 2)
+        # of the tangents, (k, 2): contacts with friction have two, joints that stick have one
+        self._rubs = np.array(
+            [(one.friction > 0.0, one.friction > 0.0 and one.dry is None) for one in self.one_sided]
+        )
+        # what presses joints that stick, while they slide and at most, (k,); NaN of others
+        dry = [one.dry for one in self.one_sided]
+        self._coulomb, self._static = (
+            np.array([np.nan if d is None else (d.coulomb, d.static)[i] for d in dry])
+            for i in range(2)
+        )
+        self._dry = np.isfinite(self._coulomb)
+        self._own = frozenset(name for one in self.one_sided for name in one.constraints)
+        self.names = tuple(one.name for one in self.one_sided)
+        self._last = np.zeros((len(self.names), 3))  # impulses of the last step, near the next
+        self.tables = ContactTables(
+            row=np.where(
+                np.column_stack((self._side != 0.0, self._rubs)),
+                np.column_stack((self._rows, self._tangents)),
+                -1,
+            ).astype(np.int64),
+            part=np.column_stack((self._side / self._scale[self._rows], self._rubs)),
+            friction=self._friction.copy(),
+            restitution=self._restitution.copy(),
+            load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
+            close=CLOSE,
+            resting=RESTING,
+            impulse=self._last,
+            slip=np.zeros((len(self.names), 2)),
+        )
+
+    def places(self, state: State) -> Places:
+        """Gaps, their rates, and velocities of sliding, closed or not."""
+        self._workspace.update(state.q, state.v)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        scale = self._scale[self._rows]
+        return Places(
+            self._side * rows.residual[self._rows] / scale,
+            self._side * rows.rate[self._rows] / scale,
+            rows.rate[self._tangents] * self._rubs,
+        )
+
+    def closed(self, active: ActiveConstraints) -> list[int]:
+        """Indices of those that touch, joints that stick or could included."""
+        return [
+            k
+            for k, one in enumerate(self.one_sided)
+            if one.dry is not None or one.name in active.names
+        ]
+
+    def without(self, active: ActiveConstraints) -> ActiveConstraints:
+        """The constraints that are on for other reasons."""
+        return replace(active, names=active.names - self._own, sliding={})
+
+    def loads(self, multipliers: Array) -> tuple[Array, Array]:
+        """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ."""
+        normal = self._side * multipliers[self._rows] * self._scale[self._rows]
+        return normal, multipliers[self._tangents] * self._rubs
+
+    def _impulses(
+        self,
+        state: State,  # with the velocities before
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        free: Array,  # velocities after it without impulses, (nv,)
+        loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
+    ) -> tuple[ConeSolution, Array]:
+        """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
+        factorization, rows = self._prepare(state, inputs, active, closed, {})
+        before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
+        q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
+        start = self._last[closed]
+        found = self._solve(factorization, rows, q.ravel(), self._friction[closed], loads, start)
+        self._last[:] = 0.0
+        self._last[closed] = found.forces
+        v = free + factorization.admissible(rows.force @ found.forces.ravel())
+        return replace(found, motion=(rows.jacobian @ v).reshape(-1, 3)), v
+
+    def _modes(
+        self,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],
+        found: ConeSolution,
+        still: float,  # what moves less does not
+    ) -> ActiveConstraints:
+        names, sliding = set(active.names), dict(active.sliding)
+        for i, k in enumerate(closed.tolist()):
+            one = self.one_sided[k]
+            motion = found.motion[i]
+            if motion[0] > still:
+                continue
+            if one.dry is None:
+                names.add(one.name)
+            if k in directions:
+                sliding[one.name] = directions[k]
+            elif one.sticking is not None:
+                if np.hypot(*motion[1:]) <= still:
+                    names.add(one.sticking)
+                else:
+                    sliding[one.name] = motion[1:] / np.hypot(*motion[1:])
+        return replace(active, names=frozenset(names), sliding=sliding)
+
+    def _normal_rows(self, state: State) -> tuple[Array, Array]:
+        self._workspace.update(state.q, state.v)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        part = self._side / self._scale[self._rows]
+        return part[:, None] * rows.A[self._rows], part * rows.bias[self._rows]
+
+    def _prepare(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],  # of those whose force is that of sliding, (2,)
+    ) -> tuple[Factorization, _Closed]:
+        """The mechanism without its one-sided constraints, and the rows of some of them."""
+        normal, bias = self._normal_rows(state)
+        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        count, nv = len(closed), len(state.v)
+        jacobian, offset = np.zeros((count, 3, nv)), np.zeros((count, 3))
+        jacobian[:, 0], offset[:, 0] = normal[closed], bias[closed]
+        for i, k in enumerate(closed.tolist()):
+            if self._rubs[k, 0]:
+                jacobian[i, 1:], offset[i, 1:] = (
+                    rows.A[self._tangents[k]] * self._rubs[k][:, None],
+                    rows.bias[self._tangents[k]] * self._rubs[k],
+                )
+        force = jacobian.copy()
+        for i, k in enumerate(closed.tolist()):
+            if k in directions:
+                force[i, 0] -= self._friction[k] * directions[k] @ jacobian[i, 1:]
+                jacobian[i, 1:], offset[i, 1:], force[i, 1:] = 0.0, 0.0, 0.0
+        prepared = self._dynamics.prepare(state, replace(inputs, active=active))
+        return prepared.factorization, _Closed(
+            jacobian.reshape(-1, nv), force.reshape(-1, nv).T, offset.ravel()
+        )
+
+    def _solve(
+        self,
+        factorization: Factorization,
+        rows: _Closed,
+        q: Array,
+        friction: Array,
+        loads: Array,
+        start: Array | None = None,
+    ) -> ConeSolution:
+        """Contact forces; joints that stick are pressed by their loads (closed,), others NaN."""
+        W = rows.jacobian @ factorization.admissible(rows.force)
+        for i in np.flatnonzero(np.isfinite(loads)).tolist():
+            # as heavy against its load as along its joint
+            W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1]
+            q[3 * i] = -W[3 * i, 3 * i] * loads[i]
+        return solve_cone_problem(ConeProblem(W, q, friction), start)

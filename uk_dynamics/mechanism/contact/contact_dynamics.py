@@ -1,0 +1,267 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops, ropes and joints that stick at one instant: where they are, what follows.
+
+Which of them are closed, stick or slide is a choice of rows and of friction (their mode). It
+changes at events: velocities jump at an impact, and after any event the motion that follows is the
+one whose accelerations and forces fulfil Signorini's and Coulomb's conditions together with the
+loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.arrays import largest
+from uk_dynamics.core.equation import Solution
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
+from uk_dynamics.mechanism.contact.contact import SLOW, Contact
+from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+# m or rad: lower flights between bounces are the end of a sequence that accumulates.
+_LOWEST_FLIGHT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """What an impact did."""
+
+    state: State  # after it
+    energy_lost: float  # kinetic, in J
+    struck: tuple[str, ...]  # one-sided constraints with an impulse
+
+
+@dataclass(frozen=True, eq=False)
+class Onset:
+    """The motion that begins at an instant."""
+
+    active: ActiveConstraints  # what is closed, sticks and slides
+    # sliding contacts whose friction leaves no motion, or several (Painlevé), by name
+    doubtful: tuple[str, ...]
+    solved: bool  # whether forces were found that fulfil all conditions
+    # what is left of bounces that accumulate here, and are taken for rest, in s
+    bouncing: float
+    forces: Array  # of all one-sided constraints: normal, friction along x and y, (k, 3)
+
+
+class ContactDynamics(ClosedContacts):
+    """What contacts do to a mechanism between events and at them; not for threads."""
+
+    def most_friction(self, k: int, load: float) -> float:
+        """What a one-sided constraint can resist sliding with, in N or N·m, under its load."""
+        return float(self._static[k]) if self._dry[k] else float(self._friction[k]) * load
+
+    def beginning(self, state: State, inputs: Inputs) -> Inputs:
+        """The inputs with what closes, sticks and slides in the motion that begins at a state.
+
+        Raises:
+            InputError: A contact is inside its surface, or approaches it there: an impact.
+        """
+        places = self.places(state)
+        inside = places.gap < -CLOSE * max(self._mechanism.size, 1.0)
+        strikes = (places.gap <= CLOSE) & (places.rate < -SLOW)
+        for k in np.flatnonzero(inside | strikes).tolist():
+            raise InputError(
+                f"is {-places.gap[k]:.3g} m or rad inside its surface"
+                if inside[k]
+                else f"strikes its surface at {-places.rate[k]:.3g} m/s or rad/s, where velocities"
+                " jump; simulate finds what follows",
+                place=self.names[k],
+            )
+        base = self.without(inputs.active or self._mechanism.hierarchy.initial)
+        return replace(inputs, active=self.onset(state, inputs, base).active)
+
+    def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
+        """Impulses at closed one-sided constraints that approach; None where none does.
+
+        Newton's law in the form of Moreau: the velocities of separation after the impact are at
+        least restitution times those of approach, and an impulse acts only where they are that;
+        friction acts on the impulse as on a force.
+        """
+        places = self.places(state)
+        closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load
+        if not (places.rate[closed] < -SLOW).any():
+            return None
+        loads = np.full(len(closed), np.nan)
+        found, v = self._impulses(state, inputs, active, closed, state.v, loads)
+        after = State(state.t, state.q, v)
+        lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
+        struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
+        return Impact(after, lost, struck)
+
+    def stopped(
+        self, state: State, dynamics: Dynamics, inputs: Inputs, names: Collection[str]
+    ) -> tuple[State, float]:
+        """The state after an impact that brings sliding to rest, and the energy lost, in J."""
+        active = inputs.active or self._mechanism.hierarchy.initial
+        held = {name for one in self.one_sided if one.name in names for name in one.constraints}
+        closed = replace(active, names=active.names | held)
+        after = dynamics.project(state, replace(inputs, active=closed))
+        return after, dynamics.energy(state).kinetic - dynamics.energy(after).kinetic
+
+    def onset(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,  # what is on for other reasons
+        *,
+        leaving: Collection[str] = (),  # closed ones whose force has just vanished
+        sliding: Mapping[str, Array] | None = None,  # directions of those that cannot stick, (2,)
+    ) -> Onset:
+        """The motion that follows, from closed ones that do not separate."""
+        places = self.places(state)
+        held = [
+            i
+            for i in np.flatnonzero((places.gap <= CLOSE) & (np.abs(places.rate) <= SLOW)).tolist()
+            if self.names[i] not in leaving
+        ]
+        bouncing = self._last_bounces(state, inputs, active, places, held)
+        closed = np.array(sorted([*held, *bouncing]), dtype=np.intp)
+        directions = self._directions(places, closed, sliding or {})
+        while True:
+            onset, slips = self._attempt(state, inputs, active, closed, directions)
+            if not slips:
+                return replace(onset, bouncing=max(bouncing.values(), default=0.0))
+            directions |= slips
+
+    def _attempt(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        closed: NDArray[np.intp],
+        directions: Mapping[int, Array],  # of those that slide, (2,)
+    ) -> tuple[Onset, dict[int, Array]]:
+        """The motion, and joints that break away in it: their friction falls, so solve again."""
+        sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
+        touching = np.array([k for k in closed if self.names[k] not in sliding], dtype=np.intp)
+        factorization, rows = self._prepare(state, inputs, active, touching, directions)
+        smooth = replace(inputs, active=replace(active, sliding=sliding))
+        q = rows.jacobian @ self._dynamics.evaluate(state, smooth).qdd + rows.bias
+        known = np.array([k in directions for k in touching], dtype=bool)
+        friction = np.where(known, 0.0, self._friction[touching])
+        found = self._solve(factorization, rows, q, friction, self._static[touching])
+        response = factorization.admissible(rows.force)
+        # accelerations below it are rounding
+        still = 1e-9 * max(largest(found.motion), 1.0)
+        doubtful = tuple(
+            self.names[k]
+            for i, k in enumerate(touching.tolist())
+            if known[i] and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
+        )
+        modes = self._modes(replace(active, sliding=sliding), touching, directions, found, still)
+        onset = Onset(
+            modes, doubtful, found.solved, 0.0, self._all_forces(touching, directions, found.forces)
+        )
+        slips = {
+            k: modes.sliding[self.names[k]]
+            for k in touching.tolist()
+            if self.names[k] in modes.sliding and self._static[k] > self._coulomb[k]
+        }
+        return onset, slips
+
+    def contacts(self, state: State, inputs: Inputs, solution: Solution) -> Iterator[Contact]:
+        """Contacts, stops and ropes where the motion has the modes of the inputs.
+
+        Args:
+            state: Positions, velocities and time.
+            inputs: With what is closed, sticks and slides.
+            solution: What they lead to.
+        """
+        active = inputs.active or self._mechanism.hierarchy.initial
+        places = self.places(state)
+        normal, held = self.loads(solution.joint_multipliers)
+        sticks = np.array([one.sticking in active.names for one in self.one_sided])
+        determined = solution.determined
+        unique = determined[self._rows] & (determined[self._tangents].all(axis=1) | ~sticks)
+        directions = {
+            k: self._direction(places.slip[k], active.sliding[name])
+            for k, name in enumerate(self.names)
+            if name in active.sliding
+        }
+        forces = np.column_stack((normal, held))
+        forces[[name not in active.names for name in self.names]] = 0.0
+        for k, direction in directions.items():
+            forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
+        beyond = self._friction * forces[:, 0] - np.hypot(*forces[:, 1:].T)
+        rounding = 1e-9 * np.abs(forces).max(initial=0.0)
+        beyond[self._dry | ~self._rubs[:, 0]] = np.inf
+        if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
+            forces = self.onset(state, inputs, self.without(active), sliding=active.sliding).forces
+        for k, one in enumerate(self.one_sided):
+            if one.dry is not None:
+                continue
+            gap, rate = float(places.gap[k]), float(places.rate[k])
+            yield Contact(
+                one.name, gap, rate, places.slip[k], forces[k], one.friction, bool(unique[k])
+            )
+
+    def _all_forces(
+        self, closed: NDArray[np.intp], directions: Mapping[int, Array], forces: Array
+    ) -> Array:
+        """Forces (k, 3) of those of the closed ones, whose sliding friction is in the normal's."""
+        found = np.zeros((len(self.names), 3))
+        found[closed] = forces
+        found[:, 0] = np.maximum(found[:, 0], 0.0)  # rounding
+        for k in set(directions) & set(closed.tolist()):
+            found[k, 1:] = -self._friction[k] * found[k, 0] * directions[k]
+        return found
+
+    @staticmethod
+    def _direction(slip: Array, began: Array) -> Array:
+        """Unit direction of sliding, (2,); where it is too slow that in which it began."""
+        speed = float(np.hypot(*slip))
+        return slip / speed if speed > SLOW else began
+
+    def holds(self, state: State, inputs: Inputs) -> bool:
+        """Whether forces exist that keep what is closed and sticks as it is, in its cones.
+
+        For multipliers that redundant rows share: those of least norm may be outside.
+        """
+        active = inputs.active
+        assert active is not None
+        onset = self.onset(state, inputs, self.without(active), sliding=active.sliding)
+        return onset.solved and active.names <= onset.active.names
+
+    def _directions(
+        self, places: Places, closed: NDArray[np.intp], given: Mapping[str, Array]
+    ) -> dict[int, Array]:
+        """Directions of those that slide, (2,)."""
+        found = {}
+        for k in closed.tolist():
+            speed = float(np.hypot(*places.slip[k]))
+            if not self._rubs[k, 0]:
+                continue
+            if speed > SLOW:
+                found[k] = places.slip[k] / speed
+            elif self.names[k] in given:
+                found[k] = given[self.names[k]]
+        return found
+
+    def _last_bounces(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,
+        places: Places,
+        held: list[int],
+    ) -> dict[int, float]:
+        """Those whose next flight is too low to be seen, and how long they go on bouncing, in s."""
+        found = np.flatnonzero((places.gap <= CLOSE) & (places.rate > SLOW))
+        if not len(found):
+            return {}
+        names = active.names | {self.names[i] for i in held}
+        there = self._dynamics.evaluate(state, replace(inputs, active=replace(active, names=names)))
+        A, bias = self._normal_rows(state)
+        fall = -(A @ there.qdd + bias)
+        return {
+            i: 2.0 * float(places.rate[i] / fall[i]) / (1.0 - float(self._restitution[i]))
+            for i in found.tolist()
+            if places.rate[i] ** 2 < 2.0 * _LOWEST_FLIGHT * fall[i] and self._restitution[i] < 1.0
+        }

@@ -1,0 +1,155 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops, ropes and joints that stick over fixed steps, whatever happens within them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.exceptions import SimulationError
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, ClosedContacts
+from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, Dynamics, Motion
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+
+class ContactStepping(ClosedContacts):
+    """Moves a mechanism with contacts in fixed steps; not for threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        super().__init__(mechanism)
+        self._in_c: tuple[Dynamics, Motion] | None = None
+
+    def advance(
+        self,
+        state: State,
+        end: float,
+        steps: int,
+        dynamics: Dynamics,
+        inputs: Inputs,
+        seen: Callable[[float, frozenset[str], frozenset[str]], object] = lambda *_: None,
+    ) -> tuple[State, ActiveConstraints]:
+        """Steps of equal size, each as :meth:`step`; in C as far as it solves them.
+
+        Args:
+            state: Before them.
+            end: Of the last one, in s.
+            steps: How many.
+            dynamics: Evaluator of the mechanism.
+            inputs: What acts, and what is closed before them.
+            seen: Is told of each step that changes the constraints that act: time in s, and the
+                names before and after it.
+
+        Returns:
+            As :meth:`step`.
+
+        Raises:
+            SimulationError: The loops cannot be closed.
+        """
+        active = inputs.active or self._mechanism.hierarchy.initial
+        base = self.without(active)
+        motion = None if inputs.nonideal or inputs.references else self._motion(dynamics)
+        while steps:
+            h = (end - state.t) / steps
+            if motion is not None:
+                smooth = replace(inputs, active=base, stabilize=False)
+                start = state.t
+                state, modes, slip = motion.step_contacts(
+                    state, smooth, self._mode(active), self.tables, end=end, steps=steps
+                )
+                for k in np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist():
+                    names = (self._names(base, mode) for mode in modes[k : k + 2])
+                    seen(start + (k + 1) * h, *names)
+                steps -= len(modes) - 1
+                if len(modes) > 1:
+                    sliding = self._sliding(modes[-1], slip)
+                    active = replace(base, names=self._names(base, modes[-1]), sliding=sliding)
+                if not steps:
+                    break
+            before = active.names
+            state, active = self.step(state, h, dynamics, replace(inputs, active=active))
+            steps -= 1
+            if active.names != before:
+                seen(state.t, before, active.names)
+        return State(end, state.q, state.v), active
+
+    def step(
+        self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
+    ) -> tuple[State, ActiveConstraints]:
+        """A step of h seconds by Moreau's midpoint rule, projected onto the loops.
+
+        Impulses act at contacts that are closed in the middle of the step. Those that end it closed
+        are projected onto their surfaces, so that they do not sink.
+
+        Args:
+            state: Before it.
+            h: In s.
+            dynamics: Evaluator of the mechanism.
+            inputs: What acts, and what is closed before the step.
+
+        Returns:
+            State after it, and what is closed, sticks and slides there.
+
+        Raises:
+            SimulationError: The loops cannot be closed.
+        """
+        before = inputs.active or self._mechanism.hierarchy.initial
+        active = self.without(before)
+        integrate = self._mechanism.model.integrate
+        middle = State(state.t + 0.5 * h, integrate(state.q, 0.5 * h * state.v), state.v)
+        without = replace(inputs, active=active, stabilize=False)
+        free = state.v + h * dynamics.evaluate(middle, without).qdd
+        # Those that were closed may lift off with a velocity, not by the curvature of their way.
+        kept = np.array([name in before.names for name in self.names], dtype=bool)
+        closed = np.flatnonzero((self.places(middle).gap <= CLOSE) | kept)
+        v = free
+        if len(closed):
+            stuck = [one.sticking in before.names for one in self.one_sided]
+            loads = h * np.where(stuck, self._static, self._coulomb)[closed]
+            found, v = self._impulses(middle, inputs, active, closed, free, loads)
+            rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
+            part = replace(found, motion=found.motion[rests])
+            active = self._modes(active, closed[rests], {}, part, RESTING)
+        end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
+        try:
+            return dynamics.project(end, replace(inputs, active=active)), active
+        except (
+            SimulationError
+        ):  # contacts that cannot all be closed, as those of two steps of a leg
+            return dynamics.project(end, replace(inputs, active=self.without(active))), active
+
+    def _motion(self, dynamics: Dynamics) -> Motion | None:
+        if self._in_c is None or self._in_c[0] is not dynamics:
+            found = dynamics.motion()
+            self._in_c = None if found is None else (dynamics, found)
+        return None if self._in_c is None else self._in_c[1]
+
+    def _mode(self, active: ActiveConstraints) -> NDArray[np.int64]:
+        return np.array(
+            [
+                STICKS if one.sticking in active.names else int(one.name in active.names)
+                for one in self.one_sided
+            ],
+            dtype=np.int64,
+        )
+
+    def _names(self, base: ActiveConstraints, mode: NDArray[np.int64]) -> frozenset[str]:
+        """Constraints that act in these modes."""
+        found = set(base.names)
+        for one, does in zip(self.one_sided, mode.tolist(), strict=True):
+            if does == STICKS:
+                found.update(one.constraints)
+            elif does == SLIPS and one.dry is None:
+                found.add(one.name)
+        return frozenset(found)
+
+    def _sliding(self, mode: NDArray[np.int64], slip: Array) -> dict[str, Array]:
+        """Directions in which contacts slide, by name."""
+        slides = (mode == SLIPS) & self._rubs[:, 0]
+        return {
+            self.names[k]: slip[k] / np.hypot(*slip[k]) for k in np.flatnonzero(slides).tolist()
+        }
