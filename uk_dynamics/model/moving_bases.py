@@ -33,6 +33,7 @@ class MovingBase:
         planar: Whether it moves in a plane only.
         position: Its part of q, x y z qx qy qz qw or x y cos sin.
         velocity: Its part of v, vx vy vz wx wy wz or vx vy wz in axes of the moving joint.
+        aligned: Whether they are pose and twist of the link, number by number.
     """
 
     def __init__(self, joint: Joint, position: int, velocity: int) -> None:
@@ -48,12 +49,13 @@ class MovingBase:
         left = Rotation.from_matrix(self._rotation).as_quat()
         right = Rotation.from_matrix(self._tilt.T).as_quat()
         self._turn = _left_product(left) @ _right_product(right)  # of a joint's quaternion
-        self._aligned = bool((self._turn == np.eye(4)).all() and not self._translation.any())
+        same = bool((self._turn == np.eye(4)).all() and not self._translation.any())
+        self.aligned = same and not self.planar
 
     def pose(self, q: Array) -> Array:
         """X y z qx qy qz qw of the link in its parent at positions q (nq,)."""
         of_joint = q[self.position]
-        if self._aligned and not self.planar:
+        if self.aligned:
             return of_joint.copy()
         if self.planar:
             x, y, cosine, sine = of_joint.tolist()
@@ -87,7 +89,7 @@ class MovingBase:
                 f"the orientation must be a unit quaternion, found one of norm {norm:.6g}",
                 place=self.link,
             )
-        if self._aligned and not self.planar:
+        if self.aligned:
             q[self.position] = pose
             q[self.position][3:] /= norm
             v[self.velocity] = twist

@@ -13,7 +13,7 @@ from typing import Any
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.recording.mcap_trajectory import MotionLog, check_joints
+from uk_dynamics.simulation.recording.mcap_log import MotionLog, check_joints
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.trajectory import SUFFIXES, unknown_suffix
 
@@ -57,7 +57,7 @@ def _at_the_end(
 def _growing(
     path: Path, recorder: Recorder, statistics: Callable[[], Statistics]
 ) -> Iterator[None]:
-    check_joints(recorder.names, path)
+    check_joints(recorder.names, path, recorder.machine)
     log: MotionLog | None = None
 
     def append(sample: Mapping[str, Any], status: str) -> None:

@@ -7,15 +7,18 @@ from __future__ import annotations
 import sys
 from itertools import count
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mcap_ros2")
 
+from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support.floating_five_bar import floating_five_bar
 from support.nodes.ros_ears import Ear, overrides
 from support.nodes.ros_fixtures import Ros
 
@@ -60,6 +63,35 @@ def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
     for q in motion.q[::10]:
         assert abs(dynamics.residual(mechanism.state(q)).position).max() < 1e-9
     assert not motion.warnings
+
+
+def test_a_machine_that_floats_is_recorded_and_comes_back(
+    ros: Ros, start_node, start_process, tmp_path
+):
+    path, mechanism_file = tmp_path / "live.mcap", floating_five_bar(tmp_path)
+    mechanism = ukd.Mechanism.from_file(mechanism_file)
+    recorder = TopicRecorder(ros.node("recorder"), mechanism, path)
+    settings = {"mechanism": str(mechanism_file), "rate": 100.0, "backend": "interpreted"}
+    simulator = start_node("simulator", parameters=settings)
+    ros.until(lambda: recorder.counts["/odom"] > 40, "a recording", 60.0)
+    recorder.close()
+    simulator.end()
+    motion = ukd.Trajectory.load(path)
+    assert motion.names.positions == mechanism.model.position_names
+    assert len(motion.t) > 30
+    base = mechanism.model.bases[0]
+    heights = np.array([base.pose(q)[2] for q in motion.q])
+    speeds = np.array([base.twist(v)[2] for v in motion.v])
+    # it does not turn, and falls with the speed that it says
+    fallen = np.cumsum(0.5 * (speeds[1:] + speeds[:-1]) * np.diff(motion.t))
+    np.testing.assert_allclose(heights[1:] - heights[0], fallen, atol=1e-6, rtol=0)
+    assert heights[-1] < heights[0] - 1e-3
+    node = ros.node()
+    joints, bases = Ear(node, JointState, "joint_states"), Ear(node, Odometry, "odom")
+    start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--wait", "20"])
+    ros.until(lambda: len(joints.messages) > 20 and len(bases.messages) > 20, "the replay")
+    heard = {nanoseconds(m.header.stamp) for m in bases.messages}
+    assert sum(nanoseconds(m.header.stamp) in heard for m in joints.messages) > 15
 
 
 def test_what_was_heard_is_soon_in_the_file(ros: Ros, tmp_path):

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.topics.base_topics import odom_topic
 from uk_dynamics.ros.topics.qos import RECORDING_QOS
 from uk_dynamics.simulation.recording import (
     CHUNK,
@@ -68,7 +70,11 @@ class TopicRecorder:
             START, description(mechanism.name, MachineData.of(mechanism), limits)
         )
         schemas: dict[str, int] = {}
-        for topic, kind in _TOPICS:
+        bases = mechanism.model.bases
+        topics = [*_TOPICS, *((odom_topic(bases, base), Odometry) for base in bases)]
+        if bases:
+            topics.append(("forward_dynamics/base_dynamics", MultiDOFJointTrajectory))
+        for topic, kind in topics:
             name = f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
             if name not in schemas:
                 schemas[name] = self._writer.register_schema(

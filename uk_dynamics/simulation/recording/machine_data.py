@@ -33,6 +33,8 @@ class MachineData:
     motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # task rows that ask for the position of one coordinate, with its name
     followed: Mapping[str, str] = field(default_factory=dict)
+    # links of floating joints, where no coordinates but theirs and those of single joints exist
+    floats: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> MachineData:
@@ -56,7 +58,9 @@ class MachineData:
             for task in (tasks.spec.tasks if tasks else ())
             if task.type == "joint"
         }
-        return cls(coordinates, motors, followed)
+        aligned = all(base.aligned for base in model.bases)
+        floats = {base.name: base.link for base in model.bases if aligned}
+        return cls(coordinates, motors, followed, floats)
 
     @classmethod
     def from_text(cls, text: str) -> MachineData:
@@ -68,7 +72,8 @@ class MachineData:
             )
             for name, values in found.get("coordinates", {}).items()
         }
-        return cls(coordinates, found.get("motors", {}), found.get("followed", {}))
+        maps = (found.get(key, {}) for key in ("motors", "followed", "floats"))
+        return cls(coordinates, *maps)
 
     def text(self) -> str:
         """All of it as JSON; infinite numbers as ``inf``, which JSON has no number for."""
@@ -76,9 +81,8 @@ class MachineData:
             name: {key: v if key == "unit" else repr(v) for key, v in asdict(one).items()}
             for name, one in self.coordinates.items()
         }
-        return json.dumps(
-            {"coordinates": coordinates, "motors": self.motors, "followed": self.followed}
-        )
+        maps = {"motors": self.motors, "followed": self.followed, "floats": self.floats}
+        return json.dumps({"coordinates": coordinates, **maps})
 
     def unit(self, name: str) -> str:
         """Unit of a coordinate's travel, or of a task row."""

@@ -27,6 +27,21 @@ string name
 string message
 string hardware_id
 KeyValue[] values""",
+    "geometry_msgs/Point": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Vector3": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w",
+    "geometry_msgs/Pose": "geometry_msgs/Point position\ngeometry_msgs/Quaternion orientation",
+    "geometry_msgs/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular",
+    "geometry_msgs/Transform": (
+        "geometry_msgs/Vector3 translation\ngeometry_msgs/Quaternion rotation"
+    ),
+    "geometry_msgs/PoseWithCovariance": "geometry_msgs/Pose pose\nfloat64[36] covariance",
+    "geometry_msgs/TwistWithCovariance": "geometry_msgs/Twist twist\nfloat64[36] covariance",
+    "trajectory_msgs/MultiDOFJointTrajectoryPoint": """\
+geometry_msgs/Transform[] transforms
+geometry_msgs/Twist[] velocities
+geometry_msgs/Twist[] accelerations
+builtin_interfaces/Duration time_from_start""",
     "trajectory_msgs/JointTrajectoryPoint": """\
 float64[] positions
 float64[] velocities
@@ -35,6 +50,8 @@ float64[] effort
 builtin_interfaces/Duration time_from_start""",
 }
 _STAMPED = ("std_msgs/Header", "builtin_interfaces/Time")
+
+_TWISTS = ("geometry_msgs/Twist", "geometry_msgs/Vector3")
 
 _OWN_FIELDS = {
     "sensor_msgs/msg/JointState": (
@@ -55,6 +72,33 @@ float64[] effort""",
         (
             *_STAMPED,
             "trajectory_msgs/JointTrajectoryPoint",
+            "builtin_interfaces/Duration",
+        ),
+    ),
+    "nav_msgs/msg/Odometry": (
+        """\
+std_msgs/Header header
+string child_frame_id
+geometry_msgs/PoseWithCovariance pose
+geometry_msgs/TwistWithCovariance twist""",
+        (
+            *_STAMPED,
+            "geometry_msgs/PoseWithCovariance",
+            "geometry_msgs/TwistWithCovariance",
+            "geometry_msgs/Pose",
+            *_TWISTS,
+            "geometry_msgs/Point",
+            "geometry_msgs/Quaternion",
+        ),
+    ),
+    "trajectory_msgs/msg/MultiDOFJointTrajectory": (
+        "std_msgs/Header header\nstring[] joint_names\nMultiDOFJointTrajectoryPoint[] points",
+        (
+            *_STAMPED,
+            "trajectory_msgs/MultiDOFJointTrajectoryPoint",
+            "geometry_msgs/Transform",
+            *_TWISTS,
+            "geometry_msgs/Quaternion",
             "builtin_interfaces/Duration",
         ),
     ),
@@ -83,6 +127,13 @@ TASKS = "/servo_controller/task_states"
 CONTACTS = "/simulator/contacts"
 REFERENCES = "/servo_controller/task_references"
 DIAGNOSTICS = "/diagnostics"
+NUMBERS = ("kinetic", "potential", "rank", "condition")
+# arrays of a trajectory that are positions, velocities and efforts of a JointState
+OF_ROWS = {
+    ROWS: ("residual", "residual_rate", "multipliers"),
+    CONTACTS: ("contact_gaps", "contact_rates", "contact_forces"),
+    TASKS: ("tracking_error",),
+}
 START, END = "uk_dynamics", "uk_dynamics.end"
 SECOND = 1_000_000_000  # ns
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,23 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording.bags import BagReader
 from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
+from uk_dynamics.simulation.recording.mcap_bases import BaseSamples
 from uk_dynamics.simulation.recording.mcap_contents import (
     COMMANDS,
     CONTACTS,
     DIAGNOSTICS,
     END,
     MOTION,
+    NUMBERS,
+    OF_ROWS,
     REFERENCES,
     ROWS,
     SECOND,
     START,
     STATES,
     TASKS,
-    description,
 )
-from uk_dynamics.simulation.recording.mcap_writer import McapWriter
+from uk_dynamics.simulation.recording.mcap_log import MotionLog
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
     Names,
@@ -43,76 +44,8 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 )
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
-_NUMBERS = ("kinetic", "potential", "rank", "condition")
-# arrays of a trajectory that are positions, velocities and efforts of a JointState
-_ROWS = {
-    ROWS: ("residual", "residual_rate", "multipliers"),
-    CONTACTS: ("contact_gaps", "contact_rates", "contact_forces"),
-    TASKS: ("tracking_error",),
-}
-_OF_ROWS = tuple(array for arrays in _ROWS.values() for array in arrays)
-_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_OF_ROWS, "references", *_NUMBERS)
-
-
-class MotionLog(McapWriter):
-    """Writes samples of a motion one by one."""
-
-    def __init__(
-        self, path: Path, mechanism: str, names: Names, effort_limits: Array, machine: MachineData
-    ) -> None:
-        check_joints(names, path)
-        super().__init__(path)
-        self._mechanism, self._names = mechanism, names
-        self.note(START, description(mechanism, machine, effort_limits))
-
-    def finish(
-        self,
-        warnings: tuple[str, ...],
-        statistics: Statistics,
-        switchings: tuple[Switching, ...],
-    ) -> None:
-        """Write the metadata at the end."""
-        outcome = {
-            "warnings": json.dumps(warnings),
-            "statistics": json.dumps(asdict(statistics)),
-            "switchings": json.dumps([asdict(s) for s in switchings]),
-        }
-        self.note(END, outcome)
-
-    def sample(self, values: Mapping[str, Any], status: str) -> None:
-        """Write a sample."""
-        names = self._names
-        time = round(float(values["t"]) * SECOND)
-        header = {"stamp": _stamp(time), "frame_id": ""}
-        if names.motors:
-            layout = {"dim": [], "data_offset": 0}
-            content = {"layout": layout, "data": values["efforts"].tolist()}
-            self.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
-        if status:  # tables of other programs have none, and no accelerations
-            numbers = {name: repr(float(values[name])) for name in _NUMBERS} | {"status": status}
-            report = {
-                "level": 0,
-                "name": "forward_dynamics: dynamics",
-                "message": "",
-                "hardware_id": self._mechanism,
-                "values": [{"key": key, "value": value} for key, value in numbers.items()],
-            }
-            content = {"header": header, "status": [report]}
-            self.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
-            content = _motion(header, names.velocities, values["q"], values["v"], values["qdd"])
-            self.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
-        of = {ROWS: names.constraint_rows, CONTACTS: names.contact_rows, TASKS: names.task_rows}
-        for topic, arrays in _ROWS.items():
-            if of[topic]:
-                content = _joint_state(header, of[topic], *(values[array] for array in arrays))
-                self.write(topic, "sensor_msgs/msg/JointState", content, time)
-        if names.task_rows and np.isfinite(values["references"]).all():
-            content = _motion(header, names.task_rows, values["references"])
-            self.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
-        # Last, because readers take a joint state as the end of a sample.
-        v = values["v"] if np.isfinite(values["v"]).all() else None
-        states = _joint_state(header, names.positions, values["q"], v)
-        self.write(STATES, "sensor_msgs/msg/JointState", states, time)
+_ARRAYS = tuple(array for arrays in OF_ROWS.values() for array in arrays)
+_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ARRAYS, "references", *NUMBERS)
 
 
 class Samples:
@@ -123,7 +56,8 @@ class Samples:
         self._joints: tuple[str, ...] = ()
         self._states: list[tuple[Any, Any]] = []
         self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {x: {} for x in (MOTION, *_ROWS, REFERENCES)}
+        self._by_stamp: dict[str, dict[int, Any]] = {x: {} for x in (MOTION, *OF_ROWS, REFERENCES)}
+        self._bases = BaseSamples()
         self._command: Any = None
         self._values: dict[str, str] = {}
 
@@ -143,14 +77,16 @@ class Samples:
                 self.times.append(time)
                 self._states.append((content.position, content.velocity))
                 self._held.append((self._command, dict(self._values)))
-        else:
-            for name, messages in self._by_stamp.items():
+        elif not self._bases.add(topic, content):
+            for name, found in self._by_stamp.items():
                 if topic.endswith(name):
-                    messages[_nanoseconds(content.header.stamp)] = content
+                    found[_nanoseconds(content.header.stamp)] = content
 
     def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> TrajectoryData:
         """All samples; missing values are NaN."""
         first, last = notes.get(START, {}), notes.get(END, {})
+        machine = MachineData.from_text(first.get("machine", "{}"))
+        self._keep(self._bases.complete(machine, self._joints, self.times))
         times = np.array(self.times, dtype=np.int64)
         if times[0] > _WALL_CLOCK * SECOND:
             times = times - times[0]
@@ -158,10 +94,10 @@ class Samples:
         count = 0 if self._command is None else len(self._command)
         numbered = [f"motor_{index + 1}" for index in range(count)]
         motors = tuple(json.loads(first.get("motors", "null")) or numbered)
-        named = {topic: self._names(topic) for topic in _ROWS}
+        named = {topic: self._names(topic) for topic in OF_ROWS}
         arrays = {
             array: self._matched(topic, attrgetter(part), len(named[topic]))
-            for topic, of_topic in _ROWS.items()
+            for topic, of_topic in OF_ROWS.items()
             for array, part in zip(of_topic, ("position", "velocity", "effort"), strict=False)
         }
         tasks = named[TASKS]
@@ -170,13 +106,17 @@ class Samples:
         if cut:
             warnings.append(f"the recording was cut short at t = {t[-1]:.4g} s")
         nv = len(self._joints)
+        q = np.array([state[0] for state in self._states], dtype=float)
+        v = _rates([state[1] for state in self._states], nv)
+        qdd = self._matched(MOTION, lambda m: m.points[0].accelerations, nv)
+        positions, velocities, q, v, qdd = self._bases.merged(self._joints, q, v, qdd)
         return TrajectoryData(
             name=first.get("mechanism", "recording"),
-            names=Names(self._joints, self._joints, motors, named[ROWS], tasks, named[CONTACTS]),
+            names=Names(positions, velocities, motors, named[ROWS], tasks, named[CONTACTS]),
             t=t,
-            q=np.array([state[0] for state in self._states], dtype=float),
-            v=_rates([state[1] for state in self._states], nv),
-            qdd=self._matched(MOTION, lambda m: m.points[0].accelerations, nv),
+            q=q,
+            v=v,
+            qdd=qdd,
             efforts=self._efforts(len(motors)),
             effort_limits=np.array([math.inf if x is None else x for x in limits]),
             references=self._matched(REFERENCES, lambda m: m.points[0].positions, len(tasks)),
@@ -191,9 +131,15 @@ class Samples:
                 or {"steps": len(t), "evaluations": 0, "wall_time": float(t[-1] - t[0])}
             ),
             switchings=tuple(Switching(**s) for s in json.loads(last.get("switchings", "[]"))),
-            machine=MachineData.from_text(first.get("machine", "{}")),
+            machine=machine,
             **arrays,
         )
+
+    def _keep(self, chosen: Sequence[int]) -> None:
+        """Leave out the other states."""
+        self.times = [self.times[k] for k in chosen]
+        self._states = [self._states[k] for k in chosen]
+        self._held = [self._held[k] for k in chosen]
 
     def _names(self, topic: str) -> tuple[str, ...]:
         messages = self._by_stamp[topic]
@@ -237,15 +183,6 @@ def _rates(velocities: list[Any], size: int) -> Array:
     return np.array([x if len(x) == size else missing for x in velocities], dtype=float)
 
 
-def check_joints(names: Names, path: Path) -> None:
-    """Refuse joints with more positions than velocities, which JointState cannot represent."""
-    if names.positions != names.velocities:
-        raise InputError(
-            "sensor_msgs/JointState cannot represent floating and planar joints; use .npz",
-            file=str(path),
-        )
-
-
 def save(trajectory: TrajectoryData, path: Path) -> None:
     """Write a trajectory."""
     about = (trajectory.effort_limits, trajectory.machine)
@@ -269,37 +206,6 @@ def load(path: Path) -> TrajectoryData:
     except BROKEN as error:
         problem = f"is damaged: {type(error).__name__}: {error!s:.200}"
         raise InputError(problem, file=str(path)) from None
-
-
-def _joint_state(
-    header: dict[str, Any],
-    names: tuple[str, ...],
-    position: Array,
-    velocity: Array | None = None,
-    effort: Array | None = None,
-) -> dict[str, Any]:
-    return {
-        "header": header,
-        "name": list(names),
-        "position": position.tolist(),
-        "velocity": [] if velocity is None else velocity.tolist(),
-        "effort": [] if effort is None else effort.tolist(),
-    }
-
-
-def _motion(header: dict[str, Any], names: tuple[str, ...], *parts: Array) -> dict[str, Any]:
-    """Positions, velocities and accelerations, as far as there are any."""
-    keys = ("positions", "velocities", "accelerations")
-    point: dict[str, Any] = {key: [] for key in keys} | {
-        key: part.tolist() for key, part in zip(keys, parts, strict=False)
-    }
-    point |= {"effort": [], "time_from_start": _stamp(0)}
-    return {"header": header, "joint_names": list(names), "points": [point]}
-
-
-def _stamp(time: int) -> dict[str, int]:
-    seconds, nanoseconds = divmod(time, SECOND)
-    return {"sec": seconds, "nanosec": nanoseconds}
 
 
 def _nanoseconds(stamp: Any) -> int:
