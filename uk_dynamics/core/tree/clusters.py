@@ -110,29 +110,20 @@ class Clusters:
             tree: The tree.
             supports: Joints of each row: both paths from its frames to their last common body.
         """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         self.tree = tree  # the tree
         n = len(tree)
-        leader = list(range(n))
-
-        def find(joint: int) -> int:
-            while leader[joint] != joint:
-                leader[joint] = leader[leader[joint]]
-                joint = leader[joint]
-            return joint
-
-        for support in supports:
-            for joint in support[1:]:
-                first, second = sorted((find(support[0]), find(joint)))
-                leader[second] = first
-        found: dict[int, list[int]] = {}
-        for joint in range(n):
-            found.setdefault(find(joint), []).append(joint)
+        bound = [(support[0], joint) for support in supports for joint in support[1:]]
+        graph = coo_array((np.ones(len(bound)), np.array(bound, int).reshape(-1, 2).T), (n, n))
+        _, cluster = connected_components(graph, directed=False)
+        self.cluster: Indices = cluster.astype(np.intp)  # cluster of each joint, (n,)
         # joints of each cluster, ascending; parents come before the clusters they carry
-        self.members = tuple(np.array(joints, dtype=np.intp) for joints in found.values())
-        self.cluster: Indices = np.empty(n, dtype=np.intp)  # cluster of each joint, (n,)
+        joints = np.argsort(cluster, kind="stable")
+        self.members = tuple(np.split(joints, np.cumsum(np.bincount(cluster)))[:-1])
         self.place: Indices = np.empty(n, dtype=np.intp)  # place of each joint in its cluster, (n,)
-        for number, joints in enumerate(self.members):
-            self.cluster[joints] = number
+        for joints in self.members:
             self.place[joints] = np.arange(len(joints))
         # the body that each cluster stands on, −1 for the world, (K,)
         self.base: Indices = np.array([tree.parents[j[0]] for j in self.members], dtype=np.intp)
