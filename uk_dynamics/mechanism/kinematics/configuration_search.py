@@ -215,22 +215,17 @@ class ConfigurationSearch:
         )
 
     def _raise(self, found: Assembly, tasks: Tasks, problem: str) -> None:
-        mechanism = self._mechanism
-        if set(found.violations) <= set(tasks.names):
+        mechanism, violations = self._mechanism, dict(found.violations)
+        parts = [name.rpartition(".")[2] for name in tasks.row_names]
+        if set(violations) <= set(tasks.names) and set(parts) & set(POSE):
             workspace = tasks.model.workspace()
             workspace.update_positions(found.q)
             sample = tasks.sample(0.0)
             _, error = tasks.constraints.position(workspace, 0.0, found.q, sample)
             error = error / tasks.constraints.reference_scale
-            parts = [name.rpartition(".")[2] for name in tasks.row_names]
             turning = np.array([part in POSE[3:] for part in parts])
             missing = {"position": error[~turning], "orientation": error[turning]}
-            if set(parts) & set(POSE):
-                violations = {n: float(np.linalg.norm(e)) for n, e in missing.items() if len(e)}
-            else:
-                violations = dict(found.violations)
-        else:
-            violations = dict(found.violations)
+            violations = {n: float(np.linalg.norm(e)) for n, e in missing.items() if len(e)}
         raise AssemblyError(
             found.reason,
             violations,
@@ -246,19 +241,14 @@ class ConfigurationSearch:
         span = np.where(model.slides, 0.5 * _SPREAD * mechanism.size, np.pi)
         lower, upper = model.lower, model.upper
         bounded = np.isfinite(lower) & np.isfinite(upper)
-        q0, way0 = self.seed, np.zeros(model.nv)
-        places, columns = model.position_of_joint, model.velocity_of_joint
         at = np.zeros(model.nv)
-        at[columns] = q0[places]
+        at[model.velocity_of_joint] = self.seed[model.position_of_joint]
         low = np.where(bounded, lower - at, -span)
         high = np.where(bounded, upper - at, span)
         narrow = bounded & (high - low > 4.0 * span)  # a limit of many turns is none
         low, high = np.where(narrow, -span, low), np.where(narrow, span, high)
-        starts = []
-        for _ in range(count):
-            way = np.where(self._free, rng.uniform(low, high), way0)
-            starts.append(model.integrate(q0, way))
-        return starts
+        ways = [np.where(self._free, rng.uniform(low, high), 0.0) for _ in range(count)]
+        return [model.integrate(self.seed, way) for way in ways]
 
     def _same(self, a: Array, b: Array) -> bool:
         """Whether two configurations are one, full turns of unlimited joints aside."""
