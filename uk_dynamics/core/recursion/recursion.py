@@ -16,7 +16,6 @@ to what is new in the rows; H̃ P H̃ᵀ would show their squares, and rounding 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -251,12 +250,11 @@ class Recursion:
         membership = np.zeros((len(self.owner), len(self.blocks)))
         membership[np.arange(len(self.owner)), self.owner] = 1.0
         touched = (H != 0.0) @ membership > 0.0
-        blocks = list(self.blocks)
         updates = list(self.updates)
         merged: set[int] = set()
         added: list[Block] = []
         for members, members_rows in group(touched):
-            joined = join([blocks[i] for i in members]) if members else _NOWHERE
+            joined = join([self.blocks[i] for i in members]) if members else _NOWHERE
             part = H[members_rows][:, joined.coordinates]
             ids = rows[members_rows]
             rigid = np.ones(len(ids), bool) if clearance is None else clearance[members_rows] == 0.0
@@ -274,8 +272,12 @@ class Recursion:
             if members:
                 merged.update(members)
                 added.append(joined)
-        remaining = [block for index, block in enumerate(blocks) if index not in merged]
-        return _recursion((*remaining, *added), len(self.owner), updates)
+        untouched = (block for index, block in enumerate(self.blocks) if index not in merged)
+        left = (*untouched, *added)
+        owner = np.empty_like(self.owner)
+        for index, block in enumerate(left):
+            owner[block.coordinates] = index
+        return Recursion(left, owner, tuple(updates))
 
     def advance(self, a: Array, b: Array, since: int = 0) -> Array:
         """Accelerations under the constraints from those of a lower level, (4.14).
@@ -314,10 +316,3 @@ class Recursion:
 
 
 _NOWHERE = Block(np.empty(0, dtype=np.intp), np.empty((0, 0)))
-
-
-def _recursion(blocks: Sequence[Block], size: int, updates: Sequence[Update]) -> Recursion:
-    owner = np.empty(size, dtype=np.intp)
-    for index, block in enumerate(blocks):
-        owner[block.coordinates] = index
-    return Recursion(tuple(blocks), owner, tuple(updates))
