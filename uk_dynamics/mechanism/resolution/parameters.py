@@ -125,23 +125,20 @@ def frame_origins(source: Source) -> dict[str, Any]:
 
 def _entries(source: Source) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
     spec, description = source
-    for axis, letter in enumerate(_AXES):
-        yield f"gravity.{letter}", "m/s^2", (("spec", "model", "gravity", axis),)
+    yield from _of_vector("gravity", "m/s^2", ("spec", "model", "gravity"))
     for k, link in enumerate(description.links):
         if not (link.mass or link.inertia.any()):
             continue
         where: Path = ("description", "links", k)
         yield f"links.{link.name}.mass", "kg", ((*where, "mass"),)
-        for axis, letter in enumerate(_AXES):
-            yield f"links.{link.name}.center.{letter}", "m", ((*where, "center_of_mass", axis),)
+        yield from _of_vector(f"links.{link.name}.center", "m", (*where, "center_of_mass"))
         for moment, (i, j) in MOMENTS.items():
             both = {(*where, "inertia", i, j), (*where, "inertia", j, i)}
             yield f"links.{link.name}.inertia.{moment}", "kg m^2", tuple(sorted(both, key=str))
     numbers = {name: k for k, (name, _) in enumerate(spec.joints)}
     for k, joint in enumerate(description.joints):
-        for axis, letter in enumerate(_AXES):
-            place: Path = ("description", "joints", k, "pose", "translation", axis)
-            yield f"joints.{joint.name}.origin.{letter}", "m", (place,)
+        place: Path = ("description", "joints", k, "pose", "translation")
+        yield from _of_vector(f"joints.{joint.name}.origin", "m", place)
         if joint.name in numbers:
             yield from _of_joint(spec, joint.name, numbers[joint.name], k, joint.type == "revolute")
     for k, force in enumerate(spec.forces):
@@ -153,10 +150,14 @@ def _entries(source: Source) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
     for section, owners in sections.items():
         for k, owner in enumerate(owners):
             for n, (role, _) in enumerate(owner.frames):
-                for axis, letter in enumerate(_AXES):
-                    held: Path = (role,) if section == "constraints" else ("frames", n, 1)
-                    place = ("spec", section, k, *held, "xyz", axis)
-                    yield f"{section}.{owner.name}.{role}.{letter}", "m", (place,)
+                held: Path = (role,) if section == "constraints" else ("frames", n, 1)
+                place = ("spec", section, k, *held, "xyz")
+                yield from _of_vector(f"{section}.{owner.name}.{role}", "m", place)
+
+
+def _of_vector(name: str, unit: str, place: Path) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
+    for axis, letter in enumerate(_AXES):
+        yield f"{name}.{letter}", unit, ((*place, axis),)
 
 
 def _of_joint(

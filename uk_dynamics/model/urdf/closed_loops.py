@@ -116,14 +116,9 @@ class _Reader:
 
     def _proposed(self, node: ET.Element) -> LoopJoint:
         frames = [read_origin(node.find(f"{role}_origin")) for role in ("parent", "child")]
-        axes = [
-            _axis(node, f"{role}_axis") if node.find(f"{role}_axis") is not None else None
-            for role in ("parent", "child")
-        ]
-        parent_axis = axes[0] if axes[0] is not None else axes[1]
-        child_axis = axes[1] if axes[1] is not None else axes[0]
-        first = np.array(_X) if parent_axis is None else parent_axis
-        second = first if child_axis is None else child_axis
+        tags = [f"{role}_axis" for role in ("parent", "child")]
+        axes = [_axis(node, tag) for tag in tags if node.find(tag) is not None] or [np.array(_X)]
+        first, second = axes[0], axes[-1]
         kind = _type(node)
         if kind not in ("universal", "revolute2"):
             # one axis, given in either frame: the frame in the child is turned until they agree
