@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -135,6 +135,24 @@ class UnknownNameError(InputError):
         shown = ", ".join(self.candidates[:12])
         more = len(self.candidates) - 12
         return f"there are: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def expect_names(
+    kind: str,  # of what has the names, such as a joint
+    names: Iterable[str],
+    known: Collection[str],  # all that there are
+    *,
+    file: str = "",  # where the names are from
+    place: str = "",  # in it
+) -> None:
+    """Refuse the first name that does not exist.
+
+    Raises:
+        UnknownNameError: There is such a name.
+    """
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known, file=file, place=place)
 
 
 class UrdfError(InputError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import INDEPENDENT, INTERNAL_REACHED
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -65,9 +65,8 @@ class InternalEfforts:
 
     def __init__(self, mechanism: Mechanism, forces: Mapping[str, float]) -> None:
         names, constraints = mechanism.row_names, mechanism.constraints
+        expect_names("constraint row", forces, names, file=mechanism.spec.file)
         for name, force in forces.items():
-            if name not in names:
-                raise UnknownNameError("constraint row", name, names, file=mechanism.spec.file)
             if not np.isfinite(force):
                 raise InputError(f"expected a finite number, found {force}", place=name)
         self.forces = dict(forces)  # desired internal forces by row, in N or N·m

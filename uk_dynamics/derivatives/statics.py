@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
-from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
+from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.mechanism.analysis import Equilibrium
 from uk_dynamics.mechanism.assembly import assemble, closed_configuration
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -62,9 +62,7 @@ def equilibrium(
     """
     names, nv = mechanism.model.velocity_names, mechanism.model.nv
     held = list(dict.fromkeys(hold))
-    for name in held:
-        if name not in names:
-            raise UnknownNameError("joint", name, names)
+    expect_names("joint", held, names)
     E = np.eye(nv)[[names.index(name) for name in held]]
     given = mechanism.inputs(efforts=efforts)
     evaluator = derivatives or MotionDerivatives(mechanism)

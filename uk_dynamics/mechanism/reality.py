@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import read_forces
@@ -85,11 +85,8 @@ class Reality:
             UnknownNameError: There is no such parameter, joint or link.
             InputError: A value is not possible, or a force has the name of one of the mechanism.
         """
-        for name in self.parameters:
-            if name not in mechanism.parameters:
-                raise UnknownNameError(
-                    "parameter", name, mechanism.parameters, file=self.file, place="parameters"
-                )
+        known = mechanism.parameters
+        expect_names("parameter", self.parameters, known, file=self.file, place="parameters")
         taken = {force.name for force in mechanism.spec.forces}
         for force in self.forces:
             if force.name in taken:

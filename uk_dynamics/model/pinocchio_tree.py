@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pinocchio as pin
 
-from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
+from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names
 from uk_dynamics.model.kinematics.bodies import Ancestry
 from uk_dynamics.model.urdf.description import (
     ONE_DOF,
@@ -123,9 +123,8 @@ class Tree:
             if joint.type in ONE_DOF
         }
         values = np.zeros(self.model.nv)
+        expect_names("joint", armature, index)
         for name, value in armature.items():
-            if name not in index:
-                raise UnknownNameError("joint", name, index)
             if not (np.isfinite(value) and value >= 0.0):
                 raise InputError(f'armature of "{name}" must be a number >= 0, found {value}')
             values[index[name]] = value

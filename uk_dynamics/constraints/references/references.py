@@ -21,7 +21,7 @@ from uk_dynamics.constraints.expressions.compiled import (
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
 from uk_dynamics.constraints.expressions.nodes import Expression
 from uk_dynamics.constraints.expressions.parser import parse
-from uk_dynamics.exceptions import StateError, UnknownNameError
+from uk_dynamics.exceptions import StateError, expect_names
 
 
 class ReferenceSample(NamedTuple):
@@ -117,8 +117,7 @@ class ReferenceSet:
         live = live or {}
         if not live and not self.references:
             return None
-        if unknown := [name for name in live if name not in self.rows]:
-            raise UnknownNameError(self.role, unknown[0], tuple(self.rows))
+        expect_names(self.role, live, self.rows)
         samples = [self.one(name, t, live.get(name)) for name in self.rows]
         if len(samples) == 1:
             return samples[0]

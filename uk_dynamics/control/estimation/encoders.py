@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import named_numbers
@@ -42,9 +42,7 @@ def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[
     if names is None:
         return declared.names, declared.deviations
     known = dict(zip(declared.names, declared.deviations.tolist(), strict=True))
-    for name in names:
-        if name not in mechanism.joint_names:
-            raise UnknownNameError("joint", name, mechanism.joint_names)
+    expect_names("joint", names, mechanism.joint_names)
     if len(set(names)) < len(names):
         raise InputError(f"a joint is measured twice: {', '.join(names)}")
     return tuple(names), np.array([known.get(name, 1.0) for name in names])

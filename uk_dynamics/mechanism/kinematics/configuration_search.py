@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import uk_dynamics.core.linalg.rotations as so3
-from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
+from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError, expect_names
 from uk_dynamics.mechanism.assembly.assembly import assemble_on_tasks, free_velocities
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
@@ -271,8 +271,7 @@ def _pose_task(
 ) -> Tasks:
     """The pose as a task of the kind ``frame``."""
     name, inside = split_point(frame)
-    if name not in mechanism.model.link_names:
-        raise UnknownNameError("link", name, mechanism.model.link_names)
+    expect_names("link", (name,), mechanism.model.link_names)
     values = np.zeros(6)
     values[:3] = 0.0 if place is None else place
     values[3:] = 0.0 if rotation is None else so3.log(rotation)
@@ -358,9 +357,7 @@ def _axes(axes: Sequence[str] | None, has_place: bool, has_rotation: bool) -> tu
     given = POSE[:3] * has_place + POSE[3:] * has_rotation
     if axes is None:
         return given
-    for axis in axes:
-        if axis not in given:
-            raise UnknownNameError("axis of this pose", axis, given)
+    expect_names("axis of this pose", axes, given)
     if not axes:
         raise InputError("expected at least one axis", place="axes")
     return tuple(axes)

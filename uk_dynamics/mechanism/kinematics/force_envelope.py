@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.core.linalg import null_basis
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.kinematics.jacobian import twist_map
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
@@ -195,9 +195,7 @@ def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
         if not moving.any():
             raise InputError("does not move here; name rows, of torques", place="frame")
         return [int(k) for k in np.flatnonzero(moving)]
-    for name in rows:
-        if name not in WRENCH:
-            raise UnknownNameError("component of a load", name, WRENCH)
+    expect_names("component of a load", rows, WRENCH)
     return [WRENCH.index(name) for name in rows]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.assembly.assembly import assemble, closed_configuration
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -220,9 +220,7 @@ def choose(
             taken, left = [], basis
         _, _, order = scipy.linalg.qr(left.T, mode="economic", pivoting=True)
         return sorted([*taken, *(int(k) for k in order[: count - len(taken)])])
-    unknown = [name for name in wanted if name not in names]
-    if unknown:
-        raise UnknownNameError("coordinate", unknown[0], names)
+    expect_names("coordinate", wanted, names)
     chosen = [names.index(name) for name in wanted]
     if len(chosen) != count or (count and _least(np.linalg.qr(basis)[0][chosen]) < _DEPENDENT):
         raise InputError(

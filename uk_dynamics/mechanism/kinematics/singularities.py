@@ -23,7 +23,7 @@ from typing import Literal
 
 import numpy as np
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.assembly.assembly import assemble
 from uk_dynamics.mechanism.assembly.assembly_search import Search
 from uk_dynamics.mechanism.kinematics.jacobian import TWIST, motor_map, twist_map
@@ -290,9 +290,7 @@ def nearest_singularity(  # noqa: D417 - a method of mechanisms
     available = [
         k for k in KINDS if (k != "task" or frame) and (k != "motors" or mechanism.actuators)
     ]
-    for kind in kinds or ():
-        if kind not in available:
-            raise UnknownNameError("kind of singularity here", kind, available)
+    expect_names("kind of singularity here", kinds or (), available)
     measures = SingularityMeasures(mechanism, state.q, frame, rows)
     steps = _EXCURSION * np.vstack([np.eye(measures.freedoms), -np.eye(measures.freedoms)])
     starts = [state.q, *(measures.step(state.q, step) for step in steps)]
@@ -316,7 +314,5 @@ def twist_rows(rows: Sequence[str]) -> list[int]:
     Raises:
         UnknownNameError: One does not exist.
     """
-    for name in rows:
-        if name not in TWIST:
-            raise UnknownNameError("row of a twist", name, TWIST)
+    expect_names("row of a twist", rows, TWIST)
     return [TWIST.index(name) for name in rows]

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.servo import LIMITS
-from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.files.specification import ActuatorSpec, AllocationSpec, Numbers
+from uk_dynamics.exceptions import InputError, MechanismFileError, expect_names
+from uk_dynamics.mechanism.files.specification import ActuatorSpec, AllocationSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model import RobotModel, named_numbers
 
@@ -117,13 +117,12 @@ class Allocation:
         """
         preload = None
         if spec.preload:
-            _check_names(spec.preload, actuators, file, "allocation.preload")
-            preload = actuators.efforts(dict(spec.preload))
-        for name, _ in spec.internal_forces:
-            if name not in rows:
-                place = "allocation.internal_forces"
-                raise UnknownNameError("constraint row", name, rows, file=file, place=place)
-        return cls(_weights(spec, actuators, file), preload, dict(spec.internal_forces))
+            given, place = dict(spec.preload), "allocation.preload"
+            expect_names("actuator", given, actuators.names, file=file, place=place)
+            preload = actuators.efforts(given)
+        internal, place = dict(spec.internal_forces), "allocation.internal_forces"
+        expect_names("constraint row", internal, rows, file=file, place=place)
+        return cls(_weights(spec, actuators, file), preload, internal)
 
     @classmethod
     def given(
@@ -163,19 +162,13 @@ def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:
         usual = float(known.max()) if len(known) else 1.0
         scaled: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
         return scaled
-    _check_names(spec.weights, actuators, file, "allocation.weights")
-    given = dict(spec.weights)
+    given, place = dict(spec.weights), "allocation.weights"
+    expect_names("actuator", given, actuators.names, file=file, place=place)
     missing = [name for name in actuators.names if name not in given]
     if missing:
         raise MechanismFileError(
             f"no weight for {', '.join(missing)}; give every motor one",
             file=file,
-            place="allocation.weights",
+            place=place,
         )
     return np.array([given[name] for name in actuators.names])
-
-
-def _check_names(values: Numbers, actuators: Actuators, file: str, place: str) -> None:
-    for name, _ in values:
-        if name not in actuators.names:
-            raise UnknownNameError("actuator", name, actuators.names, file=file, place=place)

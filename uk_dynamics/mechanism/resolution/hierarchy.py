@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from uk_dynamics.arrays import Indices
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
+from uk_dynamics.exceptions import MechanismFileError, expect_names
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, SwitchingSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
 
@@ -91,9 +91,7 @@ class Hierarchy:
         Raises:
             UnknownNameError: One of them is no switchable constraint.
         """
-        for name in names:
-            if name not in self.switchable:
-                raise UnknownNameError("switchable constraint", name, self.switchable)
+        expect_names("switchable constraint", names, self.switchable)
 
     def mask(self, active: ActiveConstraints | None) -> NDArray[np.bool_] | None:
         """Whether each row acts, (m,); None where all do.

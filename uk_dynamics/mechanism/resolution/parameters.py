@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError, expect_names
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
@@ -80,10 +80,7 @@ def check_estimates(spec: MechanismSpec, owners: Mapping[str, Collection[str]]) 
         place = f"identified[{number}].parameters"
         for name in estimates.names:
             section, _, rest = name.partition(".")
-            if section not in owners:
-                raise UnknownNameError(
-                    "kind of parameter", section, owners, file=spec.file, place=place
-                )
+            expect_names("kind of parameter", (section,), owners, file=spec.file, place=place)
             if not any(rest == owner or rest.startswith(f"{owner}.") for owner in owners[section]):
                 kind = "link" if section == "payload" else section.removesuffix("s")
                 owner = rest.partition(".")[0]
@@ -106,9 +103,8 @@ def check_values(known: Mapping[str, Parameter], values: Mapping[str, Any], file
         UnknownNameError: There is no such parameter.
         InputError: A value is no finite number, or negative where it must not be.
     """
+    expect_names("parameter", values, known, file=file)
     for name, value in values.items():
-        if name not in known:
-            raise UnknownNameError("parameter", name, known, file=file)
         signed = any(part in _ANY_SIGN for part in name.split(".")[-2:])
         number = float(value) if isinstance(value, SupportsFloat) else math.nan  # text is none
         if not math.isfinite(number) or (number < 0.0 and not signed):

@@ -12,7 +12,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import kind_called, words_of
-from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
+from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
@@ -138,12 +138,8 @@ class Measurements:
             ]
             names = tuple(dict.fromkeys(driven))
             return cls(names, np.ones(len(names)))
-        for name, _ in spec.measured:
-            if name not in model.joint_names:
-                raise UnknownNameError(
-                    "joint", name, model.joint_names, file=spec.file, place="measured"
-                )
         names = tuple(name for name, _ in spec.measured)
+        expect_names("joint", names, model.joint_names, file=spec.file, place="measured")
         return cls(names, np.array([1.0 if s is None else s for _, s in spec.measured]))
 
 

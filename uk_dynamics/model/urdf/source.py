@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError
+from uk_dynamics.exceptions import InputError, UrdfError, expect_names
 from uk_dynamics.resources import package_directory, resolve
 
 LARGEST_DESCRIPTION = 20_000_000  # bytes; meshes are separate files, so no description comes close
@@ -103,9 +103,7 @@ def _expand_xacro(
     import xacro  # here, since most descriptions need no xacro and it is slow to import
 
     declared = _XACRO_ARGUMENT.findall(path.read_text(encoding="utf-8", errors="replace"))
-    for name in arguments:
-        if name not in declared:
-            raise UnknownNameError("xacro argument", name, declared, file=source)
+    expect_names("xacro argument", arguments, declared, file=source)
     complaints = io.StringIO()
     with _xacro_lock, contextlib.redirect_stderr(complaints), _finding_packages(), _reading_utf8():
         try:

@@ -18,7 +18,7 @@ from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.model import RobotModel
 
 
@@ -188,9 +188,7 @@ class MassPoints:
     @classmethod
     def of(cls, names: Sequence[str], model: RobotModel) -> MassPoints:
         """The centre of mass of links."""
-        for name in names:
-            if name not in model.link_names:
-                raise UnknownNameError("link", name, model.link_names)
+        expect_names("link", names, model.link_names)
         moves = model.ancestor_mask.max(axis=1, initial=0.0) > 0.0
         links = [
             link
