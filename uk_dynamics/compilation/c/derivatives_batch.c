@@ -37,7 +37,7 @@ static void uk_load_states(uk_derivative_memory *m, const uk_derivative_batch *c
     uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
 }
 
-static void uk_store_row(double *to, const uk_lanes *row, int i, int count, long long first, int lanes) {
+static UK_APART void uk_store_row(double *to, const uk_lanes *row, int i, int count, long long first, int lanes) {
   uk_store_part(to + (first * count + i) * UK_COLUMNS, row, UK_COLUMNS, count * UK_COLUMNS, lanes);
 }
 
