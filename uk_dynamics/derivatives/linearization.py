@@ -112,7 +112,7 @@ def linearize_along(
 
 
 def _velocities(found: Derivatives, nv: int) -> Array:
-    """The motions that change velocities alone."""
+    """Pick the motions that change velocities alone."""
     still = ~found.motions[:nv].any(axis=0)
     return found.motions[nv:, still]
 

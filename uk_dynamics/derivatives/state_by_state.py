@@ -91,7 +91,7 @@ class StateByState(Differentiator, ABC):
         return None
 
     def _read(self, found: Derivatives, arrays: Arrays) -> None:
-        """Take over what C says of results in its own way."""
+        """Convert what C says of results in numbers of its own."""
 
     @cached_property
     def _compiled(self) -> CompiledStates | None:

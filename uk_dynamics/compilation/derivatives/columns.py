@@ -30,7 +30,7 @@ class Columns:
         self.blocks = -(-count // width)
 
     def pack(self, values: Iterable[Scalar]) -> Objects:
-        """A value per velocity, (blocks,)."""
+        """Pack a value per velocity into vectors, (blocks,)."""
         given = [*values]
         given += [0.0] * (self.blocks * self._width - len(given))
         packed = zeros(self.blocks)
@@ -43,13 +43,13 @@ class Columns:
         return packed
 
     def pack_all(self, values: Sequence[Objects]) -> Objects:
-        """A vector or matrix per velocity, (…, blocks)."""
+        """Pack a vector or matrix per velocity, (…, blocks)."""
         stacked = np.stack(values, axis=-1)
         packed = [self.pack(x) for x in stacked.reshape(-1, len(values))]
         return as_objects(packed).reshape(*stacked.shape[:-1], self.blocks)
 
     def weights(self, one: Iterable[int], less: Iterable[int] = ()) -> Objects:
-        """One in some lanes and minus one in others, (blocks,); floats where all are the same."""
+        """Make vectors of 1 for some velocities, −1 for others, (blocks,); floats where all agree."""
         found = np.zeros(self.blocks * self._width)
         found[list(one)] += 1.0
         found[list(less)] -= 1.0
@@ -76,7 +76,7 @@ class Columns:
 
 
 def product(factors: Objects, rows: Objects, weights: Objects) -> Objects:
-    """Σ factor · row, each column with its weight, (blocks,)."""
+    """Sum factor · row, each column with its weight, (blocks,)."""
     found = zeros(len(weights))
     for b, weight in enumerate(weights):
         if not is_zero(weight):
@@ -88,7 +88,7 @@ def product(factors: Objects, rows: Objects, weights: Objects) -> Objects:
 
 
 def by_blocks(function: Callable[..., Objects], *packed: Objects) -> Objects:
-    """A function of the vectors or matrices of one block for all of them, (…, blocks)."""
+    """Apply a function of vectors or matrices to each block, (…, blocks)."""
     blocks = packed[0].shape[-1]
     return cast(
         Objects, np.stack([function(*(x[..., b] for x in packed)) for b in range(blocks)], -1)

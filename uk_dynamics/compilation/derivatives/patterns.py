@@ -177,12 +177,12 @@ def _drifts(values: Iterable[Any]) -> bool:
 
 
 def _supports(A: Objects | Array) -> list[list[int]]:
-    """Columns of each row that are not zero by structure."""
+    """List the columns of each row that are not zero by structure."""
     return [[i for i, x in enumerate(row) if not is_zero(x)] for row in A]
 
 
 def _sets(terms: SymbolicTerms, rows: Sequence[Sequence[int]]) -> NDArray[np.intp]:
-    """Which of the coupled sets each velocity is in: by inertia, and by what has such supports."""
+    """Number the coupled set of each velocity: by inertia, and by what has such supports."""
     nv = len(terms.F)
     masses = [(i, j) for i in range(nv) for j in range(i) if not is_zero(terms.M[i, j])]
     links = [*masses, *((row[0], other) for row in rows for other in row[1:])]

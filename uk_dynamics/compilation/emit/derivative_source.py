@@ -90,7 +90,7 @@ def derivative_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:
-    """Declarations for C programs: sizes and memory."""
+    """Declare for C programs sizes and the memory of derivatives."""
     layout = DerivativeLayout(mechanism)
     # of rows of derivatives: by q, v and t, or by p, filled up to whole vectors; then by tau
     sizes = defines({"DIRECTIONS": layout.directions, "STRIDE": layout.stride})
@@ -98,7 +98,7 @@ def derivative_declarations(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_definitions(mechanism: ResolvedMechanism) -> str:
-    """Everything behind the declarations."""
+    """Write everything behind the declarations of :func:`derivative_source`."""
     traced, terms = equation_derivatives(mechanism), trace(mechanism)
     motions = motions_function(mechanism, terms)
     parts = [
@@ -123,7 +123,7 @@ def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives
 
 
 def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
-    """C source of ``uk_differentiate_batch``; needs vectors as GCC and Clang have them."""
+    """Write the C of ``uk_differentiate_batch``, which needs vectors as GCC and Clang have them."""
     return "\n".join(
         [
             "#include <math.h>\n",
@@ -135,12 +135,12 @@ def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
 
 
 def derivative_batch_declarations() -> str:
-    """Declarations for C programs, apart from the sizes of the mechanism."""
+    """Declare for C programs what batches of derivatives take and give."""
     return part("derivatives_batch.h")
 
 
 def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
-    """Everything behind the declarations.
+    """Write everything behind the declarations of :func:`derivative_batch_source`.
 
     Where no state is regular, a function that says of all states that they need pivoting.
     """
@@ -203,7 +203,7 @@ def _columns(traced: TracedDerivatives, motions: Motions) -> Iterable[str]:
 
 
 def projection_source(mechanism: ResolvedMechanism) -> str:
-    """C source of ``uk_projection_derivatives`` and ``uk_projection_batch``."""
+    """Write the C of ``uk_projection_derivatives`` and ``uk_projection_batch``."""
     return "\n".join(
         [
             derivative_declarations(mechanism),
@@ -217,7 +217,7 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
 
 
 def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
-    """Definitions of the projection, which stand behind the derivatives of the equations."""
+    """Write the derivatives of the projection, behind those of the equations."""
     assert rolls(mechanism)
     scale = mechanism.constraints.reference_scale
     return [
@@ -249,7 +249,7 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
 
 
 def _traced(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
-    """Column by column; several side by side where the processor can and it takes less."""
+    """Write derivatives column by column, or several side by side where that takes less."""
     stride, nv = DerivativeLayout(mechanism).stride, mechanism.model.nv
     given = parameters(mechanism)
     single = derivatives_function(traced, in_rows(stride), given)
@@ -314,7 +314,7 @@ def derivatives_function(
 
 
 def in_rows(stride: int) -> Places:
-    """Places in whole rows of this length."""
+    """Place derivatives in whole rows of this length."""
 
     def found(name: str, rows: list[Sparse]) -> Targets:
         return [
@@ -327,7 +327,7 @@ def in_rows(stride: int) -> Places:
 
 
 def in_blocks(stride: int, nv: int) -> Places:
-    """Places in rows of this length, of vectors with the number of columns that are in them."""
+    """Place vectors of columns in rows of this length, with how many columns are in each."""
 
     def found(name: str, rows: list[BlockRow]) -> Targets:
         return [place for i, row in enumerate(rows) for place in of_a_row(name, i * stride, row)]
