@@ -49,7 +49,7 @@ class Columns:
         return as_objects(packed).reshape(*stacked.shape[:-1], self.blocks)
 
     def weights(self, one: Iterable[int], less: Iterable[int] = ()) -> Objects:
-        """Make vectors of 1 for some velocities, −1 for others, (blocks,); floats where all agree."""
+        """Make vectors of 1 for some velocities, −1 for others; floats where all agree."""
         found = np.zeros(self.blocks * self._width)
         found[list(one)] += 1.0
         found[list(less)] -= 1.0
