@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
-from uk_dynamics.compilation.runtime import CompiledCrowd, Crowd, reference_table
+from uk_dynamics.compilation.runtime import CompiledLoops, LoopBatch, reference_table
 from uk_dynamics.compilation.verification import (
     Comparison,
     Trial,
@@ -136,16 +136,16 @@ def simulate_many(
         return [alone(k) for k in range(len(states))]
     check_delay(delay)
     motions: list[_Motion] = []
-    crowd: CompiledCrowd | str = f"method {method}"
+    loops: CompiledLoops | str = f"method {method}"
     if len({state.t for state in states}) > 1:
-        crowd = "they start at different times"
+        loops = "they start at different times"
     elif method in METHODS:
         motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
-        crowd = _crowd(motions, backend)
-    if isinstance(crowd, str):
+        loops = _loops(motions, backend)
+    if isinstance(loops, str):
         announce(
             f"{each[0].name}: closed loops are simulated one after the other, which takes three to"
-            f" six times as long as side by side: {crowd}",
+            f" six times as long as side by side: {loops}",
             logging.INFO,
         )
         return [alone(k) for k in range(len(states))]
@@ -153,7 +153,7 @@ def simulate_many(
     instants = periods(states[0].t, duration, sample_period, control_period, delay)
     when, _, sample = instants
     found = _moved(
-        crowd,
+        loops,
         motions,
         instants,
         fixed_step(step, control_period),
@@ -181,7 +181,7 @@ def _prepared(
     return _Motion(mechanism, state, controller, plant, recorder, start)
 
 
-def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
+def _loops(motions: Sequence[_Motion], backend: Backend) -> CompiledLoops | str:
     """What moves all of them; otherwise why nothing does."""
     laws = [motion.plant.law for motion in motions]
     functions = {None if law is None else law.law.function for law in laws}
@@ -196,18 +196,18 @@ def _crowd(motions: Sequence[_Motion], backend: Backend) -> CompiledCrowd | str:
     if backend == "cached" and not is_cached(subject, Library.CLOSED_LOOPS):
         return 'they are not compiled; backend="compiled" does it once'
     try:
-        crowd = CompiledCrowd(subject)
+        loops = CompiledLoops(subject)
         if isinstance(law, _LawOfTasks):
             mechanism, another = motions[0].mechanism, law.another
             name = f"closed loops of {mechanism.name}"
-            verify(crowd.path, name, lambda: _answers(crowd, mechanism, another))
+            verify(loops.path, name, lambda: _answers(loops, mechanism, another))
     except WrongLibraryError as error:
         if backend == "compiled":
             raise
         return str(error)
     except CompilationError as error:
         return str(error)
-    return crowd
+    return loops
 
 
 _PERIOD = 1e-3  # s
@@ -215,7 +215,7 @@ _PERIODS = 3
 
 
 def _answers(
-    crowd: CompiledCrowd, mechanism: Mechanism, controller: Callable[..., Controller]
+    loops: CompiledLoops, mechanism: Mechanism, controller: Callable[..., Controller]
 ) -> Iterator[Comparison]:
     """Compare some control periods of closed loops in every lane with those of Python."""
     duration = _PERIODS * _PERIOD
@@ -240,18 +240,18 @@ def _answers(
         motions = [_prepared(mechanism, x, law(backend="compiled"), "compiled") for x in states]
         instants = periods(0.0, duration, duration, _PERIOD, 0.0)
         late = 0.0, same_instant(duration, _PERIOD)
-        end = _moved(crowd, motions, instants, _PERIOD, method="rk4", delay=late, threads=1)
+        end = _moved(loops, motions, instants, _PERIOD, method="rk4", delay=late, threads=1)
         return [
             None if end.stopped[k] else {"closed loops": np.concatenate([end.q[k], end.v[k]])}
             for k in range(len(given))
         ]
 
     given = trials(mechanism, InterpretedDynamics(mechanism))[:2]
-    yield from compare(mechanism, expected, compiled, given, -(-crowd.width // len(given)))
+    yield from compare(mechanism, expected, compiled, given, -(-loops.width // len(given)))
 
 
 def _moved(
-    crowd: CompiledCrowd,
+    loops: CompiledLoops,
     motions: Sequence[_Motion],
     instants: tuple[Array, Array, Array],
     step: float,
@@ -259,7 +259,7 @@ def _moved(
     method: str,
     delay: tuple[float, float],
     threads: int | None,
-) -> Crowd:
+) -> LoopBatch:
     laws = [law for motion in motions if (law := motion.plant.law) is not None]
     for law in laws:
         law.set()
@@ -275,7 +275,7 @@ def _moved(
         reference_table(motion.mechanism.references) if mechanism.follows_references else None
         for motion in motions
     ]
-    found = crowd.move(
+    found = loops.move(
         [law.law for law in laws],
         np.array([motion.start.q for motion in motions]),
         np.array([motion.start.v for motion in motions]),
@@ -298,7 +298,7 @@ def _moved(
 
 
 def _recorded(
-    motion: _Motion, found: Crowd, k: int, times: Array, statistics: Statistics
+    motion: _Motion, found: LoopBatch, k: int, times: Array, statistics: Statistics
 ) -> Trajectory:
     plant, recorder = motion.plant, motion.recorder
     q = np.concatenate((found.sampled_q[k], found.q[k : k + 1]))

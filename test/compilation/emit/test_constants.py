@@ -23,10 +23,9 @@ OTHERS = {
     ("adaptive.c", 1e-3),
     ("adaptive.c", 0.01),
     ("adaptive.c", 0.2),
-    ("crowd_law.c", 1e-12),  # safe distance from limits in lanes
     ("lanes.c", 1e12),  # largest angle
     ("nonnegative.c", 1e-13),  # gradient that is rounding
-    ("servo.c", 1e-300),  # keeps quotients finite
+    ("pivoted_law.c", 1e-300),  # keeps quotients finite
     ("loop_transmission.hpp.in", 1e-6),  # least pivot
     ("closed_loop_controller.hpp.in", 1e-9),  # s in a ns
 }

@@ -116,7 +116,7 @@ def test_closed_loops_are_tried(
 
     alone = ends("interpreted")
     monkeypatch.setattr(
-        "uk_dynamics.compilation.runtime.compiled_crowd.library_of",
+        "uk_dynamics.compilation.runtime.compiled_loops.library_of",
         lambda subject, kind=None: wrong if kind else library_of(subject),
     )
     with pytest.raises(WrongLibraryError, match=r"closed loops of five_bar .* closed loops is off"):

@@ -64,7 +64,7 @@ _DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
 _DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: half the time of -O3, and not slower
 _SERVO = Recipe(".servo-", "servo_source.servo_source", "-O2")
-_CLOSED_LOOPS = Recipe(".crowd-", "crowd_source.crowd_source")
+_CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source")
 
 #: The recipe of each library, and that for mechanisms in clusters where there is one.
 RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {

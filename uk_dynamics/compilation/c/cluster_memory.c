@@ -6,6 +6,8 @@
 #include "cluster_evaluate.c"
 #include "uk_mechanism.h"
 
+typedef uk_memory uk_lanes_memory;
+
 typedef struct { /* what is kept from one configuration to the next is with the tables */
   int known;
 } uk_kept;
@@ -30,6 +32,8 @@ static int uk_answer(uk_memory *m, int forces) {
     m->residual[t->row[r]] = t->residual[r], m->rate[t->row[r]] = t->rate[r];
   return failed;
 }
+
+static UK_OPTIONAL double uk_answer_pivoted(uk_memory *m, int forces) { return m->failed = uk_answer(m, forces); }
 
 static int uk_answer_there(uk_memory *m, uk_kept *kept, int forces) {
   (void)kept;

@@ -56,7 +56,7 @@ static inline void uk_take_motion(int width, const double *motion, double *w) {
 
 /* q at h times the tangent vector w from another; q may stand where that one does. Lanes have no free
  * joints. */
-static inline void uk_reach(const uk_lanes *from, double h, const uk_lanes *w, uk_lanes *q) {
+static inline void uk_reach(const uk_lanes *from, uk_lanes h, const uk_lanes *w, uk_lanes *q) {
 #if UK_FREE_JOINTS
   UK_EACH_FREE(free) {
     double motion[6], place[7], moved[7];

@@ -53,7 +53,7 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
       if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
       c->friction[i / 3] = x->friction[k];
     }
-    uk_admissible(m, rank, own);
+    uk_admissible(m, own);
     for (int j = 0; j <= i; ++j) {
       const double *other = parts + j * UK_NV;
       double sum = 0.0;

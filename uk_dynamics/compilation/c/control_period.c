@@ -1,13 +1,139 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* The steps of a control period; see control_period.h. */
+/* The steps of a control period; see control_period.h. A lane is a state; what has to decide for one state
+ * alone stands at the end. */
 #pragma once
 
 #include "attributes.h"
+#include "configuration.c"
 #include "control_period.h"
 #include "limits.c"
 #include "references.c"
+#include "servo_law.c"
 #include "uk_following.h"
+#include "uk_resistance.h"
 #include "uk_task_kinds.h"
+
+typedef struct { /* what tasks and the law's structure follow, and whether it is the same for all lanes */
+  double *tasks[UK_WIDTH], *structure[UK_WIDTH];
+  int tasks_alike, structure_alike;
+} uk_period_tables;
+
+static inline uk_limits uk_limits_of(uk_lanes_law *w) {
+  const uk_limits limits = {w->limits, w->commands, &w->known_commands, w->lower, w->upper};
+  return limits;
+}
+
+/* Paths of the first errors, where they do not act at once. */
+static void uk_begin_approach(uk_lanes_law *w, uk_lanes t) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  const uk_mask first = w->begun == zero;
+  if (!uk_any(first)) return;
+  w->begun = one;
+  w->begin = uk_pick(first, t, w->begin);
+  w->approach_time = uk_pick(first, w->blend_time, w->approach_time);
+  const uk_mask blends = first & (w->approach_time > zero);
+  const uk_lanes duration = uk_pick(blends, w->approach_time, one);
+  UK_EACH(r, uk_any(blends) ? UK_MT : 0) {
+    const uk_lanes error = uk_task_position[r] * w->tracking_error[r];
+    const uk_lanes rate = uk_task_motion[r] * w->tracking_rate[r], position = uk_all(uk_task_position[r]);
+    uk_lanes path[UK_POWERS], *own = w->approach + UK_POWERS * r;
+    uk_lanes_path_to_rest(&error, &rate, &position, &duration, path);
+    UK_EACH(k, UK_POWERS) own[k] = uk_pick(blends, path[k], own[k]);
+  }
+}
+
+/* Feedback of errors measured at t, for the time in the memory; they decay from the first one along a
+ * path. */
+static void uk_desire(const uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t) {
+  uk_begin_approach(w, t);
+  const uk_lanes zero = uk_all(0.0), now = t - w->begin, ahead = m->t - w->begin;
+  const uk_mask blends = now < w->approach_time;
+  const int any = uk_any(blends);
+  UK_EACH(r, UK_MT) {
+    uk_lanes error = w->tracking_error[r], rate = w->tracking_rate[r], acceleration = zero;
+    if (any) {
+      const uk_lanes position = uk_all(uk_task_position[r]);
+      uk_lanes along[3];
+      uk_lanes_along_path(w->approach + UK_POWERS * r, &position, &now, &ahead, &w->approach_time, along);
+      error -= uk_pick(blends, along[0], zero);
+      rate -= uk_pick(blends, along[1], zero);
+      acceleration = uk_pick(blends, along[2], zero);
+    }
+    w->feedback[r] = -(w->task_damping[r] * rate + w->task_stiffness[r] * error);
+    w->desired[r] = w->feedback[r] + acceleration;
+  }
+}
+
+/* The state for which efforts are made right, half a period ahead. */
+static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk_lanes *q, const uk_lanes *v) {
+  const uk_lanes h = 0.5 * w->period;
+  uk_lanes told[4], both[UK_NV];
+  uk_lanes_measurement(&w->past_known, &w->past_t, &w->acceleration_known, &t, &w->period, told);
+  const uk_mask fresh = told[0] != 0.0;
+  w->past_known = uk_pick(fresh, uk_all(1.0), w->past_known);
+  w->past_t = uk_pick(fresh, t, w->past_t);
+  w->acceleration_known = told[2];
+  UK_EACH(i, UK_NV) {
+    uk_lanes seen[3];
+    uk_lanes_foreseen(told, v + i, w->past_v + i, w->measured_qdd + i, &h, seen);
+    w->measured_qdd[i] = seen[0], w->past_v[i] = seen[1], m->v[i] = seen[2];
+    both[i] = v[i] + m->v[i];
+  }
+  uk_reach(q, 0.5 * h, both, m->q);
+  m->t = t + h;
+}
+
+/* What the law is asked for at measured states; inputs of the dynamics are those of the states that it is
+ * for. Lanes where a reference has no value. */
+static uk_mask uk_ask(uk_lanes_memory *m, uk_lanes_law *w, const uk_period_tables *c, uk_lanes t,
+                      const uk_lanes *q, const uk_lanes *v) {
+  uk_mask failed = uk_follow_lanes(c->tasks, c->tasks_alike, t, UK_MT, w->task_followed);
+  if (UK_WIDTH == 1 && uk_any(failed)) return failed; /* nothing begins with such errors */
+  uk_lanes_task_errors(t, q, v, w->task_followed UK_P, w->tracking_error, w->tracking_rate);
+  uk_predict(m, w, t, q, v);
+  uk_desire(m, w, t);
+  failed |= uk_follow_lanes(c->tasks, c->tasks_alike, m->t, UK_MT, w->task_followed);
+#if UK_FOLLOWS
+  failed |= uk_follow_lanes(c->structure, c->structure_alike, m->t, UK_M, m->followed);
+#endif
+  memset(m->tau, 0, sizeof m->tau);
+  const uk_mask left = w->friction == 0.0; /* friction is left to the feedback */
+  if (uk_any(left)) {
+    uk_resist(m, m->tau);
+    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], uk_all(0.0));
+  }
+  m->stabilize = 1.0;
+  return failed;
+}
+
+/* Intervals of the efforts from a measured velocity to that at the end of the period. */
+static void uk_limit_period(const uk_lanes_memory *m, uk_lanes_law *w, const uk_lanes *v, uk_lanes *most) {
+  const uk_limits limits = uk_limits_of(w);
+  uk_lanes later[UK_NV];
+  UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
+  uk_limit(&limits, v, later, most);
+}
+
+/* Lanes, of some, that hold the last efforts, in a singular configuration: then those are the efforts. */
+static uk_mask uk_hold(const uk_lanes_memory *m, uk_lanes_law *w, uk_mask of, uk_lanes *efforts) {
+  uk_lanes left[3];
+  uk_lanes_passage(&m->rank, &w->regular_rank, &w->periods_held, &w->known_commands, &w->period, left);
+  w->regular_rank = uk_pick(of, left[1], w->regular_rank);
+  w->periods_held = uk_pick(of, left[2], w->periods_held);
+  const uk_mask holds = of & (left[0] != 0.0);
+  UK_EACH(j, uk_any(holds) ? UK_NU : 0) {
+    const uk_lanes less = uk_pick(w->commands[j] > w->upper[j], w->upper[j], w->commands[j]);
+    efforts[j] = uk_pick(holds, uk_lanes_larger(less, w->lower[j]), efforts[j]);
+  }
+  return holds;
+}
+
+#ifdef UK_ONE_STATE
+
+#include "pivoted_law.c"
+#if !defined(UK_OF_CLUSTERS)
+#include "internal_forces.c"
+#endif
 
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
@@ -15,66 +141,26 @@ UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   uk_restart(m->commands, &m->known_commands, efforts);
 }
 
-/* Paths of the first errors, where they do not act at once. */
-static void uk_begin_approach(uk_memory *m, double t) {
-  m->begun = 1.0, m->begin = t, m->approach_time = m->blend_time;
-  if (m->approach_time > 0.0)
-    for (int r = 0; r < UK_MT; ++r) {
-      const double error = uk_task_position[r] * m->tracking_error[r];
-      const double rate = uk_task_motion[r] * m->tracking_rate[r];
-      uk_path_to_rest(&error, &rate, uk_task_position + r, &m->approach_time,
-                      m->approach + UK_POWERS * r);
-    }
-}
-
-/* Feedback of the errors, which decay from the first one along a path. */
-static void uk_desire(uk_memory *m, double t) {
-  if (m->begun == 0.0) uk_begin_approach(m, t);
-  const double now = t - m->begin, ahead = m->t - m->begin;
-  for (int r = 0; r < UK_MT; ++r) {
-    double error = m->tracking_error[r], rate = m->tracking_rate[r], acceleration = 0.0;
-    if (now < m->approach_time) {
-      double along[3];
-      uk_along_path(m->approach + UK_POWERS * r, uk_task_position + r, &now, &ahead,
-                    &m->approach_time, along);
-      error -= along[0], rate -= along[1], acceleration = along[2];
-    }
-    m->feedback[r] = -(m->task_damping[r] * rate + m->task_stiffness[r] * error);
-    m->desired[r] = m->feedback[r] + acceleration;
+/* Efforts within limits, (UK_NU), where the law has said what it wants at the velocities in the memory;
+ * flags may be null. 0, or 4 as below. */
+UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *flags) {
+  const uk_limits limits = uk_limits_of(m);
+  double most[UK_NU];
+  int reached = 1;
+  for (int r = 0; r < UK_MT; ++r) reached &= m->reachable[r] != 0.0;
+  if (flags != NULL) {
+    for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
+    for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
   }
-}
-
-#if !defined(UK_STEPS_ALONE) /* what else a law needs is there */
-#include "configuration.c"
-#include "servo.c"
-#if !defined(UK_OF_CLUSTERS)
-#include "internal.c"
-#include "uk_resistance.h"
-#endif
-
-/* The state for which efforts are made right, half a period ahead. */
-static void uk_predict(uk_memory *m, double t, const double *q, const double *v) {
-  const double h = 0.5 * m->period;
-  double told[4], both[UK_NV];
-  uk_measurement(&m->past_known, &m->past_t, &m->acceleration_known, &t, &m->period, told);
-  if (told[0] != 0.0) m->past_known = 1.0, m->past_t = t;
-  m->acceleration_known = told[2];
-  m->t = t + h;
-  for (int i = 0; i < UK_NV; ++i) {
-    double seen[3];
-    uk_foreseen(told, v + i, m->past_v + i, m->measured_qdd + i, &h, seen);
-    m->measured_qdd[i] = seen[0], m->past_v[i] = seen[1], m->v[i] = seen[2];
-    both[i] = v[i] + m->v[i];
+  uk_limit_period(m, m, v, most);
+  if (!uk_hold(m, m, 1, efforts)) {
+    const int serves = uk_within(&limits, m->efforts) && (reached || UK_LEVELS == 1);
+    if (!serves && uk_allocate(m)) return 4;
+    memcpy(efforts, serves ? m->efforts : m->limited, sizeof m->efforts);
+    if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);
   }
-  uk_reach(q, 0.5 * h, both, m->q);
-}
-
-/* Whether this period holds the last efforts, in a singular configuration. */
-static int uk_hold(uk_memory *m) {
-  double left[3];
-  uk_passage(&m->rank, &m->regular_rank, &m->periods_held, &m->known_commands, &m->period, left);
-  m->regular_rank = left[1], m->periods_held = left[2];
-  return left[0] != 0.0;
+  uk_remember(&limits, efforts);
+  return 0;
 }
 
 /* Efforts, (UK_NU), for a measured state; flags, (UK_FLAGS), may be null. 0; 1 or 2: there are none,
@@ -84,26 +170,13 @@ static int uk_hold(uk_memory *m) {
 UK_EXPORT int uk_control(const void *controller, double t, const double *q, const double *v,
                          double *efforts, double *flags) {
   const uk_controller *c = controller;
+  const uk_period_tables tables = {{c->tasks}, {c->structure}, 1, 1};
   uk_memory *m = c->memory;
-  const uk_limits limits = {m->limits, m->commands, &m->known_commands, m->lower, m->upper};
-  double most[UK_NU], later[UK_NV], preload[UK_NU], total = t;
+  double preload[UK_NU], total = t;
   for (int i = 0; i < UK_NV; ++i) total += v[i];
   for (int i = 0; i < UK_NQ; ++i) total += q[i];
-  if (!isfinite(total)) return 2;
-  if (uk_follow(c->tasks, t, UK_MT, m->task_followed)) return 3;
-  uk_task_errors(t, q, v, m->task_followed UK_P, m->tracking_error, m->tracking_rate);
-  uk_predict(m, t, q, v);
-  uk_desire(m, t);
-  if (uk_follow(c->tasks, m->t, UK_MT, m->task_followed)) return 3;
-#if UK_FOLLOWS
-  if (uk_follow(c->structure, m->t, UK_M, m->followed)) return 3;
-#endif
-  memset(m->tau, 0, sizeof m->tau);
-  if (m->friction == 0.0) {
-    uk_resist(m, m->tau);
-    for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
-  }
-  m->stabilize = 1.0;
+  if (!isfinite(total)) return UK_NOT_NUMBERS;
+  if (uk_ask(m, m, &tables, t, q, v)) return 3;
   memcpy(preload, m->preload, sizeof preload);
   int failed = 0;
 #if !defined(UK_OF_CLUSTERS)
@@ -116,28 +189,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 #endif
   if (!failed) failed = uk_law(m, 0);
   memcpy(m->preload, preload, sizeof preload);
-  if (failed) return failed;
-  for (int i = 0; i < UK_NV; ++i) later[i] = 2.0 * m->v[i] - v[i]; /* at the end of the period */
-  uk_limit(&limits, v, later, most);
-  const int within = uk_within(&limits, m->efforts);
-  int reached = 1;
-  for (int r = 0; r < UK_MT; ++r) reached &= m->reachable[r] != 0.0;
-  if (flags != NULL) {
-    for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
-    for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
-  }
-  if (uk_hold(m)) {
-    for (int j = 0; j < UK_NU; ++j)
-      efforts[j] = fmin(fmax(m->commands[j], m->lower[j]), m->upper[j]);
-  } else if (within && (reached || UK_LEVELS == 1)) {
-    memcpy(efforts, m->efforts, sizeof m->efforts);
-  } else {
-    if (uk_allocate(m)) return 4;
-    memcpy(efforts, m->limited, sizeof m->limited);
-    if (flags != NULL) uk_reasons(&limits, most, efforts, flags);
-  }
-  uk_remember(&limits, efforts);
-  return 0;
+  return failed ? failed : uk_decide(m, v, efforts, flags);
 }
 
 /* Tracking errors, (count, UK_MT), at measured states; 0, or 3 as above. */
@@ -147,8 +199,8 @@ UK_EXPORT int uk_track(const void *controller, long long count, const double *t,
   uk_memory *m = c->memory;
   for (long long k = 0; k < count; ++k) {
     if (uk_follow(c->tasks, t[k], UK_MT, m->task_followed)) return 3;
-    uk_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed UK_P, errors + k * UK_MT,
-                   m->tracking_rate);
+    uk_lanes_task_errors(t[k], q + k * UK_NQ, v + k * UK_NV, m->task_followed UK_P, errors + k * UK_MT,
+                         m->tracking_rate);
   }
   return 0;
 }

@@ -15,7 +15,7 @@
 #include "derivatives_exist.c"
 #include "effort_derivatives.h"
 #include "row_inverse.c"
-#include "servo.c"
+#include "pivoted_law.c"
 #include "uk_following.h"
 #include "uk_task_derivatives.h"
 

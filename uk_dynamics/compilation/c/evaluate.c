@@ -6,13 +6,6 @@
 
 typedef uk_lanes_kept uk_kept;
 
-/* Constrained acceleration of the terms in the memory, rows pivoted; as uk_answer_there. */
-static UK_OPTIONAL int uk_answer_pivoted(uk_memory *m, int forces) {
-  m->forces = forces;
-  uk_lanes_pivoted(m);
-  return (int)m->failed;
-}
-
 /* Constrained acceleration of the inputs in the memory, and forces where they are wanted; 0, or why
  * there is none: 1 the mass matrix is singular, 2 something is not finite. */
 static UK_OPTIONAL int uk_answer_there(uk_memory *m, uk_kept *kept, int forces) {

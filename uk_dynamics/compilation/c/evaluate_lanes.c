@@ -83,6 +83,13 @@ UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
 }
 
+/* The same, and forces where they are wanted; `failed`. */
+static UK_OPTIONAL uk_lanes uk_answer_pivoted(uk_lanes_memory *m, int forces) {
+  m->forces = forces;
+  uk_lanes_pivoted(m);
+  return m->failed;
+}
+
 /* Whether all lanes are regular, so that straight-line code answers them, and with numbers. */
 static inline int uk_lanes_solve_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR

@@ -3,10 +3,11 @@
  * core/servo/motion_efforts.py. */
 #pragma once
 
+#include "admissible.c"
 #include "allocate.c"
 #include "configuration.c"
 #include "evaluate.c"
-#include "internal.c"
+#include "internal_forces.c"
 #include "limits.c"
 #include "references.c"
 #include "uk_following.h"
@@ -34,7 +35,7 @@ static double uk_most(const double *x) {
 
 /* Efforts, (UK_NU), for a measured state, as uk_control has them; flags, (2 UK_NU + UK_NV): motors
  * at a power limit, at a rate limit; velocities that motors cannot serve. */
-UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const double *v,
+UK_EXPORT int uk_joint_space_control(const void *controller, double t, const double *q, const double *v,
                        double *efforts, double *flags) {
   uk_joint_space *c = (uk_joint_space *)controller;
   uk_memory *m = c->memory;
@@ -54,7 +55,7 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
 #if UK_FOLLOWS
   if (uk_follow(c->structure, t, UK_M, m->followed)) return 3;
 #endif
-  uk_resistance(m->t, m->q, m->v UK_P, m->tau);
+  uk_resist(m, m->tau);
   for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   memcpy(preferred, c->preload, sizeof preferred);
@@ -67,7 +68,7 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
   for (int i = 0; i < UK_NV; ++i)
     for (int j = i; j >= 0; j = uk_parent[j])
       M[i * UK_NV + j] = M[j * UK_NV + i] = m->H[i * UK_NV + j];
-  const int failed = uk_answer_pivoted(m, 0);
+  const int failed = (int)uk_answer_pivoted(m, 0);
   if (failed) return failed;
   const int rank = (int)m->rank, rows = UK_NV - rank;
   for (int i = 0; i < UK_NV; ++i) {
@@ -78,12 +79,12 @@ UK_EXPORT int uk_stand(const void *controller, double t, const double *q, const 
     }
     parts[0][i] = parts[1][i] - parts[2][i];
   }
-  uk_admissible(m, rank, parts[0]);
+  uk_admissible(m, parts[0]);
   for (int i = 0; i < rows; ++i) wanted[i] = parts[0][rank + i];
   for (int j = 0; j < UK_NU; ++j) {
     root[j] = sqrt(c->weights[j]);
     for (int i = 0; i < UK_NV; ++i) motor[j][i] = uk_motors[j][i] / root[j];
-    uk_admissible(m, rank, motor[j]);
+    uk_admissible(m, motor[j]);
     strength += uk_squares(motor[j], rank, UK_NV);
   }
   for (int i = 0; i < rows; ++i) {

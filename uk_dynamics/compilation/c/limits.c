@@ -1,36 +1,55 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Limits of the motors as one interval of each effort, by the rule that is traced from
- * core/servo/effort_bounds.py. */
+ * core/servo/effort_bounds.py. A lane is a state. */
 #pragma once
 
-#include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "uk_config.h"
 #include "uk_limits.h"
 #include "uk_motors.h"
 
 typedef struct {
-  const double *limits;  /* (UK_LIMITS, UK_NU): as core/servo/effort_bounds.py has them */
-  double *past, *known;  /* (UK_PAST, UK_NU): last commands, and whether there are any */
-  double *lower, *upper; /* (UK_NU): the intervals */
+  const uk_lanes *limits;  /* (UK_LIMITS, UK_NU): as core/servo/effort_bounds.py has them */
+  uk_lanes *past, *known;  /* (UK_PAST, UK_NU): last commands, and whether there are any */
+  uk_lanes *lower, *upper; /* (UK_NU): the intervals */
 } uk_limits;
 
 /* Intervals at a velocity, and one expected later (null: none); `most` from effort and power. */
-static void uk_limit(const uk_limits *l, const double *v, const double *later, double *most) {
-  for (int j = 0; j < UK_NU; ++j) {
-    double limits[UK_LIMITS], past[UK_PAST], bounds[3], speed = 0.0, then = 0.0;
-    for (int i = 0; i < UK_NV; ++i) {
-      speed += uk_motors[j][i] * v[i];
-      if (later) then += uk_motors[j][i] * later[i];
-    }
-    if (fabs(then) > fabs(speed)) speed = then;
-    for (int k = 0; k < UK_LIMITS; ++k) limits[k] = l->limits[k * UK_NU + j];
-    for (int k = 0; k < UK_PAST; ++k) past[k] = l->past[k * UK_NU + j];
-    uk_effort_bounds(limits, past, l->known, &speed, bounds);
+static void uk_limit(const uk_limits *l, const uk_lanes *v, const uk_lanes *later, uk_lanes *most) {
+  uk_lanes now[UK_NU], then[UK_NU];
+  UK_EACH(j, UK_NU) now[j] = then[j] = uk_all(0.0);
+  UK_EACH(e, UK_DRIVES) {
+    now[uk_drive_motor[e]] += uk_drive_ratio[e] * v[uk_drive_joint[e]];
+    if (later) then[uk_drive_motor[e]] += uk_drive_ratio[e] * later[uk_drive_joint[e]];
+  }
+  UK_EACH(j, UK_NU) {
+    uk_lanes limits[UK_LIMITS], past[UK_PAST], bounds[3];
+    const uk_lanes speed = uk_lanes_larger(uk_lanes_fabs(now[j]), uk_lanes_fabs(then[j]));
+    UK_EACH(k, UK_LIMITS) limits[k] = l->limits[k * UK_NU + j];
+    UK_EACH(k, UK_PAST) past[k] = l->past[k * UK_NU + j];
+    uk_lanes_effort_bounds(limits, past, l->known, &speed, bounds);
     l->lower[j] = bounds[0], l->upper[j] = bounds[1], most[j] = bounds[2];
   }
 }
+
+static uk_mask uk_within(const uk_limits *l, const uk_lanes *efforts) {
+  uk_mask within = uk_not(uk_none());
+  UK_EACH(j, UK_NU) within &= (l->lower[j] <= efforts[j]) & (efforts[j] <= l->upper[j]);
+  return within;
+}
+
+static void uk_remember(const uk_limits *l, const uk_lanes *efforts) {
+  UK_EACH(j, UK_NU) {
+    uk_lanes past[UK_PAST], left[UK_PAST];
+    UK_EACH(k, UK_PAST) past[k] = l->past[k * UK_NU + j];
+    uk_lanes_remembered(past, l->known, efforts + j, left);
+    UK_EACH(k, UK_PAST) l->past[k * UK_NU + j] = left[k];
+  }
+  *l->known = uk_all(1.0);
+}
+
+#ifdef UK_ONE_STATE
 
 /* Limits of derivatives count from `efforts`, at rest, or, where it is null, from nothing. */
 static void uk_restart(double *past, double *known, const double *efforts) {
@@ -38,15 +57,8 @@ static void uk_restart(double *past, double *known, const double *efforts) {
   for (int k = 0; k < UK_PAST * UK_NU; ++k) past[k] = efforts != NULL && k < UK_NU ? efforts[k] : 0.0;
 }
 
-static int uk_within(const uk_limits *l, const double *efforts) {
-  int within = 1;
-  for (int j = 0; j < UK_NU; ++j) within &= l->lower[j] <= efforts[j] && efforts[j] <= l->upper[j];
-  return within;
-}
-
 /* Motors at a limit that is not that of the effort. */
-static void uk_reasons(const uk_limits *l, const double *most, const double *efforts,
-                       double *flags) {
+static void uk_reasons(const uk_limits *l, const double *most, const double *efforts, double *flags) {
   for (int j = 0; j < UK_NU; ++j) {
     const double lower = l->lower[j], upper = l->upper[j], size = fabs(efforts[j]);
     const double larger = fabs(lower) > fabs(upper) ? fabs(lower) : fabs(upper);
@@ -57,12 +69,4 @@ static void uk_reasons(const uk_limits *l, const double *most, const double *eff
   }
 }
 
-static void uk_remember(const uk_limits *l, const double *efforts) {
-  for (int j = 0; j < UK_NU; ++j) {
-    double past[UK_PAST], left[UK_PAST];
-    for (int k = 0; k < UK_PAST; ++k) past[k] = l->past[k * UK_NU + j];
-    uk_remembered(past, l->known, efforts + j, left);
-    for (int k = 0; k < UK_PAST; ++k) l->past[k * UK_NU + j] = left[k];
-  }
-  *l->known = 1.0;
-}
+#endif

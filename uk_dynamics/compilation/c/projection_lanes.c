@@ -134,7 +134,7 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
       uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
                        uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), w + g, d);
       UK_EACH(i, UK_NV) d[i] = uk_pick(w[g].done, uk_all(0.0), d[i]);
-      uk_reach(m[g].q, 1.0, d, m[g].q);
+      uk_reach(m[g].q, uk_all(1.0), d, m[g].q);
     }
   }
   UK_EACH(g, groups) {

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "attributes.h"
 #include "uk_config.h"
+#include "uk_lanes.h"
 
 /* Value, rate and acceleration of polynomials, behind one another, each where its time has come. */
 static void uk_polynomials(const double *data, double t, int rows, double *value, double *rate,
@@ -93,4 +95,23 @@ static inline int uk_follow(double *table, double t, int count, double *values) 
     for (int r = 0; r < rows; ++r) sum += value[r] + rate[r] + bend[r];
   }
   return !isfinite(sum);
+}
+
+/* The same for lanes with tables of their own, at times of their own, or of one table and one time; lanes
+ * where something is not finite. */
+static UK_OPTIONAL uk_mask uk_follow_lanes(double *const *tables, int alike, uk_lanes t, int count,
+                                           uk_lanes *to) {
+#if UK_WIDTH == 1
+  (void)alike;
+  return uk_follow(*tables, t, count, to) != 0;
+#else
+  uk_mask failed = uk_none();
+  double values[3 * count];
+  UK_EACH(l, alike ? 1 : UK_WIDTH) {
+    if (uk_follow(tables[l], UK_PART(t, l), count, values)) failed |= alike ? uk_not(uk_none()) : uk_lane(l);
+    if (alike) UK_EACH(i, 3 * count) to[i] = uk_all(values[i]);
+    else UK_EACH(i, 3 * count) UK_PART(to[i], l) = values[i];
+  }
+  return failed;
+#endif
 }

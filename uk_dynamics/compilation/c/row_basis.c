@@ -2,10 +2,9 @@
 /* Rows of the servo law: room for them, and least solutions. */
 #pragma once
 
-#include "admissible.c"
 #include "pivoted_rows.c"
 #include "uk_allocation.h"
-#include "uk_evaluation.h"
+#include "uk_mechanism.h"
 #include "uk_motors.h"
 #include "uk_sizes.h"
 

@@ -2,7 +2,7 @@
 /* A law of control whose efforts begin at those of another; see control/servo/effort_transfer.py. */
 #pragma once
 
-#include <stddef.h>
+#include <string.h>
 
 #include "attributes.h"
 #include "limits.c"

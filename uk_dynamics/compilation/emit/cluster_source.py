@@ -19,20 +19,17 @@ from uk_dynamics.compilation.emit.generate import (
     motion,
 )
 from uk_dynamics.compilation.emit.layout import integrates
-from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
-    levels_of,
     servo_declarations,
+    task_rows,
 )
 from uk_dynamics.compilation.emit.spatial_source import spatial
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
-from uk_dynamics.compilation.trace.sparse_vectors import is_zero
-from uk_dynamics.compilation.trace.terms import trace_tasks
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import projection
 from uk_dynamics.mechanism import Tasks
@@ -70,26 +67,18 @@ def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
 
 def cluster_servo_source(tasks: Tasks) -> str:
     """The servo law of tasks whose mechanism is in clusters; task rows alone are written out."""
-    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
-    state = ("q", "v", "followed", *parameters(mechanism))
-    # the memory has the zeros, of which there are as many as the mechanism has joints
-    terms = [(place, x) for place, x in places(A=rows.A, bias=rows.bias) if not is_zero(x)]
-    errors = places(residual=rows.residual, rate=rows.rate)
+    mechanism = tasks.mechanism
+    unit = table("double", "uk_residual_unit", mechanism.constraints.reference_scale)
     return "\n".join(
         [
             *_between(mechanism, servo_declarations(tasks)),
             motors(mechanism),
-            header(
-                "uk_task_rows.h",
-                table("double", "uk_residual_unit", mechanism.constraints.reference_scale),
-                function("uk_task_terms", state, ("A", "bias"), terms),
-                function("uk_task_errors", state, ("residual", "rate"), errors),
-                *levels_of(tasks),
-            ),
+            task_rows(tasks, unit),
+            header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
             *allocation(mechanism, len(tasks.constraints)),
-            header("uk_admissible.h", part("cluster_admit.c"), "#define UK_ADMISSIBLE 0"),
+            header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
             distribution(tasks),
-            part("servo.c"),
+            part("pivoted_law.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),
         ]
     )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,13 +80,13 @@ class Layout:
             ("residual", m, "of the rows"),
             ("rate", m, "their rate"),
             ("bias", m, "second derivative without joint acceleration"),
+            ("failed", 1, "0, or why there is no answer"),
         )
         self.clusters = mechanism.local is not None  # whether tables have the rest
         if self.clusters:
             self._add(("tree", 1, "address of the tables"))
             return
         self._add(
-            ("failed", 1, "0, or why there is no answer"),
             ("b", m, "A qdd = b"),
             ("force", nv, "F of M qdd = F + A^T lambda"),
             ("A", m * nv, "row by row"),
@@ -148,17 +149,20 @@ class Layout:
         field = self.fields[name]
         return slice(field.start, field.start + field.count)
 
-    def c_struct(self) -> str:
-        """The same as a C structure of doubles."""
-        lines = []
-        for name, field in self.fields.items():
+    def c_struct(
+        self, name: str = "uk_memory", kind: str = "double", fields: Iterable[str] | None = None
+    ) -> str:
+        """The same, or some fields of it, as a C structure of numbers of a type."""
+        lines, structure = [], name
+        for name in self.fields if fields is None else fields:
+            field = self.fields[name]
             array = f"[{field.count}]" if name not in ("t", *_SCALARS) else ""
             if name in ("W", "kernel"):
                 columns = self.fields["force" if name == "W" else "row"].count
                 array = f"[{field.count // columns}][{columns}]"
             comment = f" /* {field.comment} */" if field.comment else ""
-            lines.append(f"  double {name}{array};{comment}")
-        return "typedef struct {\n" + "\n".join(lines) + "\n} uk_memory;\n"
+            lines.append(f"  {kind} {name}{array};{comment}")
+        return "typedef struct {\n" + "\n".join(lines) + f"\n}} {structure};\n"
 
 
 class DerivativeLayout(Layout):
@@ -216,6 +220,9 @@ class ServoLayout(Layout):
         self._add(
             ("task_part", rows * nv, "task rows in the admissible motions"),
             ("motor_part", motors * nv, "motors, likewise"),
+            ("task_size", rows, "of task rows, with what the structure holds"),
+            ("root", motors, "of the weights"),
+            ("inverse_root", motors, ""),
         )
         settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
@@ -250,6 +257,12 @@ class ServoLayout(Layout):
         #: What lanes take over from the memories of all laws: settings, and what periods leave.
         self.settings = ("weights", "preload", *self.names(settings))
         self.remembered = self.names(self.past)
+        #: What periods compute in lanes.
+        self.computed = (
+            *("desired", "feedback", "lower", "upper", "task_followed", "tracking_error"),
+            *("tracking_rate", "efforts", "shortfall", "size", "map", "wanted", "A_t", "bias_t"),
+            *("task_part", "motor_part", "task_size", "root", "inverse_root"),
+        )
 
     def names(self, part: slice) -> tuple[str, ...]:
         """The fields in a part of the memory."""

@@ -265,14 +265,11 @@ def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:
     return independent if short else {}
 
 
-def admissible_function(
-    mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects, dialect: Dialect
-) -> str:
+def admissible_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects) -> str:
     """Acceleration, task rows and motors in the admissible motions of regular states.
 
     tasks: The task matrix, (mt, nv).
     """
-    many = dialect is LANES
     found = _coordinates(mechanism, inputs := as_inputs(terms))
     if found is None:
         return "#define UK_ADMISSIBLE 0"
@@ -290,11 +287,11 @@ def admissible_function(
         sure=[found.lost, found.nearness],
     )
     return f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates */\n" + function(
-        "uk_lanes_admissible_terms" if many else "uk_admissible_terms",
+        "uk_lanes_admissible_terms",
         (*_ANSWERED, "A_t"),
         ("qdd", "task", "motor", "size", "sure"),
         targets,
-        dialect,
+        LANES,
         scalars=("stabilize",),
     )
 

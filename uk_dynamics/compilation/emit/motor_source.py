@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, number
+from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
@@ -32,15 +32,16 @@ from uk_dynamics.core.servo import (
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 _RESIST = """
-static UK_OPTIONAL void uk_resist(const uk_memory *m, double *tau) {
-  uk_resistance(m->t, m->q, m->v UK_P, tau);
+static UK_OPTIONAL void uk_resist(const uk_lanes_memory *m, uk_lanes *tau) {
+  uk_lanes_resistance(m->t, m->q, m->v UK_P, tau);
 }
 """
 
 
 def motors(mechanism: ResolvedMechanism) -> str:
-    """What motors do to the joints."""
+    """What motors do to the joints: as columns, and as pairs of motors and joints they drive."""
     actuators = mechanism.actuators
+    motor, joint = np.nonzero(actuators.matrix.T)
     columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
     if mechanism.local is not None:  # nearly all are zero
         columns = [
@@ -51,7 +52,12 @@ def motors(mechanism: ResolvedMechanism) -> str:
         "uk_motors.h",
         '#include "uk_mechanism.h"',
         f"#define UK_NU {len(actuators)}",
+        f"#define UK_SOME_MOTORS {max(1, len(actuators))} /* C knows no empty arrays */",
         f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
+        f"#define UK_DRIVES {len(motor)}",
+        table("int", "uk_drive_motor", motor),
+        table("int", "uk_drive_joint", joint),
+        table("double", "uk_drive_ratio", actuators.matrix[joint, motor]),
     )
 
 
@@ -79,44 +85,38 @@ def task_rank(mechanism: ResolvedMechanism) -> str:
 def limits(mechanism: ResolvedMechanism) -> list[str]:
     """Limits of the motors, resistance of the joints, and efforts that cause internal forces."""
     return [
-        motor_limits(),
+        header("uk_limits.h", '#include "uk_lanes.h"', part("attributes.h"), *bounds_functions()),
         part("limits.c"),
-        *([] if mechanism.local is not None else _resistance(mechanism)),
+        resistance(mechanism),
     ]
 
 
-def motor_limits() -> str:
-    """What limits.c needs: intervals of efforts, whatever the mechanism."""
-    return header("uk_limits.h", *bounds_functions(SCALAR))
-
-
-def bounds_functions(dialect: Dialect) -> list[str]:
-    """The rule of :func:`effort_bounds` for one motor, and what it remembers, in a dialect."""
+def bounds_functions() -> list[str]:
+    """The rule of :func:`effort_bounds` for one motor, and what it remembers."""
     graph = Graph()
     numbers = {"limits": len(LIMITS), "past": PAST, "known": 1, "speed": 1}
     limits, past, known, speed = (graph.variables(*one) for one in numbers.items())
     motor = limits[:, None], past[:, None], known
     efforts = graph.variables("effort", 1)
-    name = "uk_lanes" if dialect is LANES else "uk"
     bounds = places(bounds=np.concatenate(effort_bounds(*motor, speed)))
     left = places(left=remembered(*motor[1:], efforts))
     state = ("past", "known", "effort")
     return [
-        function(f"{name}_effort_bounds", tuple(numbers), ("bounds",), bounds, dialect, ()),
-        function(f"{name}_remembered", state, ("left",), left, dialect, ()),
+        function("uk_lanes_effort_bounds", tuple(numbers), ("bounds",), bounds, LANES, ()),
+        function("uk_lanes_remembered", state, ("left",), left, LANES, ()),
     ]
 
 
-def period_steps(dialect: Dialect) -> list[str]:
-    """The rules of :mod:`period_steps` for one joint and for one task row, in a dialect."""
-    graph, name = Graph(), "uk_lanes" if dialect is LANES else "uk"
+def period_steps() -> list[str]:
+    """The rules of :mod:`period_steps` for one joint and for one task row."""
+    graph = Graph()
 
     def of(**sizes: int) -> list[Any]:
         return [graph.variables(*one) for one in sizes.items()]
 
     def written(step: str, given: Sequence[str], **result: Array) -> str:
         targets = places(**{x: value.ravel() for x, value in result.items()})
-        return function(f"{name}_{step}", given, tuple(result), targets, dialect, ())
+        return function(f"uk_lanes_{step}", given, tuple(result), targets, LANES, ())
 
     instant = dict.fromkeys(("past_known", "past_t", "known", "t", "period"), 1)
     place = dict.fromkeys(("rank", "regular", "held", "known", "period"), 1)
@@ -134,24 +134,23 @@ def period_steps(dialect: Dialect) -> list[str]:
     ]
 
 
-def _resistance(mechanism: ResolvedMechanism) -> list[str]:
-    """What is written out for each mechanism; clusters have the first in tables."""
-    return [
-        header(
-            "uk_resistance.h",
-            '#include "uk_mechanism.h"',
-            part("attributes.h"),
-            part("sine_and_cosine.h"),
-            function(
-                "uk_resistance",
-                ("q", "v", *parameters(mechanism)),
-                ("tau",),
-                places(tau=trace_resistance(mechanism)),
-            ),
-            _RESIST,
+def resistance(mechanism: ResolvedMechanism) -> str:
+    """Resistance of the joints, written out for each mechanism; clusters have it in tables."""
+    if mechanism.local is not None:
+        return header("uk_resistance.h", part("cluster_memory.c"))
+    return header(
+        "uk_resistance.h",
+        part("solve_lanes.c"),
+        part("attributes.h"),
+        function(
+            "uk_lanes_resistance",
+            ("q", "v", *parameters(mechanism)),
+            ("tau",),
+            places(tau=trace_resistance(mechanism)),
+            LANES,
         ),
-        part("internal.c"),
-    ]
+        _RESIST,
+    )
 
 
 def joint_space(mechanism: ResolvedMechanism) -> list[str]:

@@ -10,14 +10,15 @@ import numpy as np
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
 from uk_dynamics.compilation.derivatives.task_derivatives import SETTINGS, task_derivatives
-from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect
-from uk_dynamics.compilation.emit.c_text import defines, header, part, table
+from uk_dynamics.compilation.emit.c_source import LANES
+from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.core.servo import LIMITS
@@ -54,45 +55,50 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
-            *_law(tasks, structure, admissible_function(mechanism, structure, rows.A, SCALAR)),
+            *_law(tasks, structure, admissible_function(mechanism, structure, rows.A)),
             *(control_period(tasks) if integrates(mechanism) else ()),
         ]
     )
 
 
 def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
-    """The servo law behind its mechanism."""
-    mechanism, rows = tasks.mechanism, trace_tasks(tasks)
+    """The servo law of one state behind its mechanism."""
+    mechanism = tasks.mechanism
     units = mechanism.constraints.reference_scale.tolist()  # per m or rad
     pairs = zip(structure.residual, units, strict=True)
     errors = [x if unit == 1.0 else x * (1.0 / unit) for x, unit in pairs]
-    state = ("q", "v", "followed", *parameters(mechanism))
-    written = [
-        function("uk_task_terms", state, ("A", "bias"), places(A=rows.A, bias=rows.bias)),
-        admissible,
-        function(
-            "uk_task_errors",
-            state,
-            ("residual", "rate"),
-            places(residual=rows.residual, rate=rows.rate),
-        ),
-        function("uk_closure_errors", state, ("residual",), places(residual=errors)) + _RESIDUALS
-        if errors
-        else "",
-    ]
+    given = ("q", "v", "followed", *parameters(mechanism))
+    residuals = function("uk_closure_errors", given, ("residual",), places(residual=errors), LANES)
     return [
         motors(mechanism),
-        header(
-            "uk_task_rows.h",
-            *map(part, ("sine_and_cosine.h", "evaluate.c")),
-            *written,
-            *levels_of(tasks),
-        ),
+        task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
+        header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
-        header("uk_admissible.h", part("row_basis.c")),
-        part("servo.c"),
+        header("uk_admissible.h", part("admissible.c")),
+        part("pivoted_law.c"),
     ]
+
+
+def task_rows(tasks: Tasks, *more: str) -> str:
+    """Rows of the tasks, by what is more, and which of them come first."""
+    rows = trace_tasks(tasks)
+    given = ("q", "v", "followed", *parameters(tasks.mechanism))
+    support = [[i for i, x in enumerate(row) if not is_zero(x)] for row in rows.A]
+    # the memory has the zeros
+    terms = [place for place in places(A=rows.A) if not is_zero(place[1])] + places(bias=rows.bias)
+    errors = places(residual=rows.residual, rate=rows.rate)
+    return header(
+        "uk_task_rows.h",
+        '#include "uk_lanes.h"',
+        part("attributes.h"),
+        more[0],
+        *lists("uk_task_support", support),
+        function("uk_lanes_task_terms", given, ("A", "bias"), terms, LANES),
+        function("uk_lanes_task_errors", given, ("residual", "rate"), errors, LANES),
+        *more[1:],
+        *levels_of(tasks),
+    )
 
 
 def levels_of(tasks: Tasks) -> list[str]:
@@ -154,17 +160,16 @@ def distribution(tasks: Tasks) -> str:
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
         f"#define UK_RELAXED {int(tasks.relaxes)}",
-        *shares(tasks, SCALAR),
+        *_shares(tasks),
     )
 
 
-def shares(tasks: Tasks, dialect: Dialect) -> list[str]:
+def _shares(tasks: Tasks) -> list[str]:
     """What part of their demands tasks have; nothing where all have all of them."""
     share = tasks.share(Graph().variables("q", tasks.model.nq)) if tasks.relaxes else None
-    name = "uk_lanes_task_share" if dialect is LANES else "uk_task_share"
     if share is None:
         return []
-    return [function(name, ("q",), ("share",), places(share=share), dialect, ())]
+    return [function("uk_lanes_task_share", ("q",), ("share",), places(share=share), LANES, ())]
 
 
 def control_period(tasks: Tasks) -> list[str]:
@@ -172,20 +177,16 @@ def control_period(tasks: Tasks) -> list[str]:
     return [
         following(tasks.mechanism),
         *limits(tasks.mechanism),
-        task_kinds(tasks),
+        header(
+            "uk_task_kinds.h",
+            '#include "uk_lanes.h"',
+            part("attributes.h"),
+            table("double", "uk_task_position", tasks.constraints.position_rows),
+            table("double", "uk_task_motion", tasks.constraints.motion_rows),
+            *period_steps(),
+        ),
         part("control_period.c"),
     ]
-
-
-def task_kinds(tasks: Tasks, *more: str) -> str:
-    """Which task rows are of positions, and which of motion; the steps of their period."""
-    return header(
-        "uk_task_kinds.h",
-        table("double", "uk_task_position", tasks.constraints.position_rows),
-        table("double", "uk_task_motion", tasks.constraints.motion_rows),
-        *period_steps(SCALAR),
-        *more,
-    )
 
 
 def control_start(tasks: Tasks) -> str:

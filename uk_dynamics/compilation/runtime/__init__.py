@@ -3,7 +3,6 @@
 """The compiled evaluator."""
 
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl, ControlMemory
-from uk_dynamics.compilation.runtime.compiled_crowd import CompiledCrowd, Crowd
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
     CompiledForesight,
@@ -11,6 +10,7 @@ from uk_dynamics.compilation.runtime.compiled_laws import (
     TransferMemory,
     limit_arrays,
 )
+from uk_dynamics.compilation.runtime.compiled_loops import CompiledLoops, LoopBatch
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
 from uk_dynamics.compilation.runtime.deferred import Deferred

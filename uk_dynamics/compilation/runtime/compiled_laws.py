@@ -38,7 +38,7 @@ def _bytes(call: ctypes.Structure) -> Array:
 
 
 class JointSpaceMemory:
-    """What gravity compensation and hold are set to and remember; ``uk_stand`` works on it too.
+    """What gravity compensation and hold are set to and remember; C works on it too.
 
     Attributes:
         call: ``uk_joint_space``.
@@ -80,7 +80,7 @@ class JointSpaceMemory:
         self.call.memory = motion.memory_address
         mechanism, names = self._mechanism, self._mechanism.actuators.names
         return Law(
-            motion.address_of("stand"),
+            motion.address_of("joint_space_control"),
             ctypes.addressof(self.call),
             (
                 *(f"{name} is at its power limit" for name in names),

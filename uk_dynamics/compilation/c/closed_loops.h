@@ -1,7 +1,7 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Many motions at fixed steps, each under a law of its own, side by side in lanes; arrays are the
- * caller's. Settings, references, starts and parameters may differ; instants are common. With
- * UK_LAW_IN_LANES the laws are uk_control of the same tasks, else any: asked one after the other. */
+/* A batch of motions at fixed steps, each under a law of its own, in lanes; arrays are the caller's.
+ * Settings, references, starts and parameters may differ; instants are common. With UK_LAW_IN_LANES the
+ * laws are uk_control of the same tasks, else any: asked one after the other. */
 #pragma once
 
 #include "uk_mechanism.h"
@@ -18,7 +18,7 @@ typedef struct {
   void *const *controllers;            /* (count): first argument of the law of each */
   int (*law)(const void *, double t, const double *q, const double *v, double *efforts,
              double *flags);           /* also for periods that lanes do not decide */
-  int (*allocate)(uk_memory *);        /* uk_allocate, for efforts of tasks beyond limits */
+  int (*decide)(uk_memory *, const double *v, double *efforts, double *flags); /* uk_decide of the law */
   double *q, *v, *efforts;             /* (count, UK_NV), (count, UK_NU): at the start, then the end */
   double *q_out, *v_out, *efforts_out; /* (count, samples, UK_NV or UK_NU) */
   double *seen;                        /* (count, UK_NU + flags): when each was first up */
@@ -26,4 +26,4 @@ typedef struct {
   long long flags, places;             /* of a law; efforts that may wait for their time */
   double delay, same;                  /* s: until efforts act; instants as near as this are one */
   long long steps, alone;              /* counted up: steps; laws that were asked alone */
-} uk_crowd;
+} uk_loop_batch;

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Many closed loops side by side in the lanes of vectors, in C."""
+"""Batches of closed loops, side by side in the lanes of vectors, in C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
 @dataclass(frozen=True)
-class Crowd:
+class LoopBatch:
     """What became of K motions.
 
     Attributes:
@@ -49,7 +49,7 @@ class Crowd:
     alone: int
 
 
-class CompiledCrowd:
+class CompiledLoops:
     """The library for closed loops of some tasks, or of a mechanism, side by side."""
 
     def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
@@ -65,11 +65,11 @@ class CompiledCrowd:
         self.path = library_of(subject, Library.CLOSED_LOOPS)
         self._library = ctypes.CDLL(str(self.path))
         mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-        self._allocate = None
+        self._decide = None
         if isinstance(subject, Tasks):
             servo = ctypes.CDLL(str(library_of(subject)))
-            self._allocate = ctypes.cast(servo.uk_allocate, ctypes.c_void_p).value
-        self._move = self._library.uk_move_crowd
+            self._decide = ctypes.cast(servo.uk_decide, ctypes.c_void_p).value
+        self._move = self._library.uk_move_loops
         self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
         #: Motions per vector.
         self.width: int = self._library.uk_width()
@@ -94,7 +94,7 @@ class CompiledCrowd:
         delay: float = 0.0,
         same: float = 0.0,
         threads: int | None = None,
-    ) -> Crowd:
+    ) -> LoopBatch:
         """Move all of them from the first instant to the last.
 
         Args:
@@ -137,7 +137,7 @@ class CompiledCrowd:
         calls: list[Any] = []
 
         def run(first: int, end: int) -> None:
-            call = structure("uk_crowd")(
+            call = structure("uk_loop_batch")(
                 count=end - first,
                 stops=len(when),
                 samples=samples,
@@ -145,7 +145,7 @@ class CompiledCrowd:
                 p_stride=0 if parameters is None else parameters.shape[1],
                 step=step,
                 law=laws[0].function,
-                allocate=self._allocate,
+                decide=self._decide,
                 flags=flags,
                 places=1 + int(np.count_nonzero(control)) if delay else 1,
                 delay=delay,
@@ -160,7 +160,7 @@ class CompiledCrowd:
                 raise MemoryError("not enough memory for motions")
 
         in_parts(run, count, threads, self.width, self.width)
-        return Crowd(
+        return LoopBatch(
             found["q"],
             found["v"],
             found["efforts"],

@@ -1,18 +1,17 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* What row_basis.c and admit.c say of other mechanisms: coordinates of the admissible motions are those
- * of each cluster that its rows leave, in the metric of its articulated inertia. */
+/* What admissible.c has for other mechanisms: coordinates of the admissible motions are those of each
+ * cluster that its rows leave, in the metric of its articulated inertia. */
 #pragma once
 
 #include "uk_evaluation.h"
 #include "uk_task_rows.h"
 
-/* Coordinates of a generalized force behind those that the structure holds, in place, at the state
- * that was solved last; the size that it had. What no part of it loads is left out. */
-static double uk_admissible(const uk_memory *m, int rank, double *x) {
+/* Coordinates of a generalized force in its place, zero where the structure holds them; the size that it
+ * had. What no part of it loads is left out. */
+static double uk_admissible(const uk_memory *m, double *x) {
   uk_tree *t = uk_tree_of(m);
   int at = t->joints;
   double square = 0.0;
-  (void)rank;
   memset(t->particular, 0, sizeof(double) * t->joints);
   for (int j = 0; j < t->joints; ++j) {
     const double force = t->joint_ideal[j] = x[t->link[j].velocity];
@@ -32,6 +31,7 @@ static double uk_admissible(const uk_memory *m, int rank, double *x) {
     at -= free;
     memcpy(x + at, y, sizeof(double) * free);
   }
+  memset(x, 0, sizeof(double) * at);
   return sqrt(square);
 }
 

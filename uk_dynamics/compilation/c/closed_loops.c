@@ -1,9 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* The steps of closed loops in lanes, and what surrounds their laws; see crowd.h. */
+/* The steps of closed loops in lanes, and what surrounds their laws; see closed_loops.h. */
 #pragma once
 
 #include "batch.c"
-#include "crowd_group.c"
+#include "loop_group.c"
 #include "motion_lanes.c"
 #include "uk_effort_limit.h"
 #include "uk_law.h"
@@ -11,22 +11,30 @@
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
-static void uk_lanes_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_group *g, int groups,
-                             uk_crowd *c, const long long *first, double t, uk_mask *failed) {
+static void uk_loop_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_loop_group *g, int groups,
+                            uk_loop_batch *c, const long long *first, double t, uk_mask *failed) {
   (void)law;
   UK_EACH(k, groups) UK_EACH(l, g[k].lanes) {
     double q[UK_NV], v[UK_NV], flags[1 + c->flags];
     memset(flags, 0, sizeof flags);
     UK_EACH(i, UK_NV) q[i] = UK_PART(m[k].q[i], l), v[i] = UK_PART(m[k].v[i], l);
     if (UK_PART(failed[k], l)) continue;
-    if (uk_crowd_ask(g + k, c, first[k], l, t, q, v, flags)) uk_crowd_note(c, first[k] + l, t, flags);
-    else failed[k] |= uk_lane(l);
+    if (uk_ask_alone(g[k].law.efforts, c, first[k] + l, l, t, q, v, flags))
+      uk_note_flags(c, first[k] + l, t, flags);
+    else
+      failed[k] |= uk_lane(l);
   }
 }
 #endif
 
+typedef struct { /* efforts that do not act yet: how many, from when on, of the motors */
+  int count;
+  double *when;
+  uk_lanes *efforts;
+} uk_queue;
+
 /* Efforts act that the laws have given: within what motors can, at once or after the delay. */
-static void uk_crowd_drive(uk_group *g, uk_crowd *c, long long first, double t, uk_queue *late,
+static void uk_loop_drive(uk_loop_group *g, uk_loop_batch *c, long long first, double t, uk_queue *late,
                            uk_mask *failed) {
   uk_mask raised = uk_none();
   uk_lanes *held = g->held;
@@ -35,9 +43,9 @@ static void uk_crowd_drive(uk_group *g, uk_crowd *c, long long first, double t, 
     held = late->efforts + late->count++ * UK_NU;
   }
   for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
-    UK_EACH(j, UK_NU) UK_PART(g->efforts[j], l) = UK_PART(g->efforts[j], g->lanes - 1);
+    UK_EACH(j, UK_NU) UK_PART(g->law.efforts[j], l) = UK_PART(g->law.efforts[j], g->lanes - 1);
   UK_EACH(j, UK_NU) {
-    const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->efforts[j];
+    const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->law.efforts[j];
     *failed |= uk_not(uk_finite(effort));
     held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
     raised |= uk_lanes_fabs(held[j]) >= most;
@@ -50,7 +58,7 @@ static void uk_crowd_drive(uk_group *g, uk_crowd *c, long long first, double t, 
 }
 
 /* Efforts act whose time has come. */
-static void uk_crowd_take_effect(uk_group *g, const uk_crowd *c, double t, uk_queue *late) {
+static void uk_loop_take_effect(uk_loop_group *g, const uk_loop_batch *c, double t, uk_queue *late) {
   int come = 0;
   while (come < late->count && late->when[come] <= t + c->same) ++come;
   if (!come) return;
@@ -61,7 +69,7 @@ static void uk_crowd_take_effect(uk_group *g, const uk_crowd *c, double t, uk_qu
 }
 
 /* Forces of the motors and others on the joints. */
-static void uk_lanes_apply(uk_lanes_memory *m, const uk_group *g) {
+static void uk_loop_apply(uk_lanes_memory *m, const uk_loop_group *g) {
   memcpy(m->tau, g->tau, sizeof m->tau);
   UK_EACH(e, UK_DRIVES) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * g->held[uk_drive_motor[e]];
 }
@@ -79,22 +87,25 @@ typedef struct {
   uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
                              * before it knows */
   uk_lanes_kept kept[UK_GROUPS];
-  uk_group group[UK_GROUPS];
+  uk_loop_group group[UK_GROUPS];
   uk_queue late[UK_GROUPS];
   uk_mask failed[UK_GROUPS];
   long long first[UK_GROUPS]; /* motions */
-} uk_side;
+} uk_loops;
 
 /* What rows follow at the stages of a step. */
-static void uk_crowd_follow(uk_lanes_motion *motion, int stage, double part) {
-  uk_side *s = (uk_side *)motion;
+static void uk_loop_follow(uk_lanes_motion *motion, int stage, double part) {
+  uk_loops *s = (uk_loops *)motion;
   UK_EACH(g, s->motion.groups) {
-    s->m[g].t = uk_all(stage == 4 ? s->end : s->begin + part);
-    uk_lanes_structure(s->m + g, s->group + g, s->failed + g);
+    uk_lanes_memory *m = s->m + g;
+    m->t = uk_all(stage == 4 ? s->end : s->begin + part);
+#if UK_FOLLOWS
+    s->failed[g] |= uk_follow_lanes(s->group[g].structure, s->group[g].structure_alike, m->t, UK_M, m->followed);
+#endif
   }
 }
 
-static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_group *g,
+static void uk_loop_keep(const uk_loop_batch *c, const uk_lanes_memory *m, const uk_loop_group *g,
                           long long first, long long sample) {
   UK_EACH(l, g->lanes) {
     const long long at = (first + l) * c->samples + sample;
@@ -104,9 +115,9 @@ static void uk_crowd_keep(const uk_crowd *c, const uk_lanes_memory *m, const uk_
 }
 
 /* Take over motions into a group; and back. */
-static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
+static void uk_loop_begin(uk_loops *s, uk_loop_batch *c, int at, long long first) {
   uk_lanes_memory *m = s->m + at;
-  uk_group *g = s->group + at;
+  uk_loop_group *g = s->group + at;
   const long long left = c->count - first;
   const int lanes = g->lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
   s->first[at] = first;
@@ -116,7 +127,7 @@ static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);
 #if UK_LAW_IN_LANES
-  uk_lanes_take_over(g, c, first);
+  uk_take_over(g, c, first);
 #endif
   uk_load_parameters(m, c->p, c->p_stride, first, lanes);
   uk_load_parameters(s->law + at, c->p, c->p_stride, first, lanes);
@@ -128,8 +139,8 @@ static void uk_crowd_begin(uk_side *s, uk_crowd *c, int at, long long first) {
   m->forces = 0;
 }
 
-static void uk_crowd_end(const uk_side *s, uk_crowd *c, int at) {
-  const uk_group *g = s->group + at;
+static void uk_loop_end(const uk_loops *s, uk_loop_batch *c, int at) {
+  const uk_loop_group *g = s->group + at;
   UK_EACH(l, g->lanes) {
     const long long motion = s->first[at] + l;
     UK_EACH(i, UK_NV) c->q[motion * UK_NV + i] = UK_PART(s->m[at].q[i], l);
@@ -143,19 +154,19 @@ static void uk_crowd_end(const uk_side *s, uk_crowd *c, int at) {
 }
 
 /* Groups of motions from the first instant to the last. */
-static void uk_crowd_move(uk_side *s, uk_crowd *c) {
+static void uk_loop_move(uk_loops *s, uk_loop_batch *c) {
   long long sampled = 0;
   for (long long at = 0;; ++at) {
     const double begin = c->when[at];
     int going = 0;
     if (c->control[at] != 0.0)
-      uk_lanes_control(s->m, s->law, s->group, s->motion.groups, c, s->first, begin, s->failed);
+      uk_loop_control(s->m, s->law, s->group, s->motion.groups, c, s->first, begin, s->failed);
     UK_EACH(k, s->motion.groups) {
-      uk_group *g = s->group + k;
-      if (c->control[at] != 0.0) uk_crowd_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
-      uk_crowd_take_effect(g, c, begin, s->late + k);
-      if (c->sample[at] != 0.0) uk_crowd_keep(c, s->m + k, g, s->first[k], sampled);
-      uk_lanes_apply(s->m + k, g);
+      uk_loop_group *g = s->group + k;
+      if (c->control[at] != 0.0) uk_loop_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
+      uk_loop_take_effect(g, c, begin, s->late + k);
+      if (c->sample[at] != 0.0) uk_loop_keep(c, s->m + k, g, s->first[k], sampled);
+      uk_loop_apply(s->m + k, g);
       going |= uk_any(uk_not(s->failed[k]));
     }
     if (c->sample[at] != 0.0) ++sampled;
@@ -172,32 +183,32 @@ static void uk_crowd_move(uk_side *s, uk_crowd *c) {
 }
 
 /* All motions; 0, or 1: there is no memory. */
-UK_EXPORT int uk_move_crowd(uk_crowd *c) {
-  uk_side side;
+UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
+  uk_loops loops;
   const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_NU * places;
-  side.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *side.m + 63) / 64 * 64);
-  side.law = side.m + UK_GROUPS;
-  int ready = side.m != NULL;
+  loops.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *loops.m + 63) / 64 * 64);
+  loops.law = loops.m + UK_GROUPS;
+  int ready = loops.m != NULL;
   UK_EACH(g, UK_GROUPS) {
-    side.late[g].when = malloc(places * sizeof(double));
-    side.late[g].efforts = aligned_alloc(64, (efforts + 127) / 64 * 64);
-    ready &= side.late[g].when != NULL && side.late[g].efforts != NULL;
+    loops.late[g].when = malloc(places * sizeof(double));
+    loops.late[g].efforts = aligned_alloc(64, (efforts + 127) / 64 * 64);
+    ready &= loops.late[g].when != NULL && loops.late[g].efforts != NULL;
   }
   if (ready) {
-    const uk_lanes_motion motion = {0, c->euler, 1, 0, side.m, side.kept, side.failed, NULL,
-                                    uk_crowd_follow, {uk_all(0.0)}};
-    side.motion = motion;
-    memset(side.m, 0, 2 * UK_GROUPS * sizeof *side.m); /* zeros of A are never written */
-    UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) side.m[g].active[r] = uk_all(c->active[r]);
+    const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, loops.failed, NULL,
+                                    uk_loop_follow, {uk_all(0.0)}};
+    loops.motion = motion;
+    memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
+    UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);
     for (long long first = 0; first < c->count; first += UK_GROUPS * UK_WIDTH) {
       const long long groups = (c->count - first + UK_WIDTH - 1) / UK_WIDTH;
-      side.motion.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
-      UK_EACH(g, side.motion.groups) uk_crowd_begin(&side, c, g, first + g * UK_WIDTH);
-      uk_crowd_move(&side, c);
-      UK_EACH(g, side.motion.groups) uk_crowd_end(&side, c, g);
+      loops.motion.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
+      UK_EACH(g, loops.motion.groups) uk_loop_begin(&loops, c, g, first + g * UK_WIDTH);
+      uk_loop_move(&loops, c);
+      UK_EACH(g, loops.motion.groups) uk_loop_end(&loops, c, g);
     }
   }
-  UK_EACH(g, UK_GROUPS) free(side.late[g].when), free(side.late[g].efforts);
-  free(side.m);
+  UK_EACH(g, UK_GROUPS) free(loops.late[g].when), free(loops.late[g].efforts);
+  free(loops.m);
   return !ready;
 }
