@@ -60,6 +60,7 @@ class Recipe(NamedTuple):
 
 _STATE = Recipe("", "generate.source", "-O2")  # straight-line code, which -O3 makes no faster
 _CLUSTERS = Recipe("", "cluster_source.cluster_source")  # its loops gain a twelfth from -O3
+_CLUSTER_MOTION = Recipe(".motion", "cluster_source.cluster_motion_source")
 _DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
 _DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: half the time of -O3, and not slower
@@ -69,8 +70,8 @@ _CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source")
 #: The recipe of each library, and that for mechanisms in clusters where there is one.
 RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.STATE: (_STATE, _CLUSTERS),
-    Library.MOTION: (_STATE, Recipe(".motion", "cluster_source.cluster_motion_source")),
-    Library.BATCH: (Recipe(".batch", "generate.batch_source"), _CLUSTERS),
+    Library.MOTION: (_STATE, _CLUSTER_MOTION),
+    Library.BATCH: (Recipe(".batch", "generate.batch_source"), _CLUSTER_MOTION),
     Library.DERIVATIVES: (_DERIVATIVES, None),
     Library.DERIVATIVE_BATCH: (Recipe(".derivatives.batch", _DERIVATIVE_BATCH), None),
     Library.PROJECTION: (Recipe(".projection", "derivative_source.projection_source", "-O2"), None),

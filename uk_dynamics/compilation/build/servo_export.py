@@ -66,7 +66,7 @@ def servo_export(
         completion_declarations,
         completion_definitions,
     )
-    from uk_dynamics.compilation.emit.generate import closing
+    from uk_dynamics.compilation.emit.generate import closing, jumps
     from uk_dynamics.compilation.emit.layout import BEYOND_TIMES, REFERENCE_KINDS
     from uk_dynamics.compilation.emit.servo_source import (
         control_start,
@@ -108,7 +108,8 @@ def servo_export(
         f'#include "{identifier}.h"',
         servo_definitions(tasks, structure),
         *closing(mechanism),
-        part("effect.c"),
+        jumps(mechanism),
+        part("propagation.c"),
         control_start(tasks),
         "" if tables is None else completion_definitions(structure, tables),
     ]

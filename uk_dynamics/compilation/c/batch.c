@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "batch.h"
-#include "evaluate_lanes.c"
 #include "lanes_states.c"
+#include "uk_evaluation.h"
 
 /* Parameters of the states, or those that all of them have. */
 static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
@@ -22,13 +22,29 @@ static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long 
 }
 
 /* What all states have in common. */
-static void uk_batch_begin(uk_lanes_memory *m, const uk_batch *c) {
+static void uk_share(uk_lanes_memory *m, void *tree, const double *active, double stabilize, int forces) {
   memset(m, 0, sizeof *m); /* entries of A that are always zero are never written */
-  m->stabilize = c->stabilize;
-  m->forces = c->ideal_force != NULL;
-  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+#if defined(UK_OF_CLUSTERS)
+  memcpy(&m->tree, &tree, sizeof tree);
+#endif
+  (void)tree;
+  m->stabilize = stabilize, m->forces = forces;
+  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(active[r]);
+}
+
+/* What rows of all states follow, from an entry of a table; null: nothing. */
+static void uk_batch_follow(uk_lanes_memory *m, const double *followed, long long entry) {
+#if defined(UK_OF_CLUSTERS)
+  (void)m, (void)followed, (void)entry;
+#else
+  if (followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(followed[entry * 3 * UK_ROWS + i]);
+#endif
+}
+
+static void uk_batch_begin(uk_lanes_memory *m, const uk_batch *c) {
+  uk_share(m, c->tree, c->active, c->stabilize, c->ideal_force != NULL);
   m->t = uk_all(c->t[0]);
-  if (c->followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(c->followed[i]);
+  uk_batch_follow(m, c->followed, 0);
 }
 
 /* As many states as there are lanes, from the first on; how many of the lanes have one. */
@@ -40,8 +56,10 @@ static int uk_batch_load(uk_lanes_memory *m, const uk_batch *c, long long first)
   uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
   uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
   if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
+#if !defined(UK_OF_CLUSTERS)
   if (c->followed != NULL && c->followed_stride)
     uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
+#endif
   return lanes;
 }
 

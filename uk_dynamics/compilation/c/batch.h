@@ -13,6 +13,7 @@
 #define UK_POINTER(type, name, count) type *name;
 
 typedef struct {
+  void *tree;                          /* tables of clusters, of one call at a time; else null */
   long long count, t_stride, followed_stride, p_stride;
   double stabilize;                    /* 1: b contains the stabilisation, 0: it does not */
   const double *t, *q, *v;             /* (1 or count), (count, UK_NQ), (count, UK_NV) */

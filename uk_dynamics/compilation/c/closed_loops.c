@@ -3,8 +3,8 @@
 #pragma once
 
 #include "batch.c"
+#include "fixed_step.c"
 #include "loop_group.c"
-#include "motion_lanes.c"
 #include "uk_effort_limit.h"
 #include "uk_law.h"
 #include "uk_motors.h"
@@ -83,7 +83,7 @@ enum {
 
 typedef struct {
   uk_lanes_motion motion; /* the first field; it has the groups */
-  double begin, end;      /* of a step */
+  double end;             /* of a step */
   uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
                              * before it knows */
   uk_lanes_kept kept[UK_GROUPS];
@@ -93,16 +93,16 @@ typedef struct {
   long long first[UK_GROUPS]; /* motions */
 } uk_loops;
 
-/* What rows follow at the stages of a step. */
-static void uk_loop_follow(uk_lanes_motion *motion, int stage, double part) {
+static void uk_loop_stage(uk_lanes_motion *motion, int stage, double part) {
   uk_loops *s = (uk_loops *)motion;
   UK_EACH(g, s->motion.groups) {
     uk_lanes_memory *m = s->m + g;
-    m->t = uk_all(stage == 4 ? s->end : s->begin + part);
+    m->t = uk_all(stage == 4 ? s->end : motion->begin + part);
 #if UK_FOLLOWS
     s->failed[g] |= uk_follow_lanes(s->group[g].structure, s->group[g].structure_alike, m->t, UK_M, m->followed);
 #endif
   }
+  if (stage < 4) uk_lanes_accelerate(motion);
 }
 
 static void uk_loop_keep(const uk_loop_batch *c, const uk_lanes_memory *m, const uk_loop_group *g,
@@ -175,7 +175,7 @@ static void uk_loop_move(uk_loops *s, uk_loop_batch *c) {
     const long long count = parts > 1.0 ? (long long)parts : 1;
     const double h = (end - begin) / count;
     for (long long k = 0; k < count; ++k) {
-      s->begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
+      s->motion.begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
       uk_lanes_step(&s->motion, h);
     }
     UK_EACH(k, s->motion.groups) c->steps += count * s->group[k].lanes;
@@ -196,7 +196,7 @@ UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
   }
   if (ready) {
     const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, loops.failed, NULL,
-                                    uk_loop_follow, {uk_all(0.0)}};
+                                    uk_loop_stage, {uk_all(0.0)}};
     loops.motion = motion;
     memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);

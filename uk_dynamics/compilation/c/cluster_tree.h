@@ -83,11 +83,10 @@ typedef struct { /* what a cluster stands on, seen from its point */
 #define UK_OTHER_FIELDS(F)                                                                          \
   F(uk_placed, motion, n + 1) F(uk_body, body, n + 1) F(uk_ground, ground, t->clusters)             \
   F(double, extremes, 2) F(double, ready, 2)                                                        \
-  F(double, placed, nq) F(double, best, nq) F(double, start_q, nq)                                  \
+  F(double, placed, nq)                                                                             \
   F(double, scale, n) F(double, joint_force, n) F(double, joint_qdd, n) F(double, joint_ideal, n)   \
   F(double, particular, n) F(double, whitened, n) F(double, unbalanced, n) F(double, size, n)       \
-  F(double, start_v, n) F(double, sum_q, n) F(double, sum_v, n) F(double, rate_q, n)                \
-  F(double, moved, n) F(double, Y, 6 * n)                                                           \
+  F(double, Y, 6 * n)                                                                               \
   F(double, H, squares) F(double, Z, squares) F(double, L, squares)                                 \
   F(double, A, entries) F(double, W, entries)                                                       \
   F(double, residual, m) F(double, rate, m) F(double, b, m) F(double, row_violation, m)             \

@@ -73,7 +73,7 @@ static inline void uk_reach(const uk_lanes *from, uk_lanes h, const uk_lanes *w,
 
 /* Rate of the coordinates of the chart around a configuration, h times `rate` away from it, at a
  * velocity; in place of `rate`. */
-static inline void uk_chart_rate(double h, const double *v, double *rate) {
+static inline void uk_chart_rate(double h, const uk_lanes *v, uk_lanes *rate) {
   (void)h;
   for (int i = 0; i < UK_NV; ++i)
     if (UK_PLACE(i) >= 0) rate[i] = v[i];
@@ -89,7 +89,7 @@ static inline void uk_chart_rate(double h, const double *v, double *rate) {
 }
 
 /* The tangent vector from one configuration to another. */
-static inline void uk_way_to(const double *from, const double *to, double *w) {
+static inline void uk_way_to(const uk_lanes *from, const uk_lanes *to, uk_lanes *w) {
 #if UK_FREE_JOINTS
   UK_EACH_FREE(free) {
     double a[7], b[7], found[6];
@@ -103,10 +103,12 @@ static inline void uk_way_to(const double *from, const double *to, double *w) {
 }
 
 /* Largest part of the way from one configuration to another. */
-static inline double uk_farthest(const double *from, const double *to) {
-  double largest = 0.0, w[UK_NV];
+static inline uk_lanes uk_farthest(const uk_lanes *from, const uk_lanes *to) {
+  uk_lanes largest = uk_all(0.0), w[UK_NV];
   uk_way_to(from, to, w);
-  for (int i = 0; i < UK_NV; ++i)
-    if (!(fabs(w[i]) <= largest)) largest = fabs(w[i]);
+  for (int i = 0; i < UK_NV; ++i) {
+    const uk_lanes size = uk_lanes_fabs(w[i]);
+    largest = uk_pick(size <= largest, largest, size); /* not a number stays one */
+  }
   return largest;
 }

@@ -5,6 +5,7 @@
 #include "uk_lanes.h"
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
+#define UK_MOST_GROUPS (UK_WIDTH > 1 ? 2 : 1) /* vectors of states that move together */
 #ifndef UK_EACH
 #define UK_EACH(i, n) for (int i = 0; i < (n); ++i)
 #endif

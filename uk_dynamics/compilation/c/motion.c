@@ -3,15 +3,12 @@
 #pragma once
 
 #include "attributes.h"
-#include "configuration.c"
+#include "fixed_step.c"
 #include "motion.h"
 #include "references.c"
-#include "uk_closing.h"
 #include "uk_effort_limit.h"
-#include "uk_evaluation.h"
 #include "uk_following.h"
 #include "uk_gauss.h"
-#include "uk_jumps.h"
 #include "uk_motors.h"
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
@@ -57,8 +54,7 @@ static void uk_take_effect(const uk_motion *c, double t) {
 
 static void uk_apply(uk_memory *m, const uk_motion *c) {
   memcpy(m->tau, c->tau, sizeof m->tau);
-  for (int j = 0; j < UK_NU; ++j)
-    for (int i = 0; i < UK_NV; ++i) m->tau[i] += uk_motors[j][i] * c->efforts[j];
+  for (int e = 0; e < UK_DRIVES; ++e) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * c->efforts[uk_drive_motor[e]];
 }
 
 static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
@@ -68,15 +64,6 @@ static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
   (void)m, (void)c;
   return 0;
 #endif
-}
-
-static double uk_largest(const double *x, const double *y) {
-  double largest = 0.0;
-  for (int i = 0; i < UK_NV; ++i) {
-    const double size = fabs(x[i] - (y ? y[i] : 0.0));
-    if (!(size <= largest)) largest = size;
-  }
-  return largest;
 }
 
 /* Acceleration of the state in the memory; where the rank of its rows is not the one before, the mean
@@ -179,47 +166,36 @@ static int uk_gauss_step(uk_memory *m, uk_motion *c, double h, int halvings) {
          uk_gauss_step(m, c, 0.5 * h, halvings - 1);
 }
 
-/* One step of size h from the state in the memory, without what ends it. */
-static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
-  static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-  if (c->method == UK_STEP_GAUSS) return uk_gauss_step(m, c, h, UK_GAUSS_HALVINGS);
-  const int euler = c->method == UK_STEP_SEMI_IMPLICIT_EULER;
-  const double t = m->t, end = euler ? h : h / 6.0;
-  double q[UK_NQ], v[UK_NV], rate[UK_NV], dq[UK_NV], dv[UK_NV];
-  memcpy(q, m->q, sizeof q);
-  for (int i = 0; i < UK_NV; ++i) rate[i] = v[i] = m->v[i], dq[i] = dv[i] = 0.0;
-  for (int s = 0; s < (euler ? 1 : 4); ++s) {
-    if (s > 0) {
-      const double part = h * offset[s];
-      uk_reach(q, part, rate, m->q);
-      for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + part * m->qdd[i];
-      uk_chart_rate(part, m->v, rate);
-      m->t = t + part;
-    }
-    if (uk_stage(m, c)) return 1;
-    for (int i = 0; i < UK_NV; ++i) dq[i] += weight[s] * rate[i], dv[i] += weight[s] * m->qdd[i];
-  }
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + end * dv[i];
-  uk_reach(q, end, euler ? m->v : dq, m->q);
-  return 0;
+typedef struct {
+  uk_lanes_motion steps; /* the first field */
+  uk_motion *motion;
+} uk_stepper;
+
+static void uk_motion_stage(uk_lanes_motion *steps, int stage, double part) {
+  (void)stage;
+  steps->m->t = steps->begin + part;
+  if (!*steps->failed) *steps->failed = uk_stage(steps->m, ((uk_stepper *)steps)->motion) != 0;
 }
 
-/* The end of a step on the constraints, unless they jumped within it, as
- * mechanism/dynamics/step_projection.py has it. */
-static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const double *v,
-                       double h) {
-  double moved = UK_LARGEST_CORRECTION, sudden = INFINITY, end_q[UK_NQ], end_v[UK_NV];
-  memcpy(end_q, m->q, sizeof end_q);
-  memcpy(end_v, m->v, sizeof end_v);
-  if (!c->sampled_rows) {
-    const double speed = uk_largest(v, NULL) + UK_SUDDEN;
-    const double way = uk_farthest(q, end_q) + h * speed + UK_CORRECTION_ROUNDING;
-    if (way < moved) moved = way;
-    sudden = uk_largest(end_v, v) + speed;
-  }
+/* One step of size h from the state in the memory, without what ends it; 0, or 1: there is none. */
+static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
+  double q[1][UK_NQ], v[1][UK_NV];
+  uk_mask failed = 0;
+  uk_stepper s = {{1, c->method == UK_STEP_SEMI_IMPLICIT_EULER, 0, 0, m, NULL, &failed, NULL, uk_motion_stage,
+                   {0.0}, m->t}, c};
+  if (c->method == UK_STEP_GAUSS) return uk_gauss_step(m, c, h, UK_GAUSS_HALVINGS);
+  memcpy(q[0], m->q, sizeof m->q), memcpy(v[0], m->v, sizeof m->v);
+  uk_lanes_advance(&s.steps, q, v, h);
+  return failed;
+}
+
+/* The end of a step on the constraints, unless they jumped within it. */
+static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const double *v, double h) {
+  double end_q[UK_NQ], end_v[UK_NV];
+  memcpy(end_q, m->q, sizeof end_q), memcpy(end_v, m->v, sizeof end_v);
   if (uk_follow_structure(m, c)) return 1;
   if (c->kept ? uk_project_there(m, c->kept) : uk_project(m)) return 1;
-  return !(uk_farthest(end_q, m->q) <= moved && uk_largest(m->v, end_v) <= sudden);
+  return uk_jumped(m, c->sampled_rows != 0, q, v, end_q, end_v, h);
 }
 
 /* From one instant to the next. */

@@ -2,10 +2,9 @@
 /* A single state: projection_lanes.c with one lane. */
 #pragma once
 
-#include "evaluate.c"
 #include "projection_lanes.c"
 
-#if UK_M > 0
+#if UK_M > 0 && !defined(UK_OF_CLUSTERS)
 
 /* Rows that act and are of a kind, eliminated: factors stand in the place of M. 0, or as uk_evaluate. */
 static UK_OPTIONAL int uk_eliminate_kind(uk_memory *m, const double *kind, double tolerance, int *rank) {
@@ -31,9 +30,8 @@ static UK_OPTIONAL int uk_project_place(uk_memory *m, uk_kept *kept) {
  * the configuration there. 0; 1 or 2 as uk_evaluate, 3 where the loops stay open. */
 static UK_OPTIONAL int uk_project_there(uk_memory *m, uk_kept *kept) {
   double why;
-  m->singular = 0.0;
   uk_lanes_project(m, kept, 1, &why);
-  return why != 0.0 && m->singular ? UK_SINGULAR_MASS : (int)why;
+  return (int)why;
 }
 
 static inline int uk_project(uk_memory *m) {

@@ -5,13 +5,12 @@
 #pragma once
 
 #include "configuration.c"
-#include "evaluate_lanes.c"
+#include "uk_evaluation.h"
 #include "uk_projection.h"
+#include "uk_tables.h"
 
 /* Whether a small correction takes the factors of the one before it. */
 #define UK_REUSES (UK_WIDTH == 1 && UK_SWITCHED)
-
-#define UK_MOST_GROUPS (UK_WIDTH > 1 ? 2 : 1)
 
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
@@ -24,6 +23,7 @@ typedef struct { /* where the projection of a group of states is */
 } uk_lanes_way;
 
 #if UK_M > 0
+#if !defined(UK_OF_CLUSTERS)
 
 /* Factors at the state in the memory, of the rows that act and are of a kind, in the place of M. */
 static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
@@ -84,6 +84,7 @@ static int uk_correct_again(uk_memory *m, const uk_lanes_way *w, double *d) {
   return 1;
 }
 
+#endif
 #endif
 
 /* The configuration of a Newton step: whether it is the last one. */
@@ -152,6 +153,9 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
 UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
   const uk_lanes fine = uk_all(0.0);
   UK_EACH(g, groups) why[g] = fine;
+#ifdef UK_ONE_STATE
+  m->singular = 0.0;
+#endif
 #if UK_M > 0
   uk_lanes d[UK_NV];
   uk_lanes_way w[UK_MOST_GROUPS];
@@ -172,4 +176,7 @@ UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int
     UK_EACH(i, UK_NV) total += m[g].v[i];
     why[g] = uk_pick(uk_finite(total), why[g], uk_all(UK_NOT_NUMBERS));
   }
+#ifdef UK_ONE_STATE
+  if (*why != 0.0 && m->singular) *why = UK_SINGULAR_MASS;
+#endif
 }

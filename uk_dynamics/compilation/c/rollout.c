@@ -3,7 +3,7 @@
 #pragma once
 
 #include "batch.c"
-#include "motion_lanes.c"
+#include "fixed_step.c"
 #include "rollout.h"
 
 typedef struct {
@@ -12,35 +12,35 @@ typedef struct {
   long long step;
 } uk_lanes_trajectories;
 
-/* Times and what rows follow are those of half steps. */
-static void uk_lanes_follow(uk_lanes_motion *s, int stage, double part) {
-  const uk_lanes_trajectories *w = (const uk_lanes_trajectories *)s;
-  const long long half = 2 * w->step + (stage + 1) / 2;
-  (void)part;
+/* Times and what rows follow, so many half steps from the start. */
+static void uk_rollout_follow(uk_lanes_motion *s, long long half) {
+  const uk_trajectories *c = ((const uk_lanes_trajectories *)s)->c;
   UK_EACH(g, s->groups) {
-    uk_lanes_memory *m = s->m + g;
-    m->t = uk_all(w->c->t + 0.5 * w->c->dt * half);
-    if (w->c->followed != NULL)
-      UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(w->c->followed[half * 3 * UK_ROWS + i]);
+    s->m[g].t = uk_all(c->t + 0.5 * c->dt * half);
+    uk_batch_follow(s->m + g, c->followed, half);
   }
+}
+
+static void uk_rollout_stage(uk_lanes_motion *s, int stage, double part) {
+  (void)part;
+  uk_rollout_follow(s, 2 * ((const uk_lanes_trajectories *)s)->step + (stage + 1) / 2);
+  if (stage < 4) uk_lanes_accelerate(s);
 }
 
 static void uk_record(const uk_trajectories *c, const uk_lanes_memory *m, long long first,
                       int lanes, long long sample, uk_lanes stopped) {
   const long long samples = c->steps / c->every + 1;
   UK_EACH(l, lanes) {
-    const long long at = ((first + l) * samples + sample) * UK_NV;
+    const long long at = (first + l) * samples + sample;
     const int lost = UK_PART(stopped, l) != 0.0;
-    UK_EACH(i, UK_NV) c->q_out[at + i] = lost ? NAN : UK_PART(m->q[i], l);
-    UK_EACH(i, UK_NV) c->v_out[at + i] = lost ? NAN : UK_PART(m->v[i], l);
+    UK_EACH(i, UK_NQ) c->q_out[at * UK_NQ + i] = lost ? NAN : UK_PART(m->q[i], l);
+    UK_EACH(i, UK_NV) c->v_out[at * UK_NV + i] = lost ? NAN : UK_PART(m->v[i], l);
   }
 }
 
 /* What all trajectories have in common. */
 static void uk_rollout_begin(uk_lanes_memory *m, const uk_trajectories *c) {
-  memset(m, 0, sizeof *m);
-  m->stabilize = c->stabilize;
-  UK_EACH(r, UK_ROWS) m->active[r] = uk_all(c->active[r]);
+  uk_share(m, c->tree, c->active, c->stabilize, 0);
 }
 
 /* As many trajectories as groups have lanes, from the first on. A state that has no answer any more
@@ -52,7 +52,7 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
   uk_mask failed[UK_MOST_GROUPS];
   int lanes[UK_MOST_GROUPS], going = 1;
   uk_lanes_trajectories w = {
-      {groups, c->euler, c->project, c->sampled, m, kept, failed, reason, uk_lanes_follow,
+      {groups, c->euler, c->project, c->sampled, m, kept, failed, reason, uk_rollout_stage,
        {uk_all(0.0)}}, c, 0}; /* in order, as C++ of GPUs takes them */
   UK_EACH(g, groups) {
     const long long at = first + g * UK_WIDTH, left = c->count - at;
@@ -64,7 +64,7 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
     failed[g] = uk_none();
     reason[g] = uk_all(0.0);
   }
-  uk_lanes_follow(&w.motion, 0, 0.0);
+  uk_rollout_follow(&w.motion, 0);
   if (c->project) uk_lanes_settle(&w.motion);
   UK_EACH(g, groups) {
     stopped[g] = uk_pick(failed[g], uk_all(1.0), uk_all(0.0));

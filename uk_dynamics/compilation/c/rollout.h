@@ -3,6 +3,7 @@
 #pragma once
 
 typedef struct {
+  void *tree;                          /* tables of clusters, of one call at a time; else null */
   long long count, steps, every;       /* trajectories; steps of each; steps from sample to sample */
   long long tau_state, tau_step;       /* doubles from one state, one step to the next; 0: the same */
   long long euler, project, p_stride;  /* 0: Runge-Kutta; 1: every step ends on the constraints */

@@ -12,6 +12,7 @@ from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.generate import (
     ONE_STATE,
+    batch_declarations,
     configuration,
     declarations,
     following,
@@ -31,7 +32,6 @@ from uk_dynamics.compilation.emit.spatial_source import spatial
 from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
 from uk_dynamics.compilation.trace.row_numbers import families, width
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.core.equation import projection
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -54,13 +54,15 @@ def cluster_source(mechanism: ResolvedMechanism) -> str:
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
-    """What moves one state of a mechanism in clusters, and takes samples of it."""
+    """What moves states of a mechanism in clusters, one or a batch, and takes samples of them."""
     return "\n".join(
         [
             *_between(mechanism, declarations(mechanism)),
+            batch_declarations(mechanism),
             following(mechanism),
             part("samples.c"),
-            *(motion(mechanism) if integrates(mechanism) else ()),
+            part("batch.c"),
+            *((*motion(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
         ]
     )
 
@@ -91,16 +93,15 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
         *_kernel(mechanism.local.constraints),
         declared,
         header("uk_lanes.h", ONE_STATE),
+        header("uk_tables.h", *defines({"RANK_TOLERANCE": mechanism.spec.solver.rank_tolerance})),
         configuration(mechanism),
         header("uk_evaluation.h", part("cluster_memory.c")),
-        header("uk_closing.h", part("cluster_memory.c")),
     ]
 
 
 def _kernel(constraints: ConstraintSet) -> list[str]:
     return [
         config(),
-        header("uk_projection.h", *defines({"REACHED": projection.REACHED})),
         header(
             "uk_row_kinds.h",
             part("attributes.h"),

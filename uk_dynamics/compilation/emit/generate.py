@@ -67,7 +67,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps or with error control, with a law of control."""
     return [
         motors(mechanism),
-        *(closing(mechanism) if mechanism.local is None else ()),
+        *closing(mechanism),
         jumps(mechanism),
         effort_limits(mechanism),
         header("uk_dormand_prince.h", *_coefficients()),
@@ -166,8 +166,17 @@ def free_joint() -> str:
 
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
-    """The projection of one state onto the loops."""
-    return [_projection(mechanism), header("uk_closing.h", part("projection.c"))]
+    """The projection of states onto the loops."""
+    return [
+        _projection(mechanism),
+        header(
+            "uk_closing.h",
+            part("projection_lanes.c"),
+            "#ifdef UK_ONE_STATE",
+            part("projection.c"),
+            "#endif",
+        ),
+    ]
 
 
 def following(mechanism: ResolvedMechanism) -> str:
@@ -194,14 +203,10 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             tables(mechanism, terms),
             terms_function(mechanism, terms),
             regular_function(mechanism, terms),
+            header("uk_evaluation.h", part("evaluate_lanes.c")),
             part("batch.c"),
             *(
-                (
-                    configuration(mechanism),
-                    _projection(mechanism),
-                    jumps(mechanism),
-                    part("rollout.c"),
-                )
+                (configuration(mechanism), *closing(mechanism), jumps(mechanism), part("rollout.c"))
                 if rolls(mechanism)
                 else ()
             ),

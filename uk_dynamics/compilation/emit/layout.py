@@ -81,6 +81,8 @@ class Layout:
             ("rate", m, "their rate"),
             ("bias", m, "second derivative without joint acceleration"),
             ("failed", 1, "0, or why there is no answer"),
+            ("singular", 1, "1 where M is"),
+            ("forces", 1, "1: forces are wanted, 0: accelerations alone"),
         )
         self.clusters = mechanism.local is not None  # whether tables have the rest
         if self.clusters:
@@ -104,10 +106,8 @@ class Layout:
             ("z", m, ""),
             ("right", m, ""),
             ("scratch", max(m, nv), ""),
-            ("singular", 1, "1 where M is"),
             ("dependent", 1, "1 where a row is"),
             ("ordered", 1, "1 where no row has left its place"),
-            ("forces", 1, "1: forces are wanted, 0: accelerations alone"),
         )
 
     def _add(self, *fields: tuple[str, int, str]) -> slice:

@@ -22,6 +22,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
     batch_call,
     trajectories_call,
 )
+from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
 from uk_dynamics.mechanism.resolution import Array, BatchSolution, Plan, Rollout, States, Stopped
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
@@ -36,20 +37,32 @@ _REASONS = {
 class CompiledBatch:
     """The library of a mechanism for many states."""
 
-    worth = _WORTH_A_THREAD  # states
+    def __init__(
+        self, path: Path, rows: int, *, rolls: bool, tables: ClusterTables | None = None
+    ) -> None:
+        """Load it.
 
-    def __init__(self, path: Path, rows: int, *, rolls: bool) -> None:
-        library = ctypes.CDLL(str(path))
+        Args:
+            path: The file.
+            rows: Constraint rows.
+            rolls: Whether it integrates trajectories.
+            tables: Of a mechanism in clusters; a thread then takes one state after the other.
+        """
+        self._library = library = ctypes.CDLL(str(path))
+        self._tables = tables
+        self._idle: list[ClusterMemory] = []  # of threads
+        # large mechanisms take as long for one state as others for a hundred
+        self._worth = _WORTH_A_THREAD if tables is None else 16
         self._function: Callable[[Any], int] = library.uk_evaluate_batch
         library.uk_evaluate_batch.argtypes = (ctypes.POINTER(BatchCall),)
         library.uk_evaluate_batch.restype = ctypes.c_int
         #: States per vector.
         self.width: int = library.uk_width()
         self._rows = rows
-        #: Whether it integrates trajectories, and what does it.
+        #: Whether it integrates trajectories.
         self.rolls = rolls
         if rolls:
-            self.rollout: Callable[[Any], int] = library.uk_rollout
+            self._rollout: Callable[[Any], int] = library.uk_rollout
             library.uk_rollout.argtypes = (ctypes.POINTER(TrajectoriesCall),)
             library.uk_rollout.restype = ctypes.c_int
 
@@ -61,10 +74,10 @@ class CompiledBatch:
         answers = Answers(count, nv, self._rows, forces=forces)
 
         def run(first: int, end: int) -> None:
-            if self._function(ctypes.byref(batch_call(given, common, answers, first, end))):
+            if self._run(self._function, batch_call(given, common, answers, first, end)):
                 raise MemoryError("not enough memory for a batch")
 
-        in_parts(run, count, threads, self.width, self.worth)
+        in_parts(run, count, threads, self.width, self._worth)
         solution, failed = answers.solution(answers.block)
         return solution, failed.nonzero()[0]
 
@@ -78,11 +91,24 @@ class CompiledBatch:
         def run(first: int, end: int) -> None:
             outputs = {"q_out": q, "v_out": v, "stopped": stopped, "reason": reason}
             call = trajectories_call(given, common, first, end, outputs)
-            if self.rollout(ctypes.byref(call)):
+            if self._run(self._rollout, call):
                 raise MemoryError("not enough memory for trajectories")
 
-        in_parts(run, count, threads, self.width, max(1, self.worth // (4 * given.steps)))
+        in_parts(run, count, threads, self.width, max(1, self._worth // (4 * given.steps)))
         return to_rollout(given, instants, q, v, stopped, reason)
+
+    def _run(self, function: Callable[[Any], int], call: Any) -> int:
+        """Call a function; what it returns."""
+        if self._tables is None:
+            return function(ctypes.byref(call))
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            memory = ClusterMemory(self._library, self._tables)
+        call.tree = int(memory.address[0])
+        failed = function(ctypes.byref(call))
+        self._idle.append(memory)
+        return failed
 
 
 def in_parts(

@@ -21,7 +21,6 @@ from uk_dynamics.compilation.build.library import (
 )
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
-from uk_dynamics.compilation.runtime.cluster_batch import ClusterBatch, ClusterProjection
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import (
     CompiledBatch,
@@ -206,7 +205,7 @@ class CompiledDynamics(Fallback):
         if self._projection is None or not answers:
             return self.fallback.project(state, given)
         with self._lock:
-            if isinstance(self._projection, CompiledMotion) and self.layout.followed:
+            if self.layout.followed:
                 self._projection.follow_sample(
                     self._structure.rows.reference(state.t, given),
                     self._structure.rows.hierarchy.mask(given.active),
@@ -236,11 +235,8 @@ class CompiledDynamics(Fallback):
         _ = self._projection, self._batch, self._moving
 
     @cached_property
-    def _projection(self) -> CompiledMotion | ClusterProjection | None:
-        if self._clusters is None:
-            return self.motion()
-        model = self._mechanism.model
-        return None if self._batch is None else ClusterProjection(self._batch, model.nq, model.nv)
+    def _projection(self) -> CompiledMotion | None:
+        return self.motion()
 
     @cached_property
     def _samples(self) -> CompiledSamples:
@@ -290,14 +286,10 @@ class CompiledDynamics(Fallback):
         many = rolls(self._mechanism)
         try:
             path = library_of(self._mechanism, Library.BATCH)
-            batch = (
-                CompiledBatch(path, self.rows, rolls=many)
-                if self._clusters is None
-                else ClusterBatch(path, self._clusters, self.rows, rolls=many)
-            )
+            batch = CompiledBatch(path, self.rows, rolls=many, tables=self._clusters)
             verify(path, self._mechanism.name, lambda: self._answered_by(batch))
         except CompilationError as error:
-            self._not_compiled("batches and projections", error)
+            self._not_compiled("batches", error)
             return None
         return batch
 
