@@ -7,6 +7,7 @@
 #include "batch.h"
 #include "lanes_states.c"
 #include "uk_evaluation.h"
+#include "uk_following.h"
 
 /* Parameters of the states, or those that all of them have. */
 static inline void uk_load_parameters(uk_lanes_memory *m, const double *p, long long stride,
@@ -34,10 +35,10 @@ static void uk_share(uk_lanes_memory *m, void *tree, const double *active, doubl
 
 /* What rows of all states follow, from an entry of a table; null: nothing. */
 static void uk_batch_follow(uk_lanes_memory *m, const double *followed, long long entry) {
-#if defined(UK_OF_CLUSTERS)
-  (void)m, (void)followed, (void)entry;
-#else
+#if UK_FOLLOWS
   if (followed != NULL) UK_EACH(i, 3 * UK_ROWS) m->followed[i] = uk_all(followed[entry * 3 * UK_ROWS + i]);
+#else
+  (void)m, (void)followed, (void)entry;
 #endif
 }
 
@@ -56,7 +57,7 @@ static int uk_batch_load(uk_lanes_memory *m, const uk_batch *c, long long first)
   uk_load_lanes(m->q, c->q + first * UK_NQ, UK_NQ, lanes);
   uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
   if (c->tau != NULL) uk_load_lanes(m->tau, c->tau + first * UK_NV, UK_NV, lanes);
-#if !defined(UK_OF_CLUSTERS)
+#if UK_FOLLOWS
   if (c->followed != NULL && c->followed_stride)
     uk_load_lanes(m->followed, c->followed + first * c->followed_stride, 3 * UK_ROWS, lanes);
 #endif
@@ -66,7 +67,7 @@ static int uk_batch_load(uk_lanes_memory *m, const uk_batch *c, long long first)
 static void uk_batch_store(const uk_lanes_memory *m, const uk_batch *c, long long first, int lanes) {
 #define UK_STORE(type, name, count) \
   uk_store(c->name, (const uk_lanes *)&m->name, count, first, lanes);
-  UK_BATCH_ANSWERS(UK_STORE) UK_BATCH_FORCES(UK_STORE)
+  UK_BATCH_ANSWERS(UK_STORE) UK_BATCH_FORCES(UK_STORE) UK_BATCH_RATES(UK_STORE)
 #undef UK_STORE
 }
 

@@ -10,6 +10,7 @@
 #define UK_BATCH_FORCES(F) \
   F(double, ideal_force, UK_NV) F(double, multipliers, UK_M) F(double, determined, UK_M) \
   F(double, violation, UK_M)
+#define UK_BATCH_RATES(F) F(double, residual, UK_M) F(double, rate, UK_M)
 #define UK_POINTER(type, name, count) type *name;
 
 typedef struct {
@@ -21,5 +22,5 @@ typedef struct {
   const double *active;                /* (UK_M): 1 for rows that act */
   const double *followed;              /* (1 or count, 3 UK_M): values, rates, accelerations */
   const double *p;                     /* (1 or count, UK_NP): parameters; null: there are none */
-  UK_BATCH_ANSWERS(UK_POINTER) UK_BATCH_FORCES(UK_POINTER)
+  UK_BATCH_ANSWERS(UK_POINTER) UK_BATCH_FORCES(UK_POINTER) UK_BATCH_RATES(UK_POINTER)
 } uk_batch;

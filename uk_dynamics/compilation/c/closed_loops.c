@@ -196,7 +196,7 @@ UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
   }
   if (ready) {
     const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, loops.failed, NULL,
-                                    uk_loop_stage, {uk_all(0.0)}};
+                                    uk_loop_stage, {uk_all(0.0)}, 0.0};
     loops.motion = motion;
     memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);

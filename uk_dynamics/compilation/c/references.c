@@ -97,6 +97,13 @@ static inline int uk_follow(double *table, double t, int count, double *values) 
   return !isfinite(sum);
 }
 
+/* The same at many times, (times, 3 count). */
+UK_EXPORT int uk_follow_times(long long times, long long count, double *table, const double *t, double *values) {
+  int failed = 0;
+  for (long long k = 0; k < times; ++k) failed |= uk_follow(table, t[k], (int)count, values + 3 * count * k);
+  return failed;
+}
+
 /* The same for lanes with tables of their own, at times of their own, or of one table and one time; lanes
  * where something is not finite. */
 static UK_OPTIONAL uk_mask uk_follow_lanes(double *const *tables, int alike, uk_lanes t, int count,

@@ -11,7 +11,6 @@ from uk_dynamics.compilation.emit.generate import (
     batch_definitions,
     declarations,
     effort_limits,
-    following,
 )
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
@@ -45,7 +44,6 @@ def closed_loop_source(subject: Tasks | ResolvedMechanism) -> str:
             definitions,
             motors(mechanism),
             effort_limits(mechanism),
-            following(mechanism),
             header(
                 "uk_closed_loops.h",
                 f"#define UK_LONG {int(statements > _LONG)}",

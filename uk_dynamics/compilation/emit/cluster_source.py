@@ -60,7 +60,7 @@ def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
             *_between(mechanism, declarations(mechanism)),
             batch_declarations(mechanism),
             following(mechanism),
-            part("samples.c"),
+            part("references.c"),
             part("batch.c"),
             *((*motion(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
         ]

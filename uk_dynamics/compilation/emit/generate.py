@@ -54,9 +54,11 @@ def source(mechanism: ResolvedMechanism) -> str:
     return "\n".join(
         [
             declarations(mechanism),
+            part("batch.h"),
             definitions(mechanism),
             following(mechanism),
-            part("samples.c"),
+            part("references.c"),
+            part("batch.c"),
             *(motion(mechanism) if integrates(mechanism) else ()),
             part("python.c"),
         ]
@@ -204,6 +206,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             terms_function(mechanism, terms),
             regular_function(mechanism, terms),
             header("uk_evaluation.h", part("evaluate_lanes.c")),
+            following(mechanism),
             part("batch.c"),
             *(
                 (configuration(mechanism), *closing(mechanism), jumps(mechanism), part("rollout.c"))

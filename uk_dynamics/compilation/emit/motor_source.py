@@ -48,16 +48,20 @@ def motors(mechanism: ResolvedMechanism) -> str:
             "{" + ", ".join(f"[{i}] = {number(column[i])}" for i in np.flatnonzero(column)) + "}"
             for column in actuators.matrix.T
         ]
-    return header(
-        "uk_motors.h",
-        '#include "uk_mechanism.h"',
-        f"#define UK_NU {len(actuators)}",
-        f"#define UK_SOME_MOTORS {max(1, len(actuators))} /* C knows no empty arrays */",
+    parts = [
         f"static const double uk_motors[][UK_NV] = {{{', '.join(columns) or '{0}'}}};",
-        f"#define UK_DRIVES {len(motor)}",
         table("int", "uk_drive_motor", motor),
         table("int", "uk_drive_joint", joint),
         table("double", "uk_drive_ratio", actuators.matrix[joint, motor]),
+    ]
+    return header(
+        "uk_motors.h",
+        '#include "uk_mechanism.h"',
+        part("attributes.h"),
+        f"#define UK_NU {len(actuators)}",
+        f"#define UK_SOME_MOTORS {max(1, len(actuators))} /* C knows no empty arrays */",
+        f"#define UK_DRIVES {len(motor)}",
+        *(f"UK_OPTIONAL {x}" for x in parts),
     )
 
 

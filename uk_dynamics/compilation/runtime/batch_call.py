@@ -15,7 +15,9 @@ from uk_dynamics.mechanism.dynamics import StructuralRows
 from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, Plan, States
 
 _ANSWERS = listed_fields("batch.h", "UK_BATCH_ANSWERS")
-_ALL = _ANSWERS | listed_fields("batch.h", "UK_BATCH_FORCES")
+_FORCES = listed_fields("batch.h", "UK_BATCH_FORCES")
+_RATES = listed_fields("batch.h", "UK_BATCH_RATES")
+_ALL = _ANSWERS | _FORCES | _RATES
 
 BatchCall = structure("uk_batch")
 TrajectoriesCall = structure("uk_trajectories")
@@ -58,24 +60,32 @@ class Answers:
         rows: int,
         *,
         forces: bool,
+        rates: bool = False,
         empty: Callable[[int], Any] = np.empty,
     ) -> None:
-        """Lay them out, those of forces only where they are wanted, in a block that is made so."""
+        """Lay them out, forces and rates only where they are wanted, in a block that is made so."""
         sizes = {"UK_NV": nv, "UK_M": rows, "1": 1}
         self._count, size = count, 0
         #: First double of each answer in the block, and doubles of each state.
         self.places: dict[str, tuple[int, int]] = {}
-        for name, numbers in (_ALL if forces else _ANSWERS).items():
+        for name, numbers in (
+            _ANSWERS | (_FORCES if forces else {}) | (_RATES if rates else {})
+        ).items():
             self.places[name] = size, sizes[numbers]
             size += count * sizes[numbers]
         self.block = empty(size)
 
-    def solution(self, block: Array) -> tuple[BatchSolution, Array]:
-        """Solutions in a block, and per state 0, or another number where C has none, (K,)."""
+    def named(self, block: Array) -> dict[str, Array]:
+        """The answers in a block by the names that C has for them."""
         found: dict[str, Array] = {}
         for name, (first, size) in self.places.items():
             part = block[first : first + self._count * size]
             found[name] = part if _ALL[name] == "1" else part.reshape(self._count, size)
+        return found
+
+    def solution(self, block: Array) -> tuple[BatchSolution, Array]:
+        """Solutions in a block, and per state 0, or another number where C has none, (K,)."""
+        found = self.named(block)
         determined = found.get("determined")
         solution = BatchSolution(
             found["qdd"],

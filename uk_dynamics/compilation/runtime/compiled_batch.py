@@ -70,16 +70,29 @@ class CompiledBatch:
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
     ) -> tuple[BatchSolution, NDArray[np.intp]]:
         """Solutions at all states, and numbers of those that C has none of."""
+        answers = self.answers(given, common, forces=forces, threads=threads)
+        solution, failed = answers.solution(answers.block)
+        return solution, failed.nonzero()[0]
+
+    def answers(
+        self,
+        given: States,
+        common: CommonInputs,
+        *,
+        forces: bool,
+        threads: int | None,
+        rates: bool = False,
+    ) -> Answers:
+        """What C answers; with ``rates`` also residuals of the rows and their rates."""
         count, nv = given.v.shape
-        answers = Answers(count, nv, self._rows, forces=forces)
+        answers = Answers(count, nv, self._rows, forces=forces, rates=rates)
 
         def run(first: int, end: int) -> None:
             if self._run(self._function, batch_call(given, common, answers, first, end)):
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, count, threads, self.width, self._worth)
-        solution, failed = answers.solution(answers.block)
-        return solution, failed.nonzero()[0]
+        return answers
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories."""

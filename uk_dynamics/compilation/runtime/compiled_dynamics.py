@@ -27,10 +27,10 @@ from uk_dynamics.compilation.runtime.compiled_batch import (
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
-from uk_dynamics.compilation.runtime.compiled_samples import CompiledSamples
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
+from uk_dynamics.compilation.runtime.state_batch import StateBatch
 from uk_dynamics.compilation.verification import (
     Comparison,
     WrongLibraryError,
@@ -225,7 +225,11 @@ class CompiledDynamics(Fallback):
         """What recordings hold of many states; see :meth:`Dynamics.samples`."""
         try:
             if self._moving is not None and not self._needs_fallback(inputs):
-                return self._samples.samples(given, inputs, self)
+                found = self._one_by_one.samples(
+                    given, inputs, lambda k: self.evaluate(*given.at(k, inputs))
+                )
+                if found is not None:
+                    return found
         except ForeignReferenceError:
             pass
         return sample_each(self, given, inputs)
@@ -239,9 +243,9 @@ class CompiledDynamics(Fallback):
         return self.motion()
 
     @cached_property
-    def _samples(self) -> CompiledSamples:
+    def _one_by_one(self) -> StateBatch:
         assert self._moving is not None
-        return CompiledSamples(self._moving, self._mechanism, self._structure, self._clusters)
+        return StateBatch(self._moving, self._mechanism, self.layout.parameters, self._clusters)
 
     @cached_property
     def _moving(self) -> Path | None:
