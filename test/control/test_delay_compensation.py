@@ -12,7 +12,7 @@ import pytest
 from support.mechanism_builder import arm, mechanism, near, shipped
 
 from uk_dynamics import DelayCompensation, ServoController, simulate
-from uk_dynamics.control.effect_prediction import EffectPrediction
+from uk_dynamics.control.delay_compensation import DelayPrediction
 from uk_dynamics.control.servo.delay_margin import largest_frequency
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism.resolution.state import State
@@ -62,7 +62,7 @@ def test_an_unknown_delay_does_and_a_wrong_one_less():
     assert wrong < 1.5e-3
 
 
-def predicted(prediction: EffectPrediction, state: State, *efforts: tuple[float, float]) -> State:
+def predicted(prediction: DelayPrediction, state: State, *efforts: tuple[float, float]) -> State:
     for t, effort in efforts:
         prediction.sent(t, np.array([effort, 0.0]))
     return prediction.at_effect(state)
@@ -71,7 +71,7 @@ def predicted(prediction: EffectPrediction, state: State, *efforts: tuple[float,
 def test_what_is_predicted_is_what_happens():
     machine = mechanism(arm([1.0, 1.0]), "actuators: {m1: {joint: j1}, m2: {joint: j2}}\n")
     start = State(2.0, np.array([0.3, -0.2]), np.array([1.0, 2.0]))
-    prediction = EffectPrediction(machine, PERIOD, delay=0.025)
+    prediction = DelayPrediction(machine, PERIOD, delay=0.025)
     schedule = [(1.99, 3.0), (2.005, -4.0), (2.015, 5.0), (2.025, 100.0)]
     found = predicted(prediction, start, *schedule)
     state = start
@@ -87,7 +87,7 @@ def test_what_is_predicted_is_what_happens():
 def test_before_the_first_effect_and_after_a_reset_velocities_are_constant():
     machine = mechanism(arm([1.0, 1.0]), "actuators: {m1: {joint: j1}, m2: {joint: j2}}\n")
     state = State(2.0, np.array([0.3, -0.2]), np.array([1.0, 2.0]))
-    prediction = EffectPrediction(machine, PERIOD, delay=0.02)
+    prediction = DelayPrediction(machine, PERIOD, delay=0.02)
     for efforts in ([], [(2.02, 5.0)]):
         found = predicted(prediction, state, *efforts)
         near(found.q, state.q + 0.02 * state.v)
@@ -100,7 +100,7 @@ def test_before_the_first_effect_and_after_a_reset_velocities_are_constant():
 def test_a_loop_that_was_measured_open_is_predicted_closed():
     machine = shipped("five_bar")
     start = machine.start({"crank": 0.7}, {"crank": 2.0})
-    prediction = EffectPrediction(machine, PERIOD, delay=0.03)
+    prediction = DelayPrediction(machine, PERIOD, delay=0.03)
     open_ = State(start.t, start.q + 1e-3 * np.array([1.0, 0.0, 0.0, 0.0]), start.v)
     residual = machine.dynamics().residual(prediction.at_effect(open_))
     assert np.abs(residual.position).max() < 1e-10
@@ -110,13 +110,13 @@ def test_a_loop_that_was_measured_open_is_predicted_closed():
 def test_a_short_delay_is_none_and_a_long_one_is_refused():
     machine = mechanism(arm([1.0]), "actuators: {m: {joint: j1}}\n")
     state = State(0.0, np.zeros(1), np.ones(1))
-    prediction = EffectPrediction(machine, PERIOD, delay=0.2 * PERIOD, longest=0.05)
+    prediction = DelayPrediction(machine, PERIOD, delay=0.2 * PERIOD, longest=0.05)
     assert prediction.at_effect(state) is state
     prediction.delay = 0.06
     with pytest.raises(DelayError, match=r"0\.06 s after its state, 0\.05 s"):
         prediction.at_effect(state)
     with pytest.raises(InputError, match="delay"):
-        EffectPrediction(machine, PERIOD, delay=-1.0)
+        DelayPrediction(machine, PERIOD, delay=-1.0)
 
 
 def swing(frequency: float, damping_ratio: float, known: float, more: float) -> float:

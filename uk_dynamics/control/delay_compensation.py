@@ -1,24 +1,157 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""A controller whose commands take effect late, given the states in which they do."""
+"""Delays in the loop: states are predicted to where their commands take effect.
+
+Between the instant of a measured state and the instant at which the efforts computed from it act,
+the loop delay passes: sensors, messages, computation, drives. What happens to the machine in this
+time is already decided, by the commands sent before. The rule, the same for every controller:
+
+1. A command for a state of time t takes effect at t + delay, and acts until the next one does.
+2. The measured state at t is integrated to t + delay with the constrained dynamics (friction
+   included, without stabilisation) under the efforts that act in this time: one step of the
+   classical Runge-Kutta method from each change of the efforts to the next. Then it is projected
+   onto the loops once. Before the first command takes effect, efforts are unknown: the velocity is
+   constant.
+3. The controller gets the predicted state, with its time t + delay, in place of the measured one:
+   feedback, references and limits are those of that instant. Where it also looks ahead to the
+   middle of the period for which efforts are held (:class:`Prediction`), it does so from there.
+
+A delay below a quarter of the control period is none: the error of measured velocities would
+outweigh it. A predicted state is as good as the model is over the delay, so a longest delay bounds
+it. For a linear plant this is finite spectrum assignment (Manitius and Olbrot, IEEE Transactions on
+Automatic Control 24(4), 1979): the closed loop has the poles of the one without delay.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
-from uk_dynamics.compilation import Selection
+import numpy as np
+
+from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.compilation.runtime import (
-    CompiledForesight,
+    CompiledDelayCompensation,
     CompiledMotion,
     ForeignReferenceError,
 )
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.control.effect_prediction import EffectPrediction
-from uk_dynamics.mechanism.dynamics import CompiledController, ControlInC, require_finite
+from uk_dynamics.core.integration import rk4_step
+from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, SAME_EFFECT
+from uk_dynamics.exceptions import DelayError, InputError
+from uk_dynamics.mechanism.dynamics import (
+    CompiledController,
+    CompiledLaw,
+    Dynamics,
+    EffortQueue,
+    require_finite,
+)
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
+
+
+class DelayPrediction:
+    """Predicts states to the instant at which their commands take effect; see the module.
+
+    Attributes:
+        delay: From the instant of a state until the efforts computed from it act, in s.
+        longest: Longest delay that is predicted, in s.
+        dynamics: Evaluator of the mechanism.
+        effects: Commands sent, with the instants at which they take effect; the first one acts.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,  # what moves
+        # time for which efforts are held, in s; None: unknown, any delay counts
+        period: float | None,
+        delay: float = 0.0,  # see the attribute
+        *,
+        longest: float = 0.1,  # see the attribute
+        backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
+    ) -> None:
+        """Prepare the evaluation.
+
+        Raises:
+            InputError: A time is negative or not finite.
+            CompilationError: With ``compiled``: something cannot be compiled.
+        """
+        for name, value in (("delay", delay), ("longest", longest)):
+            if not 0.0 <= value < np.inf:
+                raise InputError(f"expected a time in s, found {value}", place=name)
+        self.delay = delay
+        self.longest = longest
+        self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
+        self._matrix = mechanism.actuators.matrix
+        self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
+        self.effects = EffortQueue(len(mechanism.actuators), COMMANDS_UNDER_WAY)
+
+    @property
+    def predicted(self) -> float:
+        """The delay that is predicted, in s: zero where it is negligible."""
+        return self.delay if self.delay > self._negligible else 0.0
+
+    def reset(self) -> None:
+        """Forget the commands sent so far: before a start, after a pause or a jump of time."""
+        self.effects.leave_last(len(self.effects))
+
+    def sent(self, t: float, efforts: Array) -> None:
+        """Remember a command.
+
+        Args:
+            t: Time of the state in which it takes effect, as :meth:`at_effect` gave it, in s.
+            efforts: Of the motors, (motors,), in N or N·m.
+        """
+        later = sum(when > t - SAME_EFFECT for when, _ in self.effects.items())
+        self.effects.leave_last(later)  # replaced before they took effect
+        self.effects.append(t, efforts)
+
+    def at_effect(self, state: State, inputs: Inputs | None = None) -> State:
+        """The state in which the command for a measured state takes effect.
+
+        Args:
+            state: Measured.
+            inputs: Active constraints and structural references; None: as in the mechanism file.
+
+        Raises:
+            DelayError: The delay is above the longest.
+            SimulationError: The loops cannot be closed at the predicted state.
+            UndeterminedMotionError: Some motion has neither inertia nor constraint.
+        """
+        past = sum(when <= state.t + SAME_EFFECT for when, _ in self.effects.items())
+        self.effects.leave_first(max(past - 1, 0))
+        if not self.predicted:
+            return state
+        if self.delay > self.longest:
+            raise DelayError(self.delay, self.longest)
+        inputs = replace(inputs or Inputs(), stabilize=False)
+        end = state.t + self.delay
+        t, q, v = state.t, state.q, state.v
+        tau: Array | None = None
+        forces = [(when, self._matrix @ efforts) for when, efforts in self.effects.items()]
+        for change, next_tau in (*forces, (end, None)):
+            until = min(change, end)
+            if until > t + SAME_EFFECT:
+                q, v = self._moved(t, q, v, until - t, tau, inputs)
+                t = until
+            tau = next_tau
+        return self.dynamics.project(State(end, q, v), inputs)
+
+    def _moved(
+        self, t: float, q: Array, v: Array, h: float, tau: Array | None, inputs: Inputs
+    ) -> tuple[Array, Array]:
+        """Position and velocity after h seconds under generalized forces; None: unknown ones."""
+        dynamics = self.dynamics
+        if tau is None:
+            return dynamics.model.integrate(q, h * v), v
+        acting = replace(inputs, tau=tau)
+
+        def acceleration(t: float, q: Array, v: Array) -> Array:
+            return dynamics.evaluate(State(t, q, v), acting).qdd
+
+        return rk4_step(dynamics.model, acceleration, t, q, v, h)
 
 
 class CompensatedController(Protocol):
@@ -40,7 +173,7 @@ class CompensatedController(Protocol):
 
 
 class DelayCompensation:
-    """A controller in a loop with a delay; :class:`EffectPrediction` states the rule.
+    """A controller in a loop with a delay; :class:`DelayPrediction` states the rule.
 
     Attributes:
         controller: Computes the commands.
@@ -69,7 +202,7 @@ class DelayCompensation:
             InputError: A time is negative or not finite.
         """
         self.controller = controller
-        self.prediction = EffectPrediction(
+        self.prediction = DelayPrediction(
             controller.mechanism, control_period, delay, longest=longest, backend=backend
         )
 
@@ -92,7 +225,7 @@ class DelayCompensation:
 
         Raises:
             DelayError: The delay is above the longest.
-            UkDynamicsError: As for :meth:`EffectPrediction.at_effect` and the controller.
+            UkDynamicsError: As for :meth:`DelayPrediction.at_effect` and the controller.
         """
         controller = self.controller
         require_finite(controller.mechanism.model, state)
@@ -106,7 +239,7 @@ class DelayCompensation:
         """Tracking error of a measured state, (rows,), in m or rad."""
         return self.controller.tracking_error(state)
 
-    def compiled(self) -> ControlInC | str:
+    def compiled(self) -> CompiledLaw | str:
         """Itself in C; otherwise what keeps it in Python."""
         if not isinstance(self.controller, CompiledController):
             return f"{type(self.controller).__name__}, an object of Python"
@@ -116,7 +249,7 @@ class DelayCompensation:
         motion = self.prediction.dynamics.motion()
         if not isinstance(motion, CompiledMotion):
             return "joints with several coordinates, or a mechanism that is interpreted"
-        compiled = _InC(self, inner, motion)
+        compiled = _CompiledLaw(self, inner, motion)
         try:
             compiled.set()
         except ForeignReferenceError as error:
@@ -124,24 +257,26 @@ class DelayCompensation:
         return compiled
 
 
-class _InC:
-    """A :class:`ControlInC`."""
+class _CompiledLaw:
+    """A :class:`CompiledLaw`."""
 
-    def __init__(self, owner: DelayCompensation, inner: ControlInC, motion: CompiledMotion) -> None:
+    def __init__(
+        self, owner: DelayCompensation, inner: CompiledLaw, motion: CompiledMotion
+    ) -> None:
         self._owner, self._inner = owner, inner
         effects = owner.prediction.effects
-        self._foresight = CompiledForesight(motion, inner.law, effects)
-        self.law = self._foresight.law
+        self._compensation = CompiledDelayCompensation(motion, inner.law, effects)
+        self.law = self._compensation.law
         self.remembered = (effects.rows, effects.count, *inner.remembered)
 
     def set(self) -> None:
-        """See :meth:`ControlInC.set`."""
+        """See :meth:`CompiledLaw.set`."""
         self._inner.set()
         controller, prediction = self._owner.controller, self._owner.prediction
         inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
         prediction.effects.leave_room()
-        self._foresight.set(inputs, prediction.predicted, prediction.longest)
+        self._compensation.set(inputs, prediction.predicted, prediction.longest)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`ControlInC.tracking_errors`."""
+        """See :meth:`CompiledLaw.tracking_errors`."""
         return self._inner.tracking_errors(t, q, v)

@@ -27,7 +27,7 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY, position_gains
 from uk_dynamics.core.servo import NOTICEABLE, LimitedAllocation, motion_efforts
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism.dynamics import ControlInC, InterpretedDynamics, require_finite
+from uk_dynamics.mechanism.dynamics import CompiledLaw, InterpretedDynamics, require_finite
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
     Allocation,
@@ -88,14 +88,14 @@ class JointSpaceController(ABC):
         # One row per admissible motion, whose number depends on the state.
         self._allocations: dict[int, LimitedAllocation] = {}
 
-    def compiled(self) -> ControlInC | str:
+    def compiled(self) -> CompiledLaw | str:
         """Itself in C, where the mechanism is; otherwise what keeps it in Python."""
         motion = select_backend(self.mechanism, "cached").motion()
         if not isinstance(motion, CompiledMotion):
             return ""
         if self.mechanism.local is not None:
             return f"{self.mechanism.model.nv} velocities to hold"
-        compiled = _InC(self, self._memory, motion)
+        compiled = _CompiledLaw(self, self._memory, motion)
         try:
             compiled.set()
         except ForeignReferenceError as error:
@@ -197,8 +197,8 @@ class JointSpaceController(ABC):
         """The state at which to evaluate, and the desired acceleration there, (nv,)."""
 
 
-class _InC:
-    """A :class:`ControlInC`."""
+class _CompiledLaw:
+    """A :class:`CompiledLaw`."""
 
     def __init__(
         self, owner: JointSpaceController, memory: JointSpaceMemory, motion: CompiledMotion
@@ -207,7 +207,7 @@ class _InC:
         self.law, self.remembered = memory.law(motion), memory.remembered
 
     def set(self) -> None:
-        """See :meth:`ControlInC.set`."""
+        """See :meth:`CompiledLaw.set`."""
         owner, internal = self._owner, self._owner.internal
         if owner.structure and not owner.mechanism.follows_references:
             raise ForeignReferenceError(", ".join(owner.structure))
@@ -218,7 +218,7 @@ class _InC:
         self._memory.set(inputs, owner.weights, owner.preload, forces)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`ControlInC.tracking_errors`."""
+        """See :meth:`CompiledLaw.tracking_errors`."""
         places = map(State, t.tolist(), q, v)
         return np.array([self._owner.tracking_error(place) for place in places])
 

@@ -20,10 +20,10 @@ from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     CompiledController,
-    ControlInC,
+    CompiledLaw,
     EffortQueue,
     InterpretedDynamics,
-    Stretch,
+    MotionSegment,
     Switched,
     project_step,
     switch,
@@ -154,7 +154,7 @@ class Plant:
 
     def move(
         self, state: State, when: Array, control: Array, sample: Array, *, step: float, method: str
-    ) -> Stretch:
+    ) -> MotionSegment:
         """Move in C from the first of some instants to the last; see :class:`Motion`."""
         assert self.motion is not None
         self.set_law()
@@ -173,7 +173,7 @@ class Plant:
         tolerances: Tolerances,
         first_step: float,
         resume: bool,
-    ) -> Stretch:
+    ) -> MotionSegment:
         """The same with error control; see :meth:`Motion.adapt`."""
         assert self.motion is not None
         self.set_law()
@@ -343,11 +343,11 @@ class Plant:
         self.inputs = Inputs(tau=tau, stabilize=False, active=self.active)
 
 
-def _law(mechanism: Mechanism, controller: Controller | None) -> ControlInC | None:
+def _law(mechanism: Mechanism, controller: Controller | None) -> CompiledLaw | None:
     """The controller in C; what keeps it in Python is logged, once."""
     if controller is None:
         return None
-    found: ControlInC | str = f"{type(controller).__name__}, an object of Python"
+    found: CompiledLaw | str = f"{type(controller).__name__}, an object of Python"
     level = logging.INFO  # its author knows
     if isinstance(controller, CompiledController):
         found, level = controller.compiled(), logging.WARNING

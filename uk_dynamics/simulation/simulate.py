@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.core.integration import ADAPTIVE_METHODS, FIXED_METHODS, Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
-from uk_dynamics.mechanism.dynamics import Backend, Stretch, require_finite
+from uk_dynamics.mechanism.dynamics import Backend, MotionSegment, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -229,7 +229,7 @@ def simulate(
             if first == len(when) - 1:
                 return start
 
-    def record_many(when: Array, found: Stretch) -> None:
+    def record_many(when: Array, found: MotionSegment) -> None:
         count = len(found.q)
         if count:
             times = np.ascontiguousarray(when[:count])

@@ -27,7 +27,7 @@ from uk_dynamics.compilation.verification import (
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import METHODS, Backend, ControlInC, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import METHODS, Backend, CompiledLaw, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -46,7 +46,7 @@ from uk_dynamics.simulation.trajectory import Trajectory
 
 
 @runtime_checkable
-class _LawOfTasks(ControlInC, Protocol):
+class _LawOfTasks(CompiledLaw, Protocol):
     """A servo law in C."""
 
     tasks: Tasks

@@ -22,7 +22,7 @@ from uk_dynamics.core.integration import (
     Tolerances,
 )
 from uk_dynamics.mechanism.contact import ContactDynamics
-from uk_dynamics.mechanism.dynamics import Stretch
+from uk_dynamics.mechanism.dynamics import MotionSegment
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
@@ -164,7 +164,7 @@ class Advance:
 
     def move(
         self, state: State, when: Array, control: Array, sample: Array, breaks: Array
-    ) -> Stretch:
+    ) -> MotionSegment:
         """Steps in C through instants, with control and samples; see :class:`Motion`."""
         if self.fixed:
             found = self.plant.move(

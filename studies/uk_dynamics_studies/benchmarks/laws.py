@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from uk_dynamics.control import EffectPrediction
-from uk_dynamics.control.servo import PeriodsInC, ServoController, ServoModes
+from uk_dynamics.control import DelayPrediction
+from uk_dynamics.control.servo import ControlPeriods, ServoController, ServoModes
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State
@@ -61,7 +61,7 @@ def laws(mechanism: Mechanism, *, rounds: int = 9) -> list[Law]:
     controller = ServoController(mechanism, tasks, backend="compiled")
     motion = simulate(mechanism, mechanism.start(tasks=tasks), _MOVING, controller=controller)
     state = State(float(motion.t[-1]), motion.q[-1], motion.v[-1])
-    periods = PeriodsInC(modes, EffectPrediction(mechanism, None, backend="compiled"))
+    periods = ControlPeriods(modes, DelayPrediction(mechanism, None, backend="compiled"))
     functions: dict[str, Callable[[], float]] = {
         OURS: lambda: _seconds(lambda: periods.efforts(state)),
         COMMAND: lambda: _seconds(lambda: controller.command(state)),

@@ -29,7 +29,7 @@ typedef struct {
 
 UK_EXPORT long long uk_way_size(void) { return (long long)sizeof(uk_way); }
 
-static void uk_stand_at(uk_memory *m, const uk_moment *x) {
+static void uk_set_state(uk_memory *m, const uk_moment *x) {
   m->t = x->t;
   memcpy(m->q, x->q, sizeof m->q);
   memcpy(m->v, x->v, sizeof m->v);
@@ -157,7 +157,7 @@ static void uk_start_way(uk_way *w, uk_moment start, double bound) {
 }
 
 /* The end of the last step before projection. */
-static void uk_stand_at_end(uk_memory *m, const uk_way *w, double t) {
+static void uk_set_end(uk_memory *m, const uk_way *w, double t) {
   m->t = t;
   uk_reach(w->start.q, 1.0, w->dq, m->q);
   memcpy(m->v, w->w, sizeof m->v);
@@ -167,7 +167,7 @@ static void uk_stand_at_end(uk_memory *m, const uk_way *w, double t) {
 static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, double loose) {
   const double rtol = loose * a->rtol, atol = loose * a->atol;
   w->start = w->point = w->end, w->dense = 0.0;
-  uk_stand_at(m, &w->start);
+  uk_set_state(m, &w->start);
   memcpy(w->V[0], m->v, sizeof m->v);
   if (uk_derivative(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
   if (w->next == 0.0 && uk_first_step(m, c, w, a)) return 1;
@@ -193,7 +193,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
     ++a->rejected;
   }
   double position, velocity;
-  uk_stand_at_end(m, w, end);
+  uk_set_end(m, w, end);
   if (uk_settle_end(m, c, w, &position, &velocity)) return 1;
   a->largest = fmax(a->largest, fmax(position, velocity));
   w->end = uk_moment_of(m), w->steps += 1.0;
@@ -203,7 +203,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
 /* The interpolant of the last step, before projection; 1: the mass matrix is singular. */
 static int uk_interpolate(uk_memory *m, uk_motion *c, uk_way *w) {
   const double h = w->end.t - w->start.t;
-  uk_stand_at_end(m, w, w->end.t);
+  uk_set_end(m, w, w->end.t);
   memcpy(w->V[UK_STAGES], w->dq, sizeof w->dq);
   uk_chart_rate(1.0, w->w, w->V[UK_STAGES]);
   if (uk_derivative(m, c, w->K[UK_STAGES])) return 1;
@@ -241,7 +241,7 @@ static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a
   while (detour.end.t < t)
     if (uk_stride(m, c, &detour, &apart, 10.0)) return 1;
   w->point = detour.end;
-  uk_stand_at(m, &w->point);
+  uk_set_state(m, &w->point);
   return 0;
 }
 
@@ -250,7 +250,7 @@ static int uk_detour(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a
  * correction shows it, and then the way is integrated. */
 static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptive *a, double t) {
   if (t >= w->end.t || w->steps == 0.0) {
-    uk_stand_at(m, &w->end);
+    uk_set_state(m, &w->end);
     m->t = t;
     return 0;
   }

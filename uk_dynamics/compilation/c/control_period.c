@@ -75,7 +75,7 @@ static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk
   w->acceleration_known = told[2];
   UK_EACH(i, UK_NV) {
     uk_lanes seen[3];
-    uk_lanes_foreseen(told, v + i, w->past_v + i, w->measured_qdd + i, &h, seen);
+    uk_lanes_predicted(told, v + i, w->past_v + i, w->measured_qdd + i, &h, seen);
     w->measured_qdd[i] = seen[0], w->past_v[i] = seen[1], m->v[i] = seen[2];
     both[i] = v[i] + m->v[i];
   }

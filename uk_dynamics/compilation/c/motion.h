@@ -33,7 +33,7 @@ typedef struct {
   void *kept;                /* of the last configuration, uk_kept; null: nothing */
 } uk_motion;
 
-/* A law given the state in which its efforts act, as control/effect_prediction.py has it. */
+/* A law given the state in which its efforts act, as control/delay_compensation.py has it. */
 typedef struct {
   uk_memory *memory;       /* of the prediction */
   uk_motion *motion;       /* what acts on the machine, and what its rows follow */
@@ -44,7 +44,7 @@ typedef struct {
   long long places;        /* of the efforts sent */
   long long *count;        /* how many there are */
   double *sent;            /* (places, 1 + UK_NU): when each takes effect, and the efforts */
-} uk_foresight;
+} uk_delay_compensation;
 
 #define UK_NO_EFFORTS 1 /* the law has none at the instant reached */
 #define UK_NO_MOTION 2  /* the way to the next instant failed; the state is that of this one */

@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* How the state in the memory goes on, for programs with motions of their own; see
- * control/effect_prediction.py. */
+ * control/delay_compensation.py. */
 #pragma once
 
 #include "attributes.h"

@@ -74,7 +74,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         effort_limits(mechanism),
         header("uk_dormand_prince.h", *_coefficients()),
         header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
-        *map(part, ("motion.c", "adaptive.c", "foresight.c")),
+        *map(part, ("motion.c", "adaptive.c", "delay_compensation.c")),
         *(contacts() if mechanism.one_sided else ()),
         *joint_space(mechanism),
     ]

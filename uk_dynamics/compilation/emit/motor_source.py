@@ -23,10 +23,10 @@ from uk_dynamics.core.servo import (
     Measurement,
     along_path,
     effort_bounds,
-    foreseen,
     measurement,
     passage,
     path_to_rest,
+    predicted,
     remembered,
 )
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -131,7 +131,7 @@ def period_steps() -> list[str]:
     path = graph.variables("path", POWERS)[:, None]
     return [
         written("measurement", tuple(instant), told=np.stack(measurement(*of(**instant)))),
-        written("foreseen", ("told", *joint), seen=foreseen(told, *of(**joint))),
+        written("predicted", ("told", *joint), seen=predicted(told, *of(**joint))),
         written("passage", tuple(place), left=passage(*of(**place))),
         written("path_to_rest", tuple(row), path=path_to_rest(*of(**row))),
         written("along_path", ("path", *times), along=along_path(path, *of(**times))),

@@ -5,7 +5,7 @@
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl, ControlMemory
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
-    CompiledForesight,
+    CompiledDelayCompensation,
     JointSpaceMemory,
     TransferMemory,
     limit_arrays,

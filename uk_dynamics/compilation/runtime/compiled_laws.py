@@ -173,8 +173,8 @@ class TransferMemory:
         return Law(address, ctypes.addressof(self.call), inner.flags, (self, motion, inner))
 
 
-class CompiledForesight:
-    """``uk_foresee`` around another law, on the same queue of commands as Python.
+class CompiledDelayCompensation:
+    """``uk_compensate_delay`` around another law, on the same queue of commands as Python.
 
     Attributes:
         law: What C calls.
@@ -187,7 +187,7 @@ class CompiledForesight:
         self._inputs: Inputs | None = None
         self._rows: Array | None = None
         self._times = 0.0, 0.0  # as in the structure
-        self._call: Any = structure("uk_foresight")(
+        self._call: Any = structure("uk_delay_compensation")(
             memory=motion.memory_address,
             motion=motion.call_address,
             law=inner.function,
@@ -195,7 +195,7 @@ class CompiledForesight:
             count=queue.count.ctypes.data,
         )
         self.law = Law(
-            motion.address_of("foresee"),
+            motion.address_of("compensate_delay"),
             ctypes.addressof(self._call),
             inner.flags,
             (self, motion, inner),

@@ -18,7 +18,13 @@ from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attach
 from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances
-from uk_dynamics.mechanism.dynamics import ContactSteps, ContactTables, EffortQueue, Law, Stretch
+from uk_dynamics.mechanism.dynamics import (
+    ContactSteps,
+    ContactTables,
+    EffortQueue,
+    Law,
+    MotionSegment,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _PHASES = ("done", "control", "motion", "paused")
@@ -152,7 +158,7 @@ class CompiledMotion:
         *,
         step: float,
         method: str,
-    ) -> Stretch:
+    ) -> MotionSegment:
         """See :meth:`Motion.move`."""
         self._call.step, self._call.method = step, METHOD_CODES[f"STEP_{method.upper()}"]
         kept = int(np.count_nonzero(sample))
@@ -169,7 +175,7 @@ class CompiledMotion:
         tolerances: Tolerances,
         first_step: float,
         resume: bool,
-    ) -> Stretch:
+    ) -> MotionSegment:
         """See :meth:`Motion.adapt`."""
         call = self._adaptive
         call.rtol, call.atol = tolerances.rtol, tolerances.atol
@@ -190,7 +196,7 @@ class CompiledMotion:
         kept: int,
         function: Callable[..., int],
         *arguments: object,
-    ) -> Stretch:
+    ) -> MotionSegment:
         """Move through instants, of which some are kept, by a function of C."""
         call, (when, control, sample) = self._call, instants
         q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
@@ -205,7 +211,7 @@ class CompiledMotion:
         phase = _PHASES[function(*arguments)]
         call.when = self._t.ctypes.data
         done = call.sampled
-        return Stretch(
+        return MotionSegment(
             reached=call.at,
             phase=phase,
             state=State(float(when[call.at]), self._q.copy(), self._v.copy()),

@@ -96,7 +96,7 @@ _FIELDS = frozenset(field.name for field in fields(Command))
 
 
 class CompiledPeriod:
-    """Control periods of a servo controller in C, on its memory: a :class:`ControlInC`.
+    """Control periods of a servo controller in C, on its memory: a :class:`CompiledLaw`.
 
     ``another`` makes another controller of the same tasks; arguments are those of
     :class:`ServoController`, by name.
@@ -140,7 +140,7 @@ class CompiledPeriod:
     def set(
         self, references: Mapping[str, Followed] | None = None, preload: Array | None = None
     ) -> None:
-        """See :meth:`ControlInC.set`; arguments are those of :meth:`efforts`."""
+        """See :meth:`CompiledLaw.set`; arguments are those of :meth:`efforts`."""
         memory, once = self.memory, bool(references) or preload is not None
         if memory.current and not once:
             return

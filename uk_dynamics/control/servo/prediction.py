@@ -6,7 +6,7 @@ Efforts are held for a period, but they are exact at one instant only. If that i
 period, they lag by half a period on average; in its middle, the error is of second order.
 
 In a loop with a delay the coming period begins when the command takes effect: the states given here
-are then those of :class:`EffectPrediction`, and nothing else changes.
+are then those of :class:`DelayPrediction`, and nothing else changes.
 
 The acceleration is the difference quotient of the last two velocities. The acceleration that the
 last command should have caused would be as exact, but feeding predictions back can diverge: near a
@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.core.servo import foreseen, measurement
+from uk_dynamics.core.servo import measurement, predicted
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import RobotModel
 
@@ -47,7 +47,7 @@ class Prediction:
         if told.fresh[0]:
             self._known[0], self._t[0] = 1.0, state.t
         self._qdd_known[:] = told.known
-        seen = foreseen(told, state.v, self._v, self._qdd, np.array([h]))
+        seen = predicted(told, state.v, self._v, self._qdd, np.array([h]))
         self._qdd[:], self._v[:], v = seen
         q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
         return State(state.t + h, q, v)

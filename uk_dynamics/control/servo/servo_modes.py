@@ -18,7 +18,7 @@ from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import ControlInC
+from uk_dynamics.mechanism.dynamics import CompiledLaw
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -198,13 +198,13 @@ class ServoModes:
         self._transfer.memory.sent = command.efforts
         return command
 
-    def compiled(self) -> ControlInC | str:
+    def compiled(self) -> CompiledLaw | str:
         """The selected law in C, with its transfer; otherwise what keeps it in Python."""
         inner = self.selected().compiled()
         motion = select_backend(self.mechanism, "cached").motion()
         if isinstance(inner, str) or not isinstance(motion, CompiledMotion):
             return inner if isinstance(inner, str) else ""
-        return _InC(self, inner, motion)
+        return _CompiledLaw(self, inner, motion)
 
     def selected(self) -> ServoController | GravityCompensation | Hold:
         """The law of the mode, with the constraints that are on."""
@@ -240,20 +240,20 @@ class ServoModes:
         return law.tracking_error(state)
 
 
-class _InC:
-    """A :class:`ControlInC`."""
+class _CompiledLaw:
+    """A :class:`CompiledLaw`."""
 
-    def __init__(self, owner: ServoModes, inner: ControlInC, motion: CompiledMotion) -> None:
+    def __init__(self, owner: ServoModes, inner: CompiledLaw, motion: CompiledMotion) -> None:
         self._owner, self._inner = owner, inner
         memory = owner._transfer.memory
         self.law = memory.law(motion, inner.law)
         self.remembered = (*memory.remembered, *inner.remembered)
 
     def set(self) -> None:
-        """See :meth:`ControlInC.set`."""
+        """See :meth:`CompiledLaw.set`."""
         self._owner.selected()
         self._inner.set()
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`ControlInC.tracking_errors`."""
+        """See :meth:`CompiledLaw.tracking_errors`."""
         return self._inner.tracking_errors(t, q, v)

@@ -31,10 +31,10 @@ from uk_dynamics.core.servo.period_steps import (
     POWERS,
     Measurement,
     along_path,
-    foreseen,
     measurement,
     passage,
     path_to_rest,
+    predicted,
 )
 from uk_dynamics.core.servo.relaxation import relaxed_share
 from uk_dynamics.core.servo.robust_rule import (

@@ -57,7 +57,7 @@ def measurement(
     )
 
 
-def foreseen(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Array) -> Array:
+def predicted(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Array) -> Array:
     """Acceleration, velocity to remember, and velocity ahead of now, (3, velocities).
 
     Args:

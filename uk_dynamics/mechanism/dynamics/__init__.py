@@ -29,13 +29,13 @@ from uk_dynamics.mechanism.dynamics.motion import (
     SLIPS,
     STICKS,
     CompiledController,
+    CompiledLaw,
     ContactSteps,
     ContactTables,
-    ControlInC,
     EffortQueue,
     Law,
     Motion,
-    Stretch,
+    MotionSegment,
 )
 from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (

@@ -25,7 +25,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class MotionSegment:
     """What became of a motion between two instants."""
 
     reached: int  # number of the last instant that was reached
@@ -45,7 +45,7 @@ class Stretch:
     largest_projection: float = 0.0
 
 
-class ControlInC(Protocol):
+class CompiledLaw(Protocol):
     """A law of control that C evaluates, many periods in a call.
 
     C works on the memory of the controller itself: periods in C and in Python may alternate.
@@ -75,7 +75,7 @@ class ControlInC(Protocol):
 class CompiledController(Protocol):
     """A controller that may be in C."""
 
-    def compiled(self) -> ControlInC | str:
+    def compiled(self) -> CompiledLaw | str:
         """Itself in C; otherwise what keeps it in Python, empty where it is not to be compiled."""
 
 
@@ -183,7 +183,7 @@ class Motion(Protocol):
         *,
         step: float,  # longest step, in s
         method: str,  # one of FIXED_METHODS
-    ) -> Stretch:
+    ) -> MotionSegment:
         """Move from the first of some instants to the last."""
 
     def adapt(
@@ -201,7 +201,7 @@ class Motion(Protocol):
         # whether the last call paused at the first instant, to which all that happens there has
         # happened
         resume: bool,
-    ) -> Stretch:
+    ) -> MotionSegment:
         """Move likewise with error control, by Dormand and Prince's method of order 8.
 
         A call ends early after many samples or evaluations.

@@ -13,9 +13,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.control import EffectPrediction, MotorCommand, reachable_acceleration
+from uk_dynamics.control import DelayPrediction, MotorCommand, reachable_acceleration
 from uk_dynamics.control.estimation import StandstillWatch
-from uk_dynamics.control.servo import TASKS, PeriodsInC, Setpoint, SetpointGenerator
+from uk_dynamics.control.servo import TASKS, ControlPeriods, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, State
@@ -77,10 +77,10 @@ class ServoLoop:
         chosen = selection if self._by_trajectory else prediction_selection
         self._dynamics = make_dynamics(mechanism, chosen(node, settings))
         period = self.controller.control_period
-        self._prediction = EffectPrediction(
+        self._prediction = DelayPrediction(
             mechanism, period, backend=prediction_selection(node, settings)
         )
-        self._in_c = PeriodsInC(self.controller, self._prediction)
+        self._in_c = ControlPeriods(self.controller, self._prediction)
         self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)

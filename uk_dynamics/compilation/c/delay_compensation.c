@@ -1,5 +1,5 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* A law of control in a loop with a delay; see motion.h and control/effect_prediction.py. */
+/* A law of control in a loop with a delay; see motion.h and control/delay_compensation.py. */
 #pragma once
 
 #include "motion.c"
@@ -7,9 +7,9 @@
 
 /* Efforts for a measured state, made for the one in which they act; as uk_control. 5: that state is
  * not to be had. */
-UK_EXPORT int uk_foresee(const void *foresight, double t, const double *q, const double *v,
-                         double *efforts, double *flags) {
-  uk_foresight *f = (uk_foresight *)foresight;
+UK_EXPORT int uk_compensate_delay(const void *compensation, double t, const double *q, const double *v,
+                                  double *efforts, double *flags) {
+  uk_delay_compensation *f = (uk_delay_compensation *)compensation;
   uk_memory *m = f->memory;
   uk_motion *c = f->motion;
   const int width = 1 + UK_NU;

@@ -8,22 +8,22 @@ time.
 
 from __future__ import annotations
 
-from uk_dynamics.compilation.runtime import CompiledForesight, CompiledMotion
+from uk_dynamics.compilation.runtime import CompiledDelayCompensation, CompiledMotion
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.control.effect_prediction import EffectPrediction
+from uk_dynamics.control.delay_compensation import DelayPrediction
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCall
 from uk_dynamics.control.servo.servo_modes import TASKS, ServoModes
-from uk_dynamics.mechanism.dynamics import ControlInC
+from uk_dynamics.mechanism.dynamics import CompiledLaw
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
-class PeriodsInC:
+class ControlPeriods:
     """Prediction, law and transfer of :class:`ServoModes` in mode ``tasks``, in C."""
 
-    def __init__(self, modes: ServoModes, prediction: EffectPrediction) -> None:
+    def __init__(self, modes: ServoModes, prediction: DelayPrediction) -> None:
         """Prepare; nothing is in C before the first period."""
         self._modes, self._prediction = modes, prediction
-        self._law: ControlInC | None = None
+        self._law: CompiledLaw | None = None
 
     def efforts(self, state: State) -> Array | None:
         """Efforts for a measured state, fresh, (motors,); None: Python has to decide.
@@ -39,7 +39,7 @@ class PeriodsInC:
             return None
         if not self._memory.current:
             law.set()
-        self._foresight.set(_ALONE, prediction.predicted, prediction.longest)
+        self._compensation.set(_ALONE, prediction.predicted, prediction.longest)
         return self._call.run(state)
 
     def command(self) -> MotorCommand:
@@ -48,7 +48,7 @@ class PeriodsInC:
         call = self._call
         return self._modes.servo.command_of(self._period, call.efforts.copy(), call.flags)
 
-    def _prepare(self) -> ControlInC | None:
+    def _prepare(self) -> CompiledLaw | None:
         """Find what is compiled; it may be later."""
         modes = self._modes
         if modes.servo is None or modes.mechanism.hierarchy.switches:
@@ -60,8 +60,8 @@ class PeriodsInC:
         if not isinstance(motion, CompiledMotion):
             return None
         self._period, self._law, self._memory = period, law, period.memory
-        self._foresight = CompiledForesight(motion, law.law, self._prediction.effects)
-        self._call = PeriodCall(self._foresight.law, modes.mechanism)
+        self._compensation = CompiledDelayCompensation(motion, law.law, self._prediction.effects)
+        self._call = PeriodCall(self._compensation.law, modes.mechanism)
         return law
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.mechanism_builder import shipped
 
-from uk_dynamics.control.effect_prediction import EffectPrediction
-from uk_dynamics.control.servo.periods_in_c import PeriodsInC
+from uk_dynamics.control.delay_compensation import DelayPrediction
+from uk_dynamics.control.servo.control_periods import ControlPeriods
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -29,9 +29,9 @@ class Both:
             for backend in ("interpreted", "compiled")
         ]
         self.predictions = [
-            EffectPrediction(machine, PERIOD, delay, backend="compiled") for _ in range(2)
+            DelayPrediction(machine, PERIOD, delay, backend="compiled") for _ in range(2)
         ]
-        self.in_c = PeriodsInC(self.modes[1], self.predictions[1])
+        self.in_c = ControlPeriods(self.modes[1], self.predictions[1])
         run = simulate(machine, machine.start(), 0.2, sample_period=PERIOD, backend="compiled")
         self.states = iter(map(State, run.t.tolist(), run.q, run.v))
 
