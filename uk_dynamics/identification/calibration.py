@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
-from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
+from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
 from uk_dynamics.identification.linear_parameters import matching
 from uk_dynamics.mechanism.files import EstimatesSpec
@@ -245,9 +245,7 @@ class _Problem:
         self._weights = 1.0 / completion.encoders.deviations
         self._readings: list[Array] = []
         for recording in recordings:
-            for name in self._encoders:
-                if name not in recording.names.positions:
-                    raise UnknownNameError("joint", name, recording.names.positions)
+            expect_names("joint", self._encoders, recording.names.positions)
             columns = [recording.names.positions.index(name) for name in self._encoders]
             self._readings.append(recording.q[_spread(len(recording.t))][:, columns])
             if not np.isfinite(self._readings[-1]).all():

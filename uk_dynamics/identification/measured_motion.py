@@ -13,7 +13,7 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError, expect_names
 from uk_dynamics.identification.regressor import (
     UNSTABILIZED,
     HeldCommands,
@@ -143,9 +143,7 @@ def _columns(
     mechanism: Mechanism, recording: Trajectory, names: Sequence[str], place: str
 ) -> tuple[Array, Array, Array]:
     """Times, measured positions and motor efforts, without repeated times."""
-    for name in names:
-        if name not in recording.names.positions:
-            raise UnknownNameError("joint", name, recording.names.positions, file=place)
+    expect_names("joint", names, recording.names.positions, file=place)
     motors, given = mechanism.actuators.names, recording.names.motors
     if set(motors) <= set(given):
         order = [given.index(name) for name in motors]

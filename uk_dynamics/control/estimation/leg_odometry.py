@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Point, State, split_point
 from uk_dynamics.mechanism_class import Mechanism
@@ -156,9 +156,7 @@ class LegOdometry:
         Raises:
             UnknownNameError: A foot that stands does not exist.
         """
-        for name in standing:
-            if name not in self.feet:
-                raise UnknownNameError("foot", name, self.feet)
+        expect_names("foot", standing, self.feet)
         if self._time is None or state.t < self._time:
             if self._time is not None:
                 self.reset(self._x[_P].tolist(), self._heading)
