@@ -8,6 +8,7 @@ ROS.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ pytest.importorskip("rclpy")
 pytest.importorskip("simulation_interfaces")
 
 from geometry_msgs.msg import Pose
+from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
 from simulation_interfaces.msg import (
@@ -28,6 +31,7 @@ from simulation_interfaces.msg import (
     SimulationState,
     SimulatorFeatures,
 )
+from support.floating_five_bar import floating_five_bar
 from support.nodes.ros_ears import Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
 
@@ -41,11 +45,11 @@ OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
 class Client:
     """A simulator in a process of its own, and calls to it."""
 
-    def __init__(self, ros: Ros, start_node: StartProcess) -> None:
+    def __init__(self, ros: Ros, start_node: StartProcess, mechanism: str = "five_bar") -> None:
         self._ros, self.node = ros, ros.node()
         self.states = Ear(self.node, JointState, "joint_states")
         self.clock = Ear(self.node, Clock, "/clock")
-        settings = {"mechanism": "five_bar", "paused": True, "publish_clock": True, "rate": 250.0}
+        settings = {"mechanism": mechanism, "paused": True, "publish_clock": True, "rate": 250.0}
         start_node("simulator", parameters=settings)
 
     def call(self, kind: str, **fields: Any) -> Any:
@@ -147,3 +151,34 @@ def test_a_client_that_knows_only_the_standard(ros: Ros, start_node: StartProces
     assert client.call("ResetSimulation", scope=scope).result.result == OK
     assert client.entity(coupler).header.stamp.nanosec == 12_000_000
     np.testing.assert_array_equal(twist_of(client.entity(coupler)), 0.0)
+
+
+def test_a_machine_that_floats_is_put_anywhere(
+    ros: Ros, start_node: StartProcess, tmp_path: Path
+) -> None:
+    client = Client(ros, start_node, str(floating_five_bar(tmp_path)))
+    bases = Ear(client.node, Odometry, "odom")
+    turn = Rotation.random(random_state=3)
+    given = EntityState()
+    place, attitude = given.pose.position, given.pose.orientation
+    place.x, place.y, place.z = 1.0, 2.0, 3.0
+    attitude.x, attitude.y, attitude.z, attitude.w = turn.as_quat().tolist()
+    given.twist.linear.x, given.twist.angular.z = 1.0, 2.0
+    response = client.call(
+        "SetEntityState",
+        entity="floating_five_bar/ground",
+        state=given,
+        set_pose=True,
+        set_twist=True,
+    )
+    assert response.result.result == OK, response.result.error_message
+    ros.until(lambda: bases.messages and bases.messages[-1].pose.pose.position.x > 0.5)
+    heard = bases.messages[-1]
+    at, quaternion = heard.pose.pose.position, heard.pose.pose.orientation
+    assert [at.x, at.y, at.z] == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)
+    found = Rotation.from_quat([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
+    assert (found.inv() * turn).magnitude() < 1e-9
+    linear = heard.twist.twist.linear  # in axes of the base, that given in those of the world
+    np.testing.assert_allclose(
+        found.apply([linear.x, linear.y, linear.z]), [1.0, 0.0, 0.0], atol=1e-9
+    )
