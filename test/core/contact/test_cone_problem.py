@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from uk_dynamics.core.contact import ConeProblem, Mode, solve_cone_problem
+from uk_dynamics.core.contact import ConeProblem, Mode, cone_problem, solve_cone_problem
 from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
+from uk_dynamics.core.contact.cone_problem import _Search
 
 
 def random_problem(seed: int, friction: bool = True) -> ConeProblem:
@@ -66,6 +67,22 @@ def test_alternating_directions_approach_the_same_motion(seed: int) -> None:
     expected = solve_cone_problem(problem).motion
     # linear convergence, of problems whose masses differ by a factor of 100
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(problem.q).max())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_easier_problems_lead_to_the_same_motion(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = random_problem(seed)
+    expected = solve_cone_problem(problem)
+    monkeypatch.setattr(_Search, "alternate", lambda self: None)
+    # a start from which no step is taken: the first ones are not to find it either
+    monkeypatch.setattr(cone_problem, "NEWTON_STEPS", 0)
+    found = solve_cone_problem(problem)
+    assert found.solved
+    # what is solved holds to 1e-8 of the motion without contacts
+    size = np.abs(problem.q).max()
+    np.testing.assert_allclose(found.motion, expected.motion, rtol=0, atol=1e-6 * size)
 
 
 @pytest.mark.parametrize("seed", range(20))

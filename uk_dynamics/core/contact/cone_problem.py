@@ -16,7 +16,8 @@ These are the zeros of a function that is smooth but at changes of mode (Alart a
 with P the projection onto a disc. Newton's method on it is a pivoting method: with the modes of the
 solution it takes a step per bend of the cones, and ends within rounding. W may be singular, as
 where loops and contacts share a load: u is unique then, and r of least norm. Where Newton's steps
-do not lead down, alternating directions lead to a better start, again and again.
+do not lead down, alternating directions lead to a better start, again and again, and at last
+easier problems that become this one.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ _RELAXATIONS = 1.6, 1.0
 _ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
 _FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
 _RANK = 1e-13  # of singular values
+_SOFTNESS = tuple(10.0 ** (-0.5 * k) for k in range(2, 26))  # of each contact's own response
+_FRICTION = tuple(0.05 * k for k in range(20))  # part of it
 _ASYMMETRY = 1e-9  # of its largest entry: rounding of W
 
 
@@ -123,6 +126,8 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     search.damped(r)
     if search.error > REACHED and _is_convex(problem.W):
         search.alternate()
+    if search.error > _ADMITTED and _is_convex(problem.W):
+        search.follow()
     return ConeSolution(search.best, problem.motion(search.best), search.error, search.iterations)
 
 
@@ -196,20 +201,40 @@ class _Search:
     def alternate(self) -> None:
         """Alternating directions, from whose forces Newton's steps of several kinds are tried."""
         problem = self._scaled.problem
-        variants = [
-            replace(self._scaled, step=part * self._scaled.step, least=False) for part in _FACTORS
-        ]
         for relaxation in _RELAXATIONS:
             method = AlternatingDirections(problem.W, problem.q, problem.friction, relaxation)
             for iterations in _ITERATIONS:
-                start = method.advance(iterations)
-                for variant in variants:
-                    for steps_of in (self.damped, self.full):
-                        steps_of(start, variant)
-                        if self.error <= REACHED:
-                            return
+                self._polish(method.advance(iterations))
+                if self.error <= REACHED:
+                    return
             if self.error <= _ADMITTED:
                 return
+
+    def follow(self) -> None:
+        """Solutions of easier problems that become this one: softer ones, then smoother ones."""
+        problem = self._scaled.problem
+        softness = np.diag(np.diagonal(problem.W))
+        softer = (replace(problem, W=problem.W + part * softness) for part in _SOFTNESS)
+        smoother = (replace(problem, friction=part * problem.friction) for part in _FRICTION)
+        for path in (softer, smoother):
+            r = np.zeros_like(self.best)
+            for easier in path:
+                there = _Search(_Scaled.of(easier), r)
+                there._polish(r)
+                r = there.best
+                self.iterations += there.iterations
+            self._polish(r)
+            if self.error <= _ADMITTED:
+                return
+
+    def _polish(self, start: Array) -> None:
+        """Newton's steps of several kinds, until one of them arrives."""
+        for part in _FACTORS:
+            variant = replace(self._scaled, step=part * self._scaled.step, least=False)
+            for steps_of in (self.damped, self.full):
+                steps_of(start, variant)
+                if self.error <= REACHED:
+                    return
 
     def damped(self, r: Array, variant: _Scaled | None = None) -> None:
         """Newton's steps, shortened while they do not help."""
