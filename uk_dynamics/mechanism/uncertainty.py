@@ -4,11 +4,15 @@
 
 With the model's efforts u and acceleration q̈, the forces of the real machine differ by
 
-    ΔM q̈ − ΔF − S δ u − Jᵀw,
+    ΔM q̈ − ΔF − S δ u − Jᵀw = Uᵀβ θ,
 
-linear in deviations θ of parameters, motor constants δ and forces w from outside. Directions are
-scaled so that |θ| ≤ 1 within each of some groups: intervals are groups of one, a force that may
-point anywhere is one of three, and covariances are one of all their parameters.
+linear in deviations θ of parameters, motor constants δ and forces w from outside. Rows U do not
+depend on accelerations: Jacobians of bodies whose masses are uncertain, and joint forces of what
+else is. Shares β do, by the accelerations U q̈ along the rows. Both are written over arrays of
+floats or of symbols.
+
+Directions are scaled so that |θ| ≤ 1 within each of some groups: intervals are groups of one, a
+force that may point anywhere is one of three, and covariances are one of all their parameters.
 """
 
 from __future__ import annotations
@@ -20,17 +24,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.rows import FrameKinematics
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.files import RobustSpec
+from uk_dynamics.mechanism.resolution.parameters import MOMENTS
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
+from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.model import RobotModel
 
 #: What the equations of motion are linear in, all together, by the ends of names.
 LINEAR = ("mass", "damping", "friction", "armature", "stiffness")
-_STEP = 1e-3  # of the deviations: differences of equations that are linear are exact
+_OF_LINKS = ("mass", "center", "inertia")
+_STEP = 1e-3  # of the deviations: differences of forces that are linear are exact
+_DEFINITE = 1e-9  # of the largest eigenvalue: a smaller negative one is rounding
 _PLACE = "robust"
+Symbols = NDArray[Any]  # floats, or symbols
 
 
 class Direction(NamedTuple):
@@ -41,24 +49,6 @@ class Direction(NamedTuple):
     link: str = ""  # at whose origin a force acts
     axis: int = 0  # 0 to 2 force, 3 to 5 torque, in world axes
     size: float = 1.0  # part of the constant; N or N·m
-
-
-def wrench_row(model: RobotModel, kinematics: Any, link: str, axis: int) -> NDArray[Any]:
-    """Generalized forces of a unit force or torque at the origin of a link, (nv,).
-
-    Args:
-        model: The robot, or one with further frames.
-        kinematics: Jacobian and places of frames at a state; of floats, or of symbols.
-        link: Its name.
-        axis: 0 to 2: force along a world axis; 3 to 5: torque.
-    """
-    index = model.frame_index(link)
-    J, place = kinematics.jacobian * model.ancestor_mask[index], kinematics.translation[index]
-    row: NDArray[Any] = J[axis]
-    if axis < 3:
-        y, z = (axis + 1) % 3, (axis + 2) % 3  # place × e, of which two entries are not zero
-        row = row + place[z] * J[3 + y] - place[y] * J[3 + z]
-    return row
 
 
 class Uncertainty:
@@ -80,7 +70,6 @@ class Uncertainty:
                 motion are not linear in a parameter, or the model is outside an interval.
         """
         self.spec, self._mechanism, self._file = spec, mechanism, file
-        self.motors = mechanism.actuators.matrix  # S, (nv, motors)
         self._check_machine()
         self.directions: list[Direction] = []
         self.groups: list[tuple[int, ...]] = []
@@ -93,6 +82,24 @@ class Uncertainty:
             self.groups.append(tuple(range(first, first + len(group))))
             self.names.append(name)
             self.sides.append(self._side(name) if len(group) == 1 else (1.0, 1.0))
+        self._bodies = [
+            _Body(mechanism, link, self.directions)
+            for link in dict.fromkeys(
+                name.split(".")[1]
+                for one in self.directions
+                for name, _ in one.values
+                if name.startswith("links.")
+            )
+        ]
+        # rows that are e_i, and how many there are of each kind
+        self._armatures = list(
+            dict.fromkeys(
+                mechanism.model.velocity_index(name.split(".")[1])
+                for one in self.directions
+                for name, _ in one.values
+                if name.endswith(".armature")
+            )
+        )
 
     def _error(self, place: str, problem: str) -> InputError:
         return InputError(problem, file=self._file, place=f"{_PLACE}{place}")
@@ -192,58 +199,110 @@ class Uncertainty:
         return 1.0, 1.0
 
     @cached_property
-    def _variants(self) -> list[InterpretedDynamics | None]:
-        """The machine a step along each direction of parameters."""
-        known = self._mechanism.parameters
-        found: list[InterpretedDynamics | None] = []
-        for one in self.directions:
-            values = {name: known[name].value + _STEP * x for name, x in one.values}
-            found.append(
-                InterpretedDynamics(self._mechanism.with_parameters(values)) if values else None
-            )
+    def _variants(self) -> dict[int, ResolvedMechanism]:
+        """The machine a step along each direction in which its forces differ."""
+        known, found = self._mechanism.parameters, {}
+        for p, one in enumerate(self.directions):
+            values = {
+                name: known[name].value + _STEP * x
+                for name, x in one.values
+                if not (name.startswith("links.") or name.endswith(".armature"))
+            }
+            if values:
+                found[p] = self._mechanism.with_parameters(values)
         return found
 
-    def columns(
-        self, prepared: Prepared, state: State, inputs: Inputs, qdd: Array, efforts: Array
-    ) -> Array:
-        """By how much forces differ per unit of each direction, (nv, directions).
+    def rows(
+        self, model: RobotModel, kinematics: FrameKinematics, t: Any, q: Symbols, v: Symbols
+    ) -> Symbols:
+        """U, (rows, nv), at a state; of the robot itself, or with further frames.
 
         Args:
-            prepared: The model at the state; its workspace is up to date there.
-            state: Where the machine is.
-            inputs: As of the model's equations.
-            qdd: Acceleration of the model, (nv,).
-            efforts: Of its motors, (motors,).
+            model: The robot.
+            kinematics: Of it, at the state.
+            t: Time, in s.
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
         """
-        S, terms, model = self.motors, prepared.terms, self._mechanism.model
-        found = np.zeros((len(qdd), len(self.directions)))
-        for p, (one, variant) in enumerate(zip(self.directions, self._variants, strict=True)):
-            if variant is not None:
-                other = variant.terms(state, inputs)
-                found[:, p] = ((other.M - terms.M) @ qdd - (other.F - terms.F)) / _STEP
-            elif one.motor >= 0:
-                found[:, p] = -one.size * S[:, one.motor] * efforts[one.motor]
-            else:
-                found[:, p] = -one.size * wrench_row(model, prepared.workspace, one.link, one.axis)
+        mechanism, nv = self._mechanism, len(v)
+        found: list[Symbols] = []
+        for body in self._bodies:
+            found += [*body.jacobian(model, kinematics)]
+        found += [*np.eye(nv)[self._armatures]]
+        now = _forces(mechanism, kinematics, t, q, v) if self._variants else 0.0
+        for variant in self._variants.values():
+            found.append((now - _forces(variant, kinematics, t, q, v)) * (1.0 / _STEP))
+        for one in self.directions:
+            if one.motor >= 0:
+                found.append(-one.size * mechanism.actuators.matrix[:, one.motor])
+            elif one.link:
+                found.append(-one.size * wrench_row(model, kinematics, one.link, one.axis))
+        return np.stack(found)
+
+    def shares(
+        self,
+        model: RobotModel,
+        kinematics: FrameKinematics,
+        v: Symbols,
+        motion: Symbols,
+        efforts: Symbols,
+    ) -> Symbols:
+        """β, (directions, rows).
+
+        Args:
+            model: As of :meth:`rows`, as the others.
+            kinematics: See there.
+            v: Velocity, (nv,).
+            motion: U q̈, (rows,).
+            efforts: Of the motors, (motors,).
+        """
+        place = 6 * len(self._bodies)
+        forces = place + len(self._armatures)
+        outside = forces + len(self._variants)
+        count = outside + sum(one.motor >= 0 or bool(one.link) for one in self.directions)
+        found: Symbols = np.zeros((len(self.directions), count), dtype=motion.dtype)
+        for k, body in enumerate(self._bodies):
+            at = slice(6 * k, 6 * k + 6)
+            found[:, at] = body.wrenches(model, kinematics, v, motion[at])
+        for p, one in enumerate(self.directions):
+            for name, x in one.values:
+                if name.endswith(".armature"):
+                    joint = self._mechanism.model.velocity_index(name.split(".")[1])
+                    row = place + self._armatures.index(joint)
+                    found[p, row] = x * motion[row]
+        for k, p in enumerate(self._variants):
+            found[p, forces + k] = 1.0
+        for p, one in enumerate(self.directions):
+            if one.motor >= 0 or one.link:
+                found[p, outside] = efforts[one.motor] if one.motor >= 0 else 1.0
+                outside += 1
         return found
 
-    def inertia(self, prepared: Prepared, state: State, inputs: Inputs) -> tuple[float, float]:
-        """η₋ and η₊ at a state: by which part the admissible inertia may be smaller and larger."""
-        factorization, M = prepared.factorization, prepared.terms.M
-        freedoms = len(M) - factorization.rank
+    def inertia(
+        self, model: RobotModel, kinematics: FrameKinematics, v: Array, X: Array
+    ) -> tuple[float, float]:
+        """η₋ and η₊ at a state: by which part the admissible inertia may be smaller and larger.
+
+        Args:
+            model: As of :meth:`rows`, as the others.
+            kinematics: See there.
+            v: Velocity, (nv,).
+            X: The rows in the admissible motions, (freedoms, rows).
+        """
+        freedoms, rows = X.shape
+        still = np.zeros(rows)
+        efforts = np.zeros(len(self._mechanism.actuators))
+        units = (self.shares(model, kinematics, v, unit, efforts) for unit in np.eye(rows))
+        constant = self.shares(model, kinematics, v, still, efforts)
+        slopes = np.stack([unit - constant for unit in units], axis=-1)  # of β by U q̈
         smallest, largest = np.zeros((2, freedoms, freedoms))
         less = more = 0.0
         for group, (fall, rise) in zip(self.groups, self.sides, strict=True):
             squares = 0.0
             for p in group:
-                variant = self._variants[p]
-                if variant is None:
-                    continue
-                change = (variant.terms(state, inputs).M - M) / _STEP
-                half, _ = factorization.admissible_coordinates(np.asfortranarray(change))
-                B, _ = factorization.admissible_coordinates(np.asfortranarray(half.T))
+                B = X @ slopes[p] @ X.T
                 values = np.linalg.eigvalsh(0.5 * (B + B.T)) if freedoms else np.zeros(1)
-                if len(group) == 1 and values[0] >= -1e-9 * max(values[-1], 0.0):
+                if len(group) == 1 and values[0] >= -_DEFINITE * max(values[-1], 0.0):
                     smallest += fall * B  # adds inertia: all of them may do so together
                     largest += rise * B
                 else:
@@ -257,3 +316,107 @@ class Uncertainty:
     def motor_losses(self) -> Mapping[int, float]:
         """Part by which the constant of a motor may differ, by its place."""
         return {one.motor: one.size for one in self.directions if one.motor >= 0}
+
+
+def wrench_row(model: RobotModel, kinematics: FrameKinematics, link: str, axis: int) -> Symbols:
+    """Generalized forces of a unit force or torque at the origin of a link, (nv,).
+
+    Args:
+        model: The robot, or one with further frames.
+        kinematics: Jacobian and places of frames at a state.
+        link: Its name.
+        axis: 0 to 2: force along a world axis; 3 to 5: torque.
+    """
+    index = model.frame_index(link)
+    J = kinematics.jacobian * model.ancestor_mask[index]
+    row: Symbols = _at_point(J, kinematics.translation[index])[axis]
+    return row
+
+
+def _at_point(J: Symbols, point: Symbols) -> Symbols:
+    """Velocity of a point, and angular velocity, (6, nv), of those at the origin of the world."""
+    x, y, z = point
+    linear = (J[0] + z * J[4] - y * J[5], J[1] + x * J[5] - z * J[3], J[2] + y * J[3] - x * J[4])
+    found: Symbols = np.stack([*linear, *J[3:]])
+    return found
+
+
+def _forces(
+    mechanism: ResolvedMechanism, kinematics: FrameKinematics, t: Any, q: Symbols, v: Symbols
+) -> Symbols:
+    """Forces of joints and springs, (nv,)."""
+    force: Symbols = mechanism.passive.force(q, v)
+    mechanism.forces.add_to(force, kinematics, t, q, v)
+    return force
+
+
+class _Body:
+    """A link some of whose inertial parameters are uncertain."""
+
+    def __init__(
+        self, mechanism: ResolvedMechanism, link: str, directions: list[Direction]
+    ) -> None:
+        own = next(x for x in mechanism.model.description.links if x.name == link)
+        self._link, self._center, self._mass = link, own.center_of_mass, own.mass
+        self._gravity = mechanism.model.gravity
+        # by direction, in axes of the link: changes of mass, centre and inertia
+        self._changes: dict[int, tuple[float, Array, Array]] = {}
+        for p, one in enumerate(directions):
+            mass, center, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+            for name, x in one.values:
+                what, _, part = name.removeprefix(f"links.{link}.").partition(".")
+                if what == "mass":
+                    mass = x
+                elif what == "center":
+                    center["xyz".index(part)] = x
+                elif what == "inertia":
+                    i, j = MOMENTS[part]
+                    inertia[i, j] = inertia[j, i] = x
+            if mass or center.any() or inertia.any():
+                self._changes[p] = mass, center, inertia
+        self._count = len(directions)
+
+    def jacobian(self, model: RobotModel, kinematics: FrameKinematics) -> Symbols:
+        """Of the centre of mass, and of the rotation, (6, nv)."""
+        index = model.frame_index(self._link)
+        J = kinematics.jacobian * model.ancestor_mask[index]
+        return _at_point(J, self._place(kinematics, index))
+
+    def _place(self, kinematics: FrameKinematics, index: int) -> Symbols:
+        place: Symbols = kinematics.translation[index] + kinematics.rotation[index] @ self._center
+        return place
+
+    def wrenches(
+        self, model: RobotModel, kinematics: FrameKinematics, v: Symbols, motion: Symbols
+    ) -> Symbols:
+        """Force and torque at the centre that each direction takes, (directions, 6).
+
+        Args:
+            model: As of :meth:`jacobian`, as the next.
+            kinematics: See there.
+            v: Velocity, (nv,).
+            motion: Jacobian times q̈, (6,).
+        """
+        index = model.frame_index(self._link)
+        mask, R = model.ancestor_mask[index], kinematics.rotation[index]
+        place = self._place(kinematics, index)
+        twist = (kinematics.jacobian * mask) @ v
+        drift = (kinematics.jacobian_rate * mask) @ v
+        omega, speed = twist[3:], twist[:3] + np.cross(twist[3:], place)
+        alpha = motion[3:] + drift[3:]
+        bias = drift[:3] + np.cross(drift[3:], place) + np.cross(omega, speed)
+        fall = motion[:3] + bias - self._gravity
+        found: Symbols = np.zeros((self._count, 6), dtype=motion.dtype)
+        for p, (mass, center, inertia) in self._changes.items():
+            force, torque = mass * fall, 0.0 * fall
+            if center.any():
+                shift = R @ center
+                moved = np.cross(alpha, shift) + np.cross(omega, np.cross(omega, shift))
+                force = force + self._mass * moved
+                torque = torque + self._mass * np.cross(shift, fall)
+            if inertia.any():
+                spin = R.T @ omega
+                local = inertia @ (R.T @ alpha) + np.cross(spin, inertia @ spin)
+                torque = torque + R @ local
+            found[p] = np.concatenate((force, torque))
+        return found

@@ -209,8 +209,8 @@ def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
     demand = Demand(np.zeros(rows), None, allocation.weights, allocation.preload, Inputs())
     nominal = servo.nominal(state, demand)
     factorization = nominal.prepared.factorization
-    squares = disturbance(uncertainty, nominal)
-    inertia = uncertainty.inertia(nominal.prepared, state, nominal.inputs)
+    squares, X = disturbance(tasks, nominal)
+    inertia = uncertainty.inertia(tasks.model, nominal.prepared.workspace, state.v, X)
     T = factorization.admissible_coordinates(nominal.A_t.T)[0].T
     motor = factorization.admissible_coordinates(S)[0]
     own = nominal.servo.efforts

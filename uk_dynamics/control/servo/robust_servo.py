@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.core.servo import Known, RobustTerm, ServoSolution, robust_term
-from uk_dynamics.mechanism import Tasks, Uncertainty
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Prepared, Robustness
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
@@ -54,7 +54,7 @@ def term_against(
     assert tasks.uncertainty is not None
     uncertainty, mechanism = tasks.uncertainty, tasks.mechanism
     factorization, S = nominal.prepared.factorization, mechanism.actuators.matrix
-    squares = disturbance(uncertainty, nominal)
+    squares = disturbance(tasks, nominal).squares
     largest = float(np.abs(s).max(initial=0.0))
     sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
     if largest:
@@ -74,11 +74,21 @@ def term_against(
     return robust_term(squares, uncertainty.groups, sizes, known), direction
 
 
-def disturbance(uncertainty: Uncertainty, nominal: Nominal) -> Array:
-    """|w|² of the columns of W, (directions,), with the efforts and acceleration of the model."""
-    factorization, efforts = nominal.prepared.factorization, nominal.servo.efforts
-    qdd = nominal.free + factorization.admissible(uncertainty.motors @ efforts)
-    columns = uncertainty.columns(nominal.prepared, nominal.state, nominal.inputs, qdd, efforts)
-    W, _ = factorization.admissible_coordinates(columns)
-    squares: Array = np.einsum("np,np->p", W, W)
-    return squares
+class Disturbance(NamedTuple):
+    """What uncertainty does to the model's motion at a state."""
+
+    squares: Array  # |w|² of the columns of W, (directions,)
+    X: Array  # rows of the uncertainty in the admissible motions, (freedoms, rows)
+
+
+def disturbance(tasks: Tasks, nominal: Nominal) -> Disturbance:
+    """W θ, with the efforts and acceleration of the model."""
+    assert tasks.uncertainty is not None
+    uncertainty, state, prepared = tasks.uncertainty, nominal.state, nominal.prepared
+    factorization, there = prepared.factorization, prepared.workspace
+    efforts = nominal.servo.efforts
+    qdd = nominal.free + factorization.admissible(tasks.mechanism.actuators.matrix @ efforts)
+    U = uncertainty.rows(tasks.model, there, state.t, state.q, state.v)
+    X, _ = factorization.admissible_coordinates(U.T)
+    W = X @ uncertainty.shares(tasks.model, there, state.v, U @ qdd, efforts).T
+    return Disturbance(np.einsum("np,np->p", W, W), X)
