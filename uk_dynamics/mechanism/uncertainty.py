@@ -212,6 +212,12 @@ class Uncertainty:
                 found[p] = self._mechanism.with_parameters(values)
         return found
 
+    @property
+    def row_count(self) -> int:
+        """Number of rows of U."""
+        inside = 6 * len(self._bodies) + len(self._armatures) + len(self._variants)
+        return inside + sum(one.motor >= 0 or bool(one.link) for one in self.directions)
+
     def rows(
         self, model: RobotModel, kinematics: FrameKinematics, t: Any, q: Symbols, v: Symbols
     ) -> Symbols:
@@ -258,9 +264,8 @@ class Uncertainty:
         """
         place = 6 * len(self._bodies)
         forces = place + len(self._armatures)
-        outside = forces + len(self._variants)
-        count = outside + sum(one.motor >= 0 or bool(one.link) for one in self.directions)
-        found: Symbols = np.zeros((len(self.directions), count), dtype=motion.dtype)
+        outside, count = forces + len(self._variants), self.row_count
+        found: Symbols = np.full((len(self.directions), count), 0.0, dtype=motion.dtype)
         for k, body in enumerate(self._bodies):
             at = slice(6 * k, 6 * k + 6)
             found[:, at] = body.wrenches(model, kinematics, v, motion[at])
@@ -336,7 +341,7 @@ def wrench_row(model: RobotModel, kinematics: FrameKinematics, link: str, axis: 
 def _at_point(J: Symbols, point: Symbols) -> Symbols:
     """Velocity of a point, and angular velocity, (6, nv), of those at the origin of the world."""
     x, y, z = point
-    linear = (J[0] + z * J[4] - y * J[5], J[1] + x * J[5] - z * J[3], J[2] + y * J[3] - x * J[4])
+    linear = (J[0] + J[4] * z - J[5] * y, J[1] + J[5] * x - J[3] * z, J[2] + J[3] * y - J[4] * x)
     found: Symbols = np.stack([*linear, *J[3:]])
     return found
 
@@ -406,7 +411,7 @@ class _Body:
         alpha = motion[3:] + drift[3:]
         bias = drift[:3] + np.cross(drift[3:], place) + np.cross(omega, speed)
         fall = motion[:3] + bias - self._gravity
-        found: Symbols = np.zeros((self._count, 6), dtype=motion.dtype)
+        found: Symbols = np.full((self._count, 6), 0.0, dtype=motion.dtype)
         for p, (mass, center, inertia) in self._changes.items():
             force, torque = mass * fall, 0.0 * fall
             if center.any():

@@ -69,8 +69,8 @@ def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     mechanism = tasks.mechanism
     found = [*_one_sided(mechanism)]
-    if tasks.uncertainty is not None:
-        found.append("robust")
+    if tasks.uncertainty is not None and mechanism.varied is not None:
+        found.append("robust, with values of with_parameters")
     if mechanism.local is not None:
         if mechanism.varied is not None:
             found.append("values of with_parameters, with loops over clusters")

@@ -128,7 +128,9 @@ def part_of(subject: Subject, kind: Library | None = None) -> str:
         replace(task, reference=None, stabilization=type(task.stabilization)())
         for task in subject.spec.tasks
     ]
-    law = (subject.spec.distribution, rows)
+    law: tuple[object, ...] = (subject.spec.distribution, rows)
+    if subject.spec.robust is not None:  # its delay and bandwidth are settings
+        law = (*law, replace(subject.spec.robust, delay=0.0, bandwidth=None))
     return part + hashlib.sha256(repr(law).encode()).hexdigest()[:12]
 
 

@@ -59,6 +59,9 @@ static void uk_desire(const uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t) {
       rate -= uk_pick(blends, along[1], zero);
       acceleration = uk_pick(blends, along[2], zero);
     }
+#if UK_ROBUST
+    uk_lanes_surface(&error, &rate, w->task_damping + r, w->task_stiffness + r, w->surface + r);
+#endif
     w->feedback[r] = -(w->task_damping[r] * rate + w->task_stiffness[r] * error);
     w->desired[r] = w->feedback[r] + acceleration;
   }

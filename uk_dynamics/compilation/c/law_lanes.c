@@ -6,6 +6,7 @@
 #include "control_period.c"
 #include "loop_group.c"
 #include "projection_lanes.c"
+#include "robust.c"
 
 /* Fields of one motion from its memory into its lane, and back. */
 #define UK_TO_LANE(name, n) UK_EACH(i, n) UK_PART(((uk_lanes *)&w->name)[i], l) = ((const double *)&own->name)[i];
@@ -74,7 +75,15 @@ static void uk_loop_control(const uk_lanes_memory *measured, uk_lanes_memory *m,
   UK_EACH(k, UK_CLOSED ? groups : 0) n[k] = uk_admit(m + k, &g[k].law, 0);
   UK_EACH(k, groups) {
     uk_law_rows rows;
-    const uk_mask right = UK_CLOSED ? uk_law_in_order(m + k, &g[k].law, &rows, n[k]) : uk_none();
+    uk_mask right = UK_CLOSED ? uk_law_in_order(m + k, &g[k].law, &rows, n[k]) : uk_none();
+#if UK_ROBUST && UK_CLOSED
+    if (uk_any(g[k].law.robust != 0.0)) {
+      uk_nominal_law nominal;
+      uk_ask_against(&g[k].law, &rows, &nominal);
+      right &= uk_solve_against(&g[k].law, &rows);
+      uk_answer_against(m + k, &g[k].law, &nominal, n[k]);
+    }
+#endif
     uk_decide_lanes(measured + k, m + k, g + k, c, first[k], t, right, failed + k);
   }
 }

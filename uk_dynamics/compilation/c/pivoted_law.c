@@ -4,7 +4,7 @@
 #pragma once
 
 #include "allocate.c"
-#include "servo_law.c"
+#include "robust.c"
 
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
 static void uk_controllable(uk_memory *m, int n, const double *norm, const uk_basis *range, int motor_rank) {
@@ -123,6 +123,23 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
   }
 }
 
+#if UK_ROBUST
+/* The robust term of a law that has its efforts; rows that motors do not serve are left alone. */
+static void uk_add_robust(uk_memory *m, uk_law_rows *x, int n) {
+  uk_nominal_law nominal;
+  if (m->robust == 0.0) return;
+  double controllable[UK_MT], reachable[UK_MT];
+  memcpy(controllable, m->controllable, sizeof controllable);
+  memcpy(reachable, m->reachable, sizeof reachable);
+  for (int r = 0; r < UK_MT; ++r) m->surface[r] *= m->controllable[r];
+  uk_ask_against(m, x, &nominal);
+  if (m->motor_rank < UK_MT || !uk_solve_against(m, x)) uk_law_by_size(m, x, n);
+  uk_answer_against(m, m, &nominal, n);
+  memcpy(m->controllable, controllable, sizeof controllable);
+  memcpy(m->reachable, reachable, sizeof reachable);
+}
+#endif
+
 /* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. Without
  * `answers` only what a command needs is sure to be there. */
 static int uk_law(uk_memory *m, int answers) {
@@ -138,6 +155,9 @@ static int uk_law(uk_memory *m, int answers) {
   } else {
     uk_law_by_size(m, &x, n);
   }
+#if UK_ROBUST
+  uk_add_robust(m, &x, n);
+#endif
   for (int r = 0; r < UK_MT; ++r) sum += m->shortfall[r];
   for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
   for (int j = 0; answers && j < UK_NU; ++j) { /* N S */

@@ -12,6 +12,7 @@
 #include "uk_lanes_law.h"
 #include "uk_motors.h"
 #include "uk_sizes.h"
+#include "uk_robust.h"
 #include "uk_task_rows.h"
 
 #define UK_SURE 4.0 /* ranks are beyond doubt where they would be at so many times the tolerance */
@@ -38,6 +39,9 @@ static void uk_weigh(uk_lanes_law *w) {
 /* What tasks and structure are at the state in the memory. */
 static void uk_find_law_terms(uk_lanes_memory *m, uk_lanes_law *w) {
   uk_lanes_task_terms(m->t, m->q, m->v, w->task_followed UK_P, w->A_t, w->bias_t);
+#if UK_ROBUST
+  uk_lanes_uncertain_rows(m->t, m->q, m->v, w->uncertain);
+#endif
 #if !defined(UK_OF_CLUSTERS)
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
 #endif
@@ -50,7 +54,8 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
   uk_lanes sure[2];
   if (!pivoted) {
     uk_lanes_admissible_terms(uk_all(m->stabilize), m->tau, m->H, m->force, m->A, m->bias, m->residual,
-                              m->rate, w->A_t, m->qdd, w->task_part, w->motor_part, w->task_size, sure);
+                              m->rate, w->A_t UK_UNCERTAIN_ROWS, m->qdd, w->task_part, w->motor_part,
+                              w->task_size, sure UK_UNCERTAIN_PART);
     if (!uk_any(uk_not((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
       m->failed = uk_all(0.0), m->rank = uk_all(UK_NV - UK_ADMISSIBLE);
       return UK_ADMISSIBLE;
@@ -67,6 +72,14 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
     if (k < UK_MT) w->task_size[k] = size;
     UK_EACH(i, n) to[i] = x[first + i];
   }
+#if UK_ROBUST
+  UK_EACH(k, UK_UNCERTAIN) {
+    uk_lanes x[UK_NV];
+    memcpy(x, w->uncertain + k * UK_NV, sizeof x);
+    uk_admissible(m, x);
+    UK_EACH(i, n) w->uncertain_part[k * n + i] = x[first + i];
+  }
+#endif
   return n;
 }
 

@@ -15,6 +15,7 @@ from uk_dynamics.compilation.emit.generate import (
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
 from uk_dynamics.compilation.emit.motor_source import motors, task_rank
+from uk_dynamics.compilation.emit.robust_source import as_rows, robust_definitions, uncertain_rows
 from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
@@ -69,7 +70,9 @@ def _law(tasks: Tasks) -> list[str]:
         task_rows(
             tasks,
             part("evaluate_lanes.c"),
-            admissible_function(mechanism, trace(mechanism), rows.A),
+            admissible_function(
+                mechanism, trace(mechanism), rows.A, as_rows(uncertain_rows(tasks))
+            ),
         ),
         header(
             "uk_lanes_law.h",
@@ -82,6 +85,7 @@ def _law(tasks: Tasks) -> list[str]:
             ),
         ),
         distribution(tasks),
+        robust_definitions(tasks),
         header("uk_admissible.h", part("admissible.c")),
         *control_period(tasks),
         header("uk_law.h", part("law_lanes.c")),

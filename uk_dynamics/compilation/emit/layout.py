@@ -184,6 +184,7 @@ class ServoLayout(Layout):
         super().__init__(mechanism)
         nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
         self.motors, self.task_rows = motors, rows
+        self.uncertain = uncertain = 0 if tasks.uncertainty is None else tasks.uncertainty.row_count
         settings = self._add(
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
@@ -192,6 +193,7 @@ class ServoLayout(Layout):
             ("lower", motors, "smallest efforts"),
             ("upper", motors, "largest efforts"),
             ("warm", 1, "whether there are last efforts"),
+            *([("surface", rows, "s of the robust term")] if uncertain else []),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         )
         self.errors = self._add(  # answers of ``uk_errors``
@@ -209,6 +211,7 @@ class ServoLayout(Layout):
             ("map", rows * motors, "A_t N S, row by row"),
             ("wanted", rows, "b_t - A_t a_s"),
             ("response", nv * motors, "N S, row by row"),
+            *([("robust_term", 4, "-r/s, rho, authority, |s|")] if uncertain else []),
         )
         self.allocation = self._add(  # answers of ``uk_allocate``
             ("limited", motors, "efforts within the limits"),
@@ -224,6 +227,12 @@ class ServoLayout(Layout):
             ("root", motors, "of the weights"),
             ("inverse_root", motors, ""),
         )
+        robust = ("surface", "robust_term", "uncertain", "uncertain_part") if uncertain else ()
+        if uncertain:
+            self._add(
+                ("uncertain", uncertain * nv, "rows of what is uncertain"),
+                ("uncertain_part", uncertain * nv, "likewise"),
+            )
         settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
@@ -232,6 +241,7 @@ class ServoLayout(Layout):
             ("task_stiffness", rows, "omega^2"),
             ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
+            *(_ROBUST_SETTINGS if uncertain else ()),
         )
         self._add(
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
@@ -262,6 +272,7 @@ class ServoLayout(Layout):
             *("desired", "feedback", "lower", "upper", "task_followed", "tracking_error"),
             *("tracking_rate", "efforts", "shortfall", "size", "map", "wanted", "A_t", "bias_t"),
             *("task_part", "motor_part", "task_size", "root", "inverse_root"),
+            *robust,
         )
 
     def names(self, part: slice) -> tuple[str, ...]:
@@ -324,7 +335,16 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
     return integrates(mechanism) and vector and not mechanism.one_sided
 
 
+_ROBUST_SETTINGS = (
+    ("robust", 1, "1: the robust term acts, 0: it does not"),
+    ("robust_gain", 1, "within the boundary layer, in 1/s"),
+    ("robust_turn", 1, "by which uncertain inertia turns motions"),
+    ("robust_cubic", 1, "1: the cubic function of a sliding surface, 0: the saturated line"),
+)
+#: Fields of what is known of the uncertainty, in the order of :class:`Known`.
+ROBUST_KNOWN = tuple(name for name, *_ in _ROBUST_SETTINGS[1:])
 _SCALARS = (
+    *(name for name, *_ in _ROBUST_SETTINGS),
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),

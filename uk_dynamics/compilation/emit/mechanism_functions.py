@@ -265,10 +265,12 @@ def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:
     return independent if short else {}
 
 
-def admissible_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects) -> str:
+def admissible_function(
+    mechanism: ResolvedMechanism, terms: SymbolicTerms, tasks: Objects, uncertain: Objects
+) -> str:
     """Acceleration, task rows and motors in the admissible motions of regular states.
 
-    tasks: The task matrix, (mt, nv).
+    tasks: The task matrix, (mt, nv); uncertain: Rows of what is uncertain, (rows, nv), as inputs.
     """
     found = _coordinates(mechanism, inputs := as_inputs(terms))
     if found is None:
@@ -279,17 +281,20 @@ def admissible_function(mechanism: ResolvedMechanism, terms: SymbolicTerms, task
     ]
     rows = [found.admissible(sparse(row)) for row in as_objects(traced).reshape(tasks.shape)]
     efforts = [found.admissible(sparse(column)) for column in mechanism.actuators.matrix.T]
+    others = [found.admissible(sparse(row)) for row in uncertain]
     targets = places(
         qdd=found.qdd,
         task=[x for row in rows for x in row.coordinates],
         motor=[x for row in efforts for x in row.coordinates],
         size=[root(row.square) for row in rows],
         sure=[found.lost, found.nearness],
+        uncertain_part=[x for row in others for x in row.coordinates],
     )
+    more, told = (("uncertain",), ("uncertain_part",)) if others else ((), ())
     return f"#define UK_ADMISSIBLE {len(terms.F) - found.rank} /* coordinates */\n" + function(
         "uk_lanes_admissible_terms",
-        (*_ANSWERED, "A_t"),
-        ("qdd", "task", "motor", "size", "sure"),
+        (*_ANSWERED, "A_t", *more),
+        ("qdd", "task", "motor", "size", "sure", *told),
         targets,
         LANES,
         scalars=("stabilize",),

@@ -18,6 +18,7 @@ from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integ
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
 from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.emit.robust_source import as_rows, robust_definitions, uncertain_rows
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
@@ -55,7 +56,11 @@ def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
     return "\n".join(
         [
             definitions(mechanism, structure, pivoted=True),
-            *_law(tasks, structure, admissible_function(mechanism, structure, rows.A)),
+            *_law(
+                tasks,
+                structure,
+                admissible_function(mechanism, structure, rows.A, as_rows(uncertain_rows(tasks))),
+            ),
             *(control_period(tasks) if integrates(mechanism) else ()),
         ]
     )
@@ -75,6 +80,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
+        robust_definitions(tasks),
         header("uk_admissible.h", part("admissible.c")),
         part("pivoted_law.c"),
     ]

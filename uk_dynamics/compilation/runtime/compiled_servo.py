@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uk_dynamics.compilation.build.library import library_of
-from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.emit.layout import ROBUST_KNOWN, ServoLayout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.verification import Comparison, servo_answers, verify
@@ -24,6 +24,8 @@ from uk_dynamics.mechanism.dynamics import (
     Demand,
     InterpretedDynamics,
     References,
+    RobustDemand,
+    Robustness,
     ServoEvaluator,
     ServoOutcome,
     TrackingErrors,
@@ -82,9 +84,19 @@ class ServoCall:
             ("preload", demand.preload),
         ):
             memory[layout[name]] = 0.0 if value is None else value
+        if layout.uncertain:
+            self._against(demand.robust)
         if self._servo(self._address):
             return None
         return memory[: layout.answered].copy(), memory[layout.decision].copy()
+
+    def _against(self, robust: RobustDemand | None) -> None:
+        memory, layout = self.memory, self._layout
+        memory[layout["robust"]] = robust is not None
+        if robust is not None:
+            memory[layout["surface"]] = robust.surface
+            for name, value in zip(ROBUST_KNOWN, robust.known, strict=True):
+                memory[layout[name]] = value
 
     def repeat(self, past: PastPeriod) -> tuple[Array, Array]:
         """Answers of :meth:`servo` at the inputs of a control period."""
@@ -243,6 +255,10 @@ class CompiledServo:
         """The closed form of a control period."""
         return self._solution(self._behind(past, self._layout.decision))
 
+    def robustness_of(self, past: PastPeriod) -> Robustness:
+        """The robust term of a control period."""
+        return self.robustness(self._behind(past, self._layout.decision))
+
     def outcome_of(self, past: PastPeriod) -> ServoOutcome:
         """The same with what efforts do not depend on, which periods leave out."""
         if self._again is None:
@@ -253,7 +269,17 @@ class CompiledServo:
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
         free = CompiledSolution(answers[self._qdd], answers, self._structure)
         response = decision[self._parts[-1]].reshape(self._response_shape)
-        return ServoOutcome(self._solution(decision), free, free.qdd, response.dot)
+        told = None
+        if self._layout.uncertain and self._call.memory[self._layout["robust"]]:
+            told = self.robustness(decision)
+        return ServoOutcome(self._solution(decision), free, free.qdd, response.dot, told)
+
+    def robustness(self, decision: Array) -> Robustness:
+        """The robust term of the answers of the law."""
+        place = self._layout["robust_term"]
+        begin = self._layout.decision.start
+        factor, bound, authority, size = decision[place.start - begin : place.stop - begin].tolist()
+        return Robustness(size, bound, authority, factor)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

@@ -39,6 +39,7 @@ class Settings(NamedTuple):
     preload: Array | None
     active: ActiveConstraints | None
     structure: Mapping[str, ReferenceSample]
+    robust: bool
 
 
 class PeriodCall:
@@ -150,6 +151,8 @@ class CompiledPeriod:
         if preload is None:
             preload = settings.preload
         self._preload[:] = 0.0 if preload is None else preload
+        if "robust" in memory.fields:
+            memory.fields["robust"][0] = settings.robust
         memory.current = not (once or settings.structure)
 
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:

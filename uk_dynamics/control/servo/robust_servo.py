@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import Known, RobustTerm, ServoSolution, robust_term
+from uk_dynamics.core.servo import Known, RobustTerm, ServoSolution, metric_square, robust_term
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Prepared, Robustness
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
@@ -41,10 +41,11 @@ def robust_servo(
     """
     s = np.where(nominal.servo.controllable, surface, 0.0)
     term, direction = term_against(tasks, nominal, s, known)
-    asked = -term.factor * s
-    servo = nominal.law(nominal.b_t + asked) if direction else nominal.servo
+    servo = nominal.law(nominal.b_t - term.factor * s) if direction else nominal.servo
     size = direction and float(np.abs(s).max()) * direction
-    return servo, Robustness(size, float(term.bound[0]), float(term.authority[0]), asked)
+    return servo, Robustness(
+        size, float(term.bound[0]), float(term.authority[0]), float(term.factor[0])
+    )
 
 
 def term_against(
@@ -58,17 +59,16 @@ def term_against(
     largest = float(np.abs(s).max(initial=0.0))
     sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
     if largest:
-        tolerance = mechanism.spec.solver.task_rank_tolerance
         unit = s / largest
         efforts = nominal.law(nominal.b_t + unit).efforts - nominal.servo.efforts
         motor, _ = factorization.admissible_coordinates(S)
         task, _ = factorization.admissible_coordinates(nominal.A_t.T)
-        y = np.linalg.lstsq(task.T, unit, rcond=tolerance)[0]
         parts = uncertainty.motor_losses().items()
         lost = sum(part * abs(efforts[m]) * np.linalg.norm(motor[:, m]) for m, part in parts)
         moved = motor @ efforts
-        sizes = np.array([[y @ y], [moved @ moved], [lost]])
-        direction = float(np.sqrt(y @ y))
+        own = metric_square(task.T @ task, unit)
+        sizes = np.array([own, [moved @ moved], [lost]])
+        direction = float(np.sqrt(own[0]))
         sizes[:2] *= largest * largest
         sizes[2] *= largest
     return robust_term(squares, uncertainty.groups, sizes, known), direction

@@ -13,7 +13,13 @@ from typing import Any, Literal
 import numpy as np
 
 from uk_dynamics.compilation import Selection
-from uk_dynamics.compilation.runtime import CompiledServo, ControlMemory, ForeignReferenceError
+from uk_dynamics.compilation.runtime import (
+    ROBUST_KNOWN,
+    CompiledServo,
+    ControlMemory,
+    ForeignReferenceError,
+    PastPeriod,
+)
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command, require_motors
@@ -25,7 +31,7 @@ from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo import ServoSolution, passage, surface_rates
+from uk_dynamics.core.servo import ServoSolution, passage, surface
 from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -63,7 +69,6 @@ class ServoController:
         start: How the first error after a reset decays.
         promise: What a robust law promises, and what it rests on; None: the tasks file says nothing
             that is uncertain.
-        robust: Whether the robust term acts; it can be switched at any time.
     """
 
     def __init__(
@@ -147,6 +152,8 @@ class ServoController:
         self.promise: Promise | None = None
         if tasks.uncertainty is not None:
             self.promise = promise(tasks, control_period)
+            for name, value in zip(ROBUST_KNOWN, self.promise.known, strict=True):
+                memory.fields[name][:] = value
         self.robust = self.promise is not None
 
     def __repr__(self) -> str:
@@ -217,6 +224,18 @@ class ServoController:
         if _names(active) != _names(self._active):
             self._memory.fields["regular_rank"][0] = 0.0  # of other rows
         self._active, self._memory.current = active, False
+
+    @property
+    def robust(self) -> bool:
+        """Whether the robust term acts."""
+        return self._robust
+
+    @robust.setter
+    def robust(self, acts: bool) -> None:
+        if acts and self.promise is None:
+            problem = "the tasks file says nothing that is uncertain; add robust"
+            raise InputError(problem, file=self.tasks.spec.file)
+        self._robust, self._memory.current = bool(acts), False
 
     @property
     def structure(self) -> Mapping[str, ReferenceSample]:
@@ -341,12 +360,18 @@ class ServoController:
             held=held,
         )
 
+    def _relative(self, law: CompiledServo, past: PastPeriod) -> TrackingErrors:
+        """Errors of a period in C relative to the path of a blended start."""
+        found = TrackingErrors(*(law.told(past, f"tracking_{what}") for what in ("error", "rate")))
+        now = float(past.answers[0]) - 0.5 * (self.control_period or 0.0)
+        return self.start.along(found, self.blend_time, now, now)[0]
+
     def _against(self, errors: TrackingErrors) -> RobustDemand | None:
         """What the robust term acts against."""
         if self.promise is None or not self.robust:
             return None
-        k, _ = surface_rates(self.gains.damping, self.gains.stiffness)
-        return RobustDemand(errors.rate + k * errors.residual, self.promise.known)
+        gains = self.gains.damping, self.gains.stiffness
+        return RobustDemand(surface(errors.residual, errors.rate, *gains), self.promise.known)
 
     def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
         """The promised bounds, and which rows are beyond."""
@@ -401,7 +426,8 @@ class ServoController:
         """The command of the last period in C, by the efforts that are sent and its law's flags."""
         law, flags, held = period.servo, flags.copy(), bool(self._memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
-        names = self.mechanism.actuators.names
+        promised = {} if self.promise is None else self._promised(self._relative(law, past))
+        names, acts = self.mechanism.actuators.names, self.robust
 
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
             servo = law.solution_of(past)
@@ -422,7 +448,8 @@ class ServoController:
                 return _caused(law.outcome_of(past), found)
             errors = (law.told(past, f"tracking_{what}") for what in ("error", "rate"))
             told = self._told(servo, TrackingErrors(*errors), found, limited, settled=settled)
-            return told | {"efforts": efforts, "held": held}
+            robust = law.robustness_of(past) if acts else None
+            return told | promised | {"robust": robust, "efforts": efforts, "held": held}
 
         return PeriodCommand.of(efforts, find)
 
@@ -457,7 +484,7 @@ class ServoController:
         return self._in_c
 
     def _settings(self) -> Settings:
-        return Settings(self._preload, self._active, self._structure)
+        return Settings(self._preload, self._active, self._structure, self._robust)
 
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""

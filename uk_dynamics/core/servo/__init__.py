@@ -44,7 +44,9 @@ from uk_dynamics.core.servo.robust_rule import (
     Loop,
     RobustTerm,
     highest_gain,
+    metric_square,
     robust_term,
+    surface,
     surface_rates,
     ultimate_size,
 )

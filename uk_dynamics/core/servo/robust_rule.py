@@ -41,6 +41,8 @@ Array = NDArray[Any]  # of floats, or of symbols
 
 MARGIN = 1.25  # part by which ρ is larger than it has to be, for what delay turns away from s
 LEAST_AUTHORITY = 0.1  # α below which ρ grows no further: the proof's assumption fails
+DEPENDENT = 1e-8  # of a row's square: what is left of one that others determine
+ROUNDED = 1.0 + 1e-9  # of |Y s|² = |s|² where motors move nothing but the tasks
 LEAST_SIZE = 1e-12  # m/s in the metric of the tasks: no direction to push against
 STEEPEST = 3.0  # slope of the cubic function at the edge of the layer, in units of ρ/ε
 
@@ -77,6 +79,32 @@ def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
     return k, damping - k
 
 
+def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Array:
+    """S = ė + k e of rows, (rows,), from errors and rates in them."""
+    found: Array = rate + surface_rates(damping, stiffness)[0] * error
+    return found
+
+
+def metric_square(gram: Array, s: Array) -> Array:
+    """|s|² = sᵀ(T Tᵀ)⁻¹ s, (1,), by elimination; rows that depend on others make it large.
+
+    Args:
+        gram: T Tᵀ, (rows, rows).
+        s: (rows,).
+    """
+    rows, found = len(s), 0.0 * s[:1]
+    G, x = gram.copy(), s.copy()
+    for k in range(rows):
+        pivot = at_least(G[k : k + 1, k], DEPENDENT * gram[k, k] + LEAST_SIZE)
+        found = found + x[k : k + 1] * x[k : k + 1] / pivot
+        for i in range(k + 1, rows):
+            part = G[i : i + 1, k] / pivot
+            G[i : i + 1, i:] = G[i : i + 1, i:] - part * G[i:, k]
+            G[i:, i] = G[i, i:]
+            x[i : i + 1] = x[i : i + 1] - part * x[k : k + 1]
+    return found
+
+
 def robust_term(
     squares: Array, groups: Sequence[Sequence[int]], sizes: Array, known: Known
 ) -> RobustTerm:
@@ -94,7 +122,7 @@ def robust_term(
     for group in groups:
         effect = effect + square_root(np.add.reduce([squares[p : p + 1] for p in group]))
     size = at_least(square_root(own), LEAST_SIZE)
-    beside = square_root(at_least(moved - own, 0.0))
+    beside = square_root(at_least(moved - ROUNDED * own, 0.0))
     stretch = square_root(1.0 + known.turn * known.turn)
     authority = 1.0 - (known.turn * beside + stretch * lost) / size
     bound = MARGIN * stretch * effect / at_least(authority, LEAST_AUTHORITY)

@@ -52,7 +52,7 @@ class Robustness(NamedTuple):
     size: float  # |s|, in √kg m/s
     bound: float  # ρ, in √kg m/s²
     authority: float  # α; at most 0: no effort is sure to push s back
-    acceleration: Array  # what it adds to the desired one, r, (mt,)
+    factor: float  # what it adds to the desired acceleration is −factor · s, in 1/s
 
 
 class ServoOutcome(NamedTuple):
