@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import NoReturn
 
 from uk_dynamics import __version__
-from uk_dynamics.cli.analysis import inverse_dynamics, modes, workspace
+from uk_dynamics.cli.analysis import inverse_dynamics, modes, robustness, workspace
 from uk_dynamics.cli.commands import (
     check,
     completion,
@@ -104,7 +104,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 _COMMANDS = (
     init, import_robot, export_mechanism, check, describe, modes, workspace, simulate,
-    inverse_dynamics, identify, calibrate, compile_command, sweep,
+    inverse_dynamics, robustness, identify, calibrate, compile_command, sweep,
     ros2_control, schema, view, plot, layouts, completion,
 )  # fmt: skip
 

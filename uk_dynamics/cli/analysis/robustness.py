@@ -1,0 +1,141 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""``uk_dynamics robustness``: how laws do on machines that differ from the model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.printing import progress_bar, show, table
+from uk_dynamics.exceptions import InputError
+
+if TYPE_CHECKING:
+    from uk_dynamics.sweeps.robustness import Robustness
+
+_HELP = """\
+errors of tasks on machines drawn from what may differ from the model
+
+Draw machines from the intervals of the tasks file (robust: parameters), and let the law without
+robust term, the same with the highest gains that the delay allows, and the robust law move each of
+them. Efforts act after the delay of the tasks file.
+
+examples:
+  uk_dynamics robustness five_bar --tasks my_sweep.yaml --machines 1000 --plot errors.png
+  uk_dynamics robustness five_bar --tasks my_sweep.yaml --resolution 4.8e-5 --filter 0.001
+  uk_dynamics robustness five_bar --tasks my_sweep.yaml --scale 3      beyond what is declared
+"""
+_PERIOD = 0.001
+_DURATION = 3.0
+
+
+def register(commands: common.Commands) -> None:
+    """Add the command to the command line."""
+    parser = common.add_command(commands, "robustness", _HELP, run)
+    common.add_mechanism(parser)
+    parser.add_argument(
+        "--machines",
+        type=common.count,
+        default=100,
+        metavar="N",
+        help="how many are drawn; the first two are at the ends of all intervals (default 100)",
+    )
+    common.add_number(parser, "--duration", "S", "of each motion", _DURATION)
+    common.add_number(parser, "--control-period", "S", "for which efforts are held", _PERIOD)
+    common.add_number(parser, "--scale", "FACTOR", "of the deviations that are declared", 1.0)
+    common.add_number(parser, "--resolution", "STEP", "of encoders, in rad or m (default: exact)")
+    common.add_number(parser, "--filter", "S", "time constant of their velocities (default: none)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
+    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    common.add_json(parser, "the facts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, draw and print."""
+    from uk_dynamics.mechanism.files import EncoderSpec
+    from uk_dynamics.sweeps.robustness import LAWS, PICTURES, draw, robustness
+
+    common.check_writable(arguments.plot, PICTURES)
+    if not arguments.machines:
+        raise InputError("expected at least 1 machine, found 0", place="--machines")
+    if arguments.seed < 0:
+        raise InputError(f"expected a number from 0 up, found {arguments.seed}", place="--seed")
+    mechanism = common.load_mechanism(arguments)
+    tasks = common.load_tasks(arguments, mechanism)
+    if tasks is None:
+        raise InputError("machines are drawn from a tasks file with robust; add --tasks FILE")
+    encoders = None
+    if arguments.resolution is not None:
+        encoders = EncoderSpec(arguments.resolution, filter=arguments.filter or 0.0)
+    elif arguments.filter is not None:
+        raise InputError("a filter is of encoders; add --resolution STEP", place="--filter")
+    with progress_bar(len(LAWS) * arguments.machines, "motion") as bar:
+        found = robustness(
+            mechanism,
+            tasks,
+            machines=arguments.machines,
+            duration=arguments.duration,
+            control_period=arguments.control_period,
+            encoders=encoders,
+            scale=arguments.scale,
+            seed=arguments.seed,
+            progress=bar.update,
+        )
+    if arguments.plot:
+        draw(found, Path(arguments.plot))
+    show(arguments, _facts(found), f"{found.mechanism}\n{table(_rows(found))}")
+    return 0
+
+
+def _rows(found: Robustness) -> Iterator[tuple[str, str]]:
+    count = len(next(iter(found.values.values())))
+    yield "machines", f"{count}, of which {found.kept:.0%} stay within what robust promises"
+    for sentence in found.promise.failing:
+        yield "nothing promised", sentence
+    yield "errors", "median, 95 % and largest over the machines, in m or rad"
+    for row, name in enumerate(found.rows):
+        for law, result in found.laws.items():
+            numbers = (result.quantile(q)[row] for q in (0.5, 0.95, 1.0))
+            yield f"{name} {law}", "  ".join(f"{x:.3g}" for x in numbers)
+        if np.isfinite(bound := found.promise.error[row]):
+            yield f"{name} promised", f"{bound:.3g}"
+    for law, result in found.laws.items():
+        most, fast = result.efforts.max(axis=0), result.chatter.max(axis=0)
+        motor = int(most.argmax())
+        share = f"up to {most[motor]:.0%} of the limit ({found.motors[motor]})"
+        yield f"efforts {law}", f"{share}, fast changes {fast.max():.2%} (root mean square)"
+        for said in result.failures:
+            yield f"failed {law}", said
+    if found.not_drawn:
+        yield "not drawn", f"{', '.join(found.not_drawn)}: all machines have none of it"
+
+
+def _facts(found: Robustness) -> dict[str, Any]:
+    def by_row(values: Any) -> dict[str, float | None]:
+        finite = (float(x) if np.isfinite(x) else None for x in values)
+        return dict(zip(found.rows, finite, strict=True))
+
+    return {
+        "mechanism": found.mechanism,
+        "machines": len(next(iter(found.values.values()))),
+        "kept": found.kept,
+        "promise": found.promise.to_dict(found.rows),
+        "laws": {
+            law: {
+                **{f"error_{name}": by_row(x.quantile(q)) for name, q in _QUANTILES.items()},
+                "effort": dict(zip(found.motors, x.efforts.max(axis=0).tolist(), strict=True)),
+                "chatter": dict(zip(found.motors, x.chatter.max(axis=0).tolist(), strict=True)),
+                "failures": list(x.failures),
+            }
+            for law, x in found.laws.items()
+        },
+        "not_drawn": list(found.not_drawn),
+    }
+
+
+_QUANTILES = {"median": 0.5, "95": 0.95, "largest": 1.0}
