@@ -16,7 +16,7 @@ from uk_dynamics.compilation.build import derivative_export, effort_export, serv
 from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.control.servo import ServoController
+from uk_dynamics.control.servo import ServoController, known_of
 from uk_dynamics.conversion.output_files import filled
 from uk_dynamics.derivatives import (
     MotionDerivatives,
@@ -82,7 +82,8 @@ def _servo(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
         return {"efforts": first.efforts, "next": second.efforts}
 
     name, words = f"{c_identifier(mechanism.name)}_servo", _tables(tasks)
-    texts = _with_example("servo", name, mechanism, servo_export(tasks, name), words)
+    files = servo_export(tasks, name, known=known_of(tasks))
+    texts = _with_example("servo", name, mechanism, files, words)
     words = {"period": repr(_PERIOD), **words}
     return texts | _program("servo", mechanism, name, answer, words)
 

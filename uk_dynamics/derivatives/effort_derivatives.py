@@ -89,7 +89,7 @@ class ServoDerivatives(StateByState):
         if not has_effort_derivatives(tasks):
             raise InputError(
                 "derivatives of the servo law need distribution: effort and feedback without"
-                f" generalized_inverse, and no task that is relaxed; found distribution:"
+                " generalized_inverse, no task that is relaxed, and no robust; found distribution:"
                 f" {tasks.spec.distribution}",
                 file=tasks.spec.file,
             )
@@ -329,7 +329,7 @@ class ServoDerivatives(StateByState):
 
 def has_effort_derivatives(tasks: Tasks) -> bool:
     """Tell whether the law distributes efforts by least uᵀ W u."""
-    if tasks.relaxes:
+    if tasks.relaxes or tasks.uncertainty is not None:
         return False
     return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
 

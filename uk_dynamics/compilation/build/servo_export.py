@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from uk_dynamics.compilation.build.c_header import header, marked, named
 from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles, writing
 from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, rolls
+from uk_dynamics.core.servo import Known
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
@@ -49,6 +50,7 @@ def servo_export(
     identifier: str,
     tables: LoopTables | None = None,
     measured: Sequence[str] = (),
+    known: Known | None = None,
 ) -> tuple[str, str]:
     """Header and source of the servo law of tasks.
 
@@ -57,6 +59,7 @@ def servo_export(
         identifier: Of C; the prefix of all names.
         tables: Of the joint-state estimation; None: without it.
         measured: The measured joints, in the order of the tables.
+        known: What a robust law knows of the uncertainty.
 
     Raises:
         InputError: Some part cannot be written as C.
@@ -110,7 +113,7 @@ def servo_export(
         *closing(mechanism),
         jumps(mechanism),
         part("propagation.c"),
-        control_start(tasks),
+        control_start(tasks, known),
         "" if tables is None else completion_definitions(structure, tables),
     ]
     return text, named(assemble("\n".join(source), declared), identifier)

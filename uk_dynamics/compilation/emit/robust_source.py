@@ -4,18 +4,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_source import LANES
+from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
 from uk_dynamics.core.linalg import square_root
-from uk_dynamics.core.servo import Known, metric_square, robust_term, surface
+from uk_dynamics.core.servo import (
+    Known,
+    highest_gain,
+    metric_square,
+    robust_term,
+    surface,
+    surface_rates,
+)
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
@@ -57,6 +65,7 @@ def robust_definitions(tasks: Tasks) -> str:
         table("double", "uk_motor_loss", (losses.get(m, 0.0) for m in motors)),
         function("uk_lanes_uncertain_rows", ("q", "v"), ("uncertain",), constants, LANES),
         _surface(),
+        _highest_gain(),
         _term(tasks),
     )
 
@@ -67,6 +76,31 @@ def _surface() -> str:
     graph = Graph()
     s = surface(*(graph.variables(name, 1) for name in given))
     return function("uk_lanes_surface", given, ("s",), places(s=s), LANES, ())
+
+
+def _highest_gain() -> str:
+    """The bandwidth that a delay allows."""
+    graph, given = Graph(), ("delay", "rate")
+    gain = highest_gain(*(graph.variables(name, 1) for name in given))
+    return function("uk_lanes_highest_gain", given, ("gain",), places(gain=gain), LANES, ())
+
+
+def robust_start(tasks: Tasks, known: Known | None) -> str:
+    """Statements that set what is known of the uncertainty, for programs without ours."""
+    uncertainty, constraints = tasks.uncertainty, tasks.constraints
+    if uncertainty is None or known is None:
+        return ""
+    spec, b = uncertainty.spec, surface_rates(constraints.damping, constraints.stiffness)[1]
+    lines = ["robust = 1.0", f"robust_turn = {number(float(known.turn[0]))}"]
+    lines.append(f"robust_cubic = {number(float(known.surface[0]))}")
+    if spec.bandwidth is not None:
+        lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
+    text = "".join(f"  m->{line};\n" for line in lines)
+    if spec.bandwidth is None:
+        text += f"  const double delay = {number(spec.delay)} + 0.5 * period;\n"
+        text += f"  const double rate = {number(float(b.max()))};\n"
+        text += "  uk_lanes_highest_gain(&delay, &rate, &m->robust_gain);\n"
+    return text
 
 
 def _term(tasks: Tasks) -> str:

@@ -18,11 +18,16 @@ from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integ
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.robust_source import as_rows, robust_definitions, uncertain_rows
+from uk_dynamics.compilation.emit.robust_source import (
+    as_rows,
+    robust_definitions,
+    robust_start,
+    uncertain_rows,
+)
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
-from uk_dynamics.core.servo import LIMITS
+from uk_dynamics.core.servo import LIMITS, Known
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
@@ -195,7 +200,7 @@ def control_period(tasks: Tasks) -> list[str]:
     ]
 
 
-def control_start(tasks: Tasks) -> str:
+def control_start(tasks: Tasks, known: Known | None = None) -> str:
     """``uk_control_start``: settings of the files, for programs without ours."""
     limits = {"limits": tasks.mechanism.actuators.limits.ravel()}
     return (
@@ -203,6 +208,7 @@ def control_start(tasks: Tasks) -> str:
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
         f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
+        f"{robust_start(tasks, known)}"
         f"  {table('int', 'order', LIMITS.values())}\n"
         "  for (int k = 0; k < UK_LIMITS * UK_NU; ++k)\n"
         "    for (int i = 0; i < order[k / UK_NU]; ++i) m->limits[k] *= period;\n"

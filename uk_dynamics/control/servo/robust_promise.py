@@ -84,6 +84,11 @@ class Promise:
         }
 
 
+def known_of(tasks: Tasks) -> Known | None:
+    """What a robust law of some tasks knows, whatever its control period; None: it is none."""
+    return None if tasks.uncertainty is None else promise(tasks).known
+
+
 class _Sample(NamedTuple):
     """The machine on its references at one instant."""
 
@@ -111,7 +116,9 @@ def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
     spec, surface = uncertainty.spec, uncertainty.spec.form == "surface"
     k, b = surface_rates(constraints.damping, constraints.stiffness)
     delay, rate = spec.delay + 0.5 * (control_period or 0.0), float(b.max())
-    gain = highest_gain(delay, rate) if delay else _CONTINUOUS * rate
+    gain = _CONTINUOUS * rate
+    if delay:
+        gain = float(highest_gain(np.array([delay]), np.array([rate]))[0])
     if spec.bandwidth is not None:
         gain = math.tau * spec.bandwidth
     samples = list(_samples(tasks))

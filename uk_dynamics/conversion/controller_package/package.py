@@ -16,6 +16,7 @@ from uk_dynamics.compilation.build import completion_export, servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import StateCompletion
+from uk_dynamics.control.servo import known_of
 from uk_dynamics.conversion.controller_package.parts import (
     BLEND_TIME,
     c_number,
@@ -59,7 +60,7 @@ def controller_package(
     base = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     names = completion.encoders.names
     loops = f"{name}_loops"  # what C calls it
-    header, source = servo_export(tasks, loops, loop_tables(completion), names)
+    header, source = servo_export(tasks, loops, loop_tables(completion), names, known_of(tasks))
     words = {
         **_names(mechanism, package, loops, maintainer),
         "controller": controller,

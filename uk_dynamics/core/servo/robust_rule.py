@@ -165,9 +165,9 @@ def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface
     return found
 
 
-def highest_gain(delay: float, rate: float) -> float:
+def highest_gain(delay: Array, rate: Array) -> Array:
     """The g in 1/s that keeps half of the bound by the small-gain theorem: (b + g) τ ≤ 1/2.
 
     As of a row of velocities in :mod:`delay_margin`: within the layer s follows ṡ = −(b + g) s.
     """
-    return max(0.5 / delay - rate, 0.0)
+    return at_least(0.5 / delay - rate, 0.0)
