@@ -17,6 +17,7 @@ from uk_dynamics.ros.parameters.parameter import (
     Parameter,
     gain_parameters,
     motor_parameters,
+    robust_parameter,
     row_parameter,
 )
 
@@ -32,6 +33,7 @@ _OF_FILES = {
             strict=True,
         ),
         (row_parameter("<row>", 0.0), "of the tasks file"),
+        (robust_parameter(), "true, where the tasks file has robust"),
     )
 }
 _WHAT = {

@@ -29,6 +29,7 @@ from uk_dynamics.whole_file import output_file
 LAWS = ("nominal", "feedback", "robust")
 PICTURES = (".png", ".pdf", ".svg")
 _SETTLED = 0.1  # part of the motion that is left out: errors have to get within their bounds first
+_LEAST = 0.05  # of the model: beyond what is declared, masses do not vanish
 _HIGH = 20.0  # Hz: faster changes of the efforts are chatter
 
 
@@ -98,7 +99,8 @@ def robustness(
         duration: Of each motion, in s.
         control_period: Efforts are held for this time, in s; they act after the delay of the file.
         encoders: What controllers know of their machine; None: the exact state.
-        scale: Deviations are larger than declared by this; parameters stay at least zero.
+        scale: Deviations are larger than declared by this; above 1, a twentieth of the model's
+            value is left at least.
         seed: Of the draws.
         backend: As of :class:`ServoController`.
         progress: Called after each motion.
@@ -115,7 +117,9 @@ def robustness(
     for name, (low, high) in uncertainty.spec.parameters:
         drawn = np.concatenate(([low, high], rng.uniform(low, high, machines)))[:machines]
         value = known[name].value
-        values[name] = np.maximum(value + scale * (drawn - value), 0.0)
+        values[name] = value + scale * (drawn - value)
+        if scale > 1.0:
+            values[name] = np.maximum(values[name], _LEAST * value)
     plain = Tasks(replace(tasks.spec, robust=None), mechanism)
     laws: dict[str, LawResult] = {}
     promise: Promise | None = None

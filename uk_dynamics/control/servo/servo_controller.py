@@ -373,11 +373,20 @@ class ServoController:
         gains = self.gains.damping, self.gains.stiffness
         return RobustDemand(surface(errors.residual, errors.rate, *gains), self.promise.known)
 
+    def _bound(self) -> Array:
+        """The promised bounds, (mt,); infinite without the term, or with other gains."""
+        assert self.promise is not None
+        constraints, gains = self.tasks.constraints, self.gains
+        same = np.array_equal(gains.damping, constraints.damping) and np.array_equal(
+            gains.stiffness, constraints.stiffness
+        )
+        return self.promise.error if same and self.robust else np.full(len(constraints), np.inf)
+
     def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
         """The promised bounds, and which rows are beyond."""
         if self.promise is None:
             return {}
-        constraints, bound = self.tasks.constraints, self.promise.error
+        constraints, bound = self.tasks.constraints, self._bound()
         found = np.where(constraints.position_rows, errors.residual, errors.rate)
         beyond = np.abs(found / constraints.reference_scale) > bound
         return {"error_bound": bound, "beyond_bound": tuple(compress(self.row_names, beyond))}

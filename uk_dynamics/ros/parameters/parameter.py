@@ -237,6 +237,12 @@ def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tu
     return (frequency, damping_ratio) if damped else (frequency,)
 
 
+def robust_parameter() -> Parameter:
+    """Whether the robust term acts, of a tasks file that says what is uncertain."""
+    text = "Whether the robust term acts, which keeps errors within the promised bounds."
+    return Parameter("robust", True, text, live=True)
+
+
 def row_parameter(row: str, force: float) -> Parameter:
     """Internal force of one constraint row; ``force`` in N or N·m is that of the tasks file."""
     text = f"Internal (squeeze) force of {row}, on top of what the motion needs."

@@ -59,6 +59,16 @@ def _report_tasks(report: Report, modes: ServoModes, command: Command) -> None:
     report.add("unreachable_residual", largest(command.servo.residual))
     for task in modes.tasks.names:
         report.add(f"missing.{task}", command.missing.get(task, 0.0))
+    if command.error_bound is not None:
+        report.add("beyond_bound", ", ".join(command.beyond_bound) or "none")
+        if command.robust is not None:
+            report.add("robust_authority", command.robust.authority)
+        if command.beyond_bound:
+            rows = ", ".join(command.beyond_bound)
+            report.warn(
+                f"the error of {rows} is above what robust promises: the machine differs by more"
+                " than the tasks file says, or it has not arrived yet"
+            )
     if command.missing:
         parts = ", ".join(f"{task}: {size:.3g} m/s²" for task, size in command.missing.items())
         report.warn(f"tasks do not get their full desired acceleration, {parts}")
@@ -76,8 +86,11 @@ class TaskTopics:
         self._states = JointStateMessage(names, *FIELDS)
         self._references = MotionMessage(names)
         self._publishers = SubscribedPublishers(
-            node, {"task_states": JointState, "task_references": JointTrajectory}
+            node,
+            {"task_states": JointState, "task_references": JointTrajectory}
+            | ({} if controller.promise is None else {"task_bounds": JointState}),
         )
+        self._bounds = JointStateMessage(names, "position")
 
     def publish(
         self,
@@ -99,6 +112,9 @@ class TaskTopics:
             self._states.velocity[:] = error.rate
             self._states.effort[:] = decision.residual / tasks.constraints.reference_scale
             self._states.publish(self._publishers["task_states"], stamp)
+        if "task_bounds" in subscribed and decision.error_bound is not None:
+            self._bounds.position[:] = decision.error_bound
+            self._bounds.publish(self._publishers["task_bounds"], stamp)
         if "task_references" in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)

@@ -24,6 +24,7 @@ from uk_dynamics.ros.parameters.parameter import (
     Parameters,
     gain_parameters,
     motor_parameters,
+    robust_parameter,
     row_parameter,
 )
 
@@ -44,6 +45,7 @@ class LiveSettings:
         motors = self._motor_parameters()
         self._forces = dict(modes.tasks.allocation.internal_forces if modes.tasks else {})
         rows = [row_parameter(row, force) for row, force in self._forces.items()]
+        rows += [robust_parameter()] if self._robust else []
         self._names = [p.name for group in (*gains.values(), motors, rows) for p in group]
         if problem := self._mode_problem(settings["mode"]):
             raise InputError(problem, place="parameter mode")
@@ -53,6 +55,10 @@ class LiveSettings:
         for task, group in gains.items():
             for parameter in group:
                 self._bind(parameter.name, lambda task=task: self._set_gains(task))
+            if self._robust and len(group) > 1:
+                settings.refuse(f"gains.{task}.damping_ratio", _ratio_problem)
+        if self._robust:
+            self._bind("robust", self._set_robust)
         for motor in self._motors:
             self._bind(f"limits.{motor}.effort", self._set_limits)
             self._bind(f"preload.{motor}", self._set_preload)
@@ -111,6 +117,16 @@ class LiveSettings:
         )
         self._modes.start_transfer()
 
+    @property
+    def _robust(self) -> bool:
+        """Whether the tasks file says what is uncertain."""
+        servo = self._modes.servo
+        return servo is not None and servo.promise is not None
+
+    def _set_robust(self) -> None:
+        self._modes.servo.robust = self._settings["robust"]
+        self._modes.start_transfer()
+
     def _set_limits(self) -> None:
         limits = [self._settings[f"limits.{motor}.effort"] for motor in self._motors]
         self._modes.restrict(np.array(limits))
@@ -152,6 +168,11 @@ class LiveSettings:
                 "drives that follow trajectories hold positions; choose a command_mode of efforts"
             )
         return ""
+
+
+def _ratio_problem(ratio: float) -> str:
+    """Why a robust law cannot have this damping ratio; empty: it can."""
+    return "" if ratio >= 1.0 else f"found {ratio:g}; a robust law needs 1 or more"
 
 
 class GainCheck:
