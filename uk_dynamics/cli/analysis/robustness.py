@@ -16,7 +16,7 @@ from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
 
 if TYPE_CHECKING:
-    from uk_dynamics.sweeps.robustness import Robustness
+    from uk_dynamics.sweeps import Robustness
 
 _HELP = """\
 errors of tasks on machines drawn from what may differ from the model
@@ -57,8 +57,8 @@ def register(commands: common.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, draw and print."""
-    from uk_dynamics.mechanism.files import EncoderSpec
-    from uk_dynamics.sweeps.robustness import LAWS, PICTURES, draw, robustness
+    from uk_dynamics.mechanism import EncoderSpec
+    from uk_dynamics.sweeps import LAWS, PICTURES, draw, robustness
 
     common.check_writable(arguments.plot, PICTURES)
     if not arguments.machines:

@@ -14,10 +14,10 @@ import numpy as np
 from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.control.servo import Promise, ServoController, largest_frequency
+from uk_dynamics.core.servo import surface_rates
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism import EncoderSpec, Tasks
 from uk_dynamics.mechanism.dynamics import Backend
-from uk_dynamics.mechanism.files import EncoderSpec
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
@@ -28,7 +28,9 @@ from uk_dynamics.whole_file import output_file
 #: allows; and the robust one.
 LAWS = ("nominal", "feedback", "robust")
 PICTURES = (".png", ".pdf", ".svg")
-_SETTLED = 0.1  # part of the motion that is left out: errors have to get within their bounds first
+# What of the motion is left out, since efforts act from the first delay on, and errors that arise
+# until then have to decay: so many time constants 1/k, and at least this part, but half at most.
+_DECAYS, _SETTLED, _LEFT = 5.0, 0.1, 0.5
 _LEAST = 0.05  # of the model: beyond what is declared, masses do not vanish
 _HIGH = 20.0  # Hz: faster changes of the efforts are chatter
 
@@ -165,6 +167,13 @@ def _raise_gains(controller: ServoController, delay: float) -> None:
         controller.gains.set(task.name, highest, ratio)
 
 
+def _slowest(controller: ServoController) -> float:
+    """Rate at which the errors of tasks decay at least, in 1/s."""
+    gains = controller.gains.damping, controller.gains.stiffness
+    rates = np.concatenate(surface_rates(*gains))
+    return float(rates[rates > 0.0].min(initial=np.inf))
+
+
 def _run(
     machine: Mechanism,
     controller: ServoController,
@@ -187,7 +196,8 @@ def _run(
             sample_period=period,
             delay=delay,
         )
-        first = round(_SETTLED * len(run.t))
+        settled = max(_SETTLED * duration, _DECAYS / _slowest(controller))
+        first = round(min(settled, _LEFT * duration) / period)
         errors = np.abs(run.tracking_error[first:]).max(axis=0)
         parts = run.efforts[first:] / limits
         slow = max(round(1.0 / (_HIGH * period)), 1)
