@@ -75,7 +75,7 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
 #if UK_REUSES
 
 /* The same with the factors of the step before, where what is left is so small that they serve. */
-static int uk_correct_again(uk_memory *m, const uk_lanes_way *w, double *d) {
+static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes *d) {
   if (!w->known || !(w->size <= UK_SAME_PLACE * UK_LENGTH)) return 0;
   double M[UK_NV * UK_NV];
   memcpy(M, m->H, sizeof M), memcpy(m->H, w->factor, sizeof M);
