@@ -100,7 +100,7 @@ class ServoDerivatives(StateByState):
             self._mechanism.model.nv, len(tasks.constraints), self._motors
         )
         self._zero, self._highest = np.zeros(self._motors), np.full(self._motors, np.inf)
-        self._lowest = -self._highest
+        self._lowest, self._nothing = -self._highest, np.zeros(3 * len(tasks.constraints))
 
     @cached_property
     def patterns(self) -> Quantities:
@@ -198,10 +198,9 @@ class ServoDerivatives(StateByState):
         }
         return Given(settings, references)
 
-    def _asked(self, t: Array, given: Given) -> Array:
-        samples = [self._tasks.sample(float(x), given.references) for x in t]
-        nothing = np.zeros(3 * len(self._tasks.constraints))
-        return np.array([nothing if x is None else np.concatenate(x) for x in samples])
+    def _asked(self, t: float, given: Given) -> Array:
+        sample = self._tasks.sample(t, given.references)
+        return self._nothing.copy() if sample is None else np.concatenate(sample)
 
     def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         sizes = {"efforts": self._motors}

@@ -416,11 +416,11 @@ class ParameterDerivatives(_OfMotion):
     def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         found, arrays = super()._room(states, given)
         exist = np.ones((len(found.status), len(set(self._names))))
-        found.exist = exist > 0.0
+        found.exist = np.empty(exist.shape, dtype=bool)
         return found, arrays | {"exist": exist}
 
     def _read(self, found: Derivatives, arrays: Arrays) -> None:
-        found.exist[:] = arrays["exist"] > 0.0
+        found.exist[:] = arrays["exist"]
 
     def _differentiate(self, state: State, inputs: Inputs, *, forces: bool) -> Derivatives:
         whole = self._in_c_alone(state, inputs, forces=forces)

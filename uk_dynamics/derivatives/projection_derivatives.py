@@ -118,8 +118,9 @@ class ProjectionDerivatives(StateByState):
             CompilationError: It cannot be compiled.
         """
         found = self._batch(self._states(q, v, None, t), NOTHING, threads)
-        absent = ~np.isin(found.status, self._numbers)
-        found.position.value[absent] = found.velocity.value[absent] = np.nan
+        if found.status.any():
+            absent = ~np.isin(found.status, self._numbers)
+            found.position.value[absent] = found.velocity.value[absent] = np.nan
         return found
 
     def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:

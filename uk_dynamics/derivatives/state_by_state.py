@@ -86,8 +86,8 @@ class StateByState(Differentiator, ABC):
         """Give what a library is tried with."""
         return NOTHING
 
-    def _asked(self, t: Array, given: Given) -> Array | None:
-        """Sample what tasks follow at some times, (K, 3 mt); None where there are no tasks."""
+    def _asked(self, t: float, given: Given) -> Array | None:
+        """Sample what tasks follow at a time, (3 mt,); None where there are no tasks."""
         return None
 
     def _read(self, found: Derivatives, arrays: Arrays) -> None:
@@ -138,7 +138,9 @@ class StateByState(Differentiator, ABC):
         """Differentiate in C what can be; other states are left to Python."""
         found, arrays = self._room(states, given)
         if compiled is not None:
-            states = states._replace(task_followed=self._asked(states.t, given))
+            if len(states.t) and self._asked(float(states.t[0]), given) is not None:
+                asked = [self._asked(float(t), given) for t in states.t]
+                states = states._replace(task_followed=np.array(asked))
             found.status[:] = compiled.differentiate(states, arrays, given.settings, threads)
             self._read(found, arrays)
         return found
@@ -161,9 +163,10 @@ class StateByState(Differentiator, ABC):
         """Differentiate at many states, in C what can be; NaN where there are no numbers."""
         found = self._in_c(self._compiled, states, given, threads)
         found = self._fill(states, found, lambda state, tau: self._in_python(state, tau, given))
-        absent = ~np.isin(found.status, self._numbers)
-        for x in found.quantities.values():
-            x.whole[absent] = np.nan
+        if found.status.any():  # mostly, derivatives exist at all states
+            absent = ~np.isin(found.status, self._numbers)
+            for x in found.quantities.values():
+                x.whole[absent] = np.nan
         return found
 
 
@@ -176,8 +179,9 @@ class _OneState(threading.local):
         nq, nv, rows = mechanism.model.nq, mechanism.model.nv, 3 * len(mechanism.constraints)
         followed = np.zeros((1, rows)) if mechanism.follows_references else None
         t = np.zeros(1)
-        asked = differentiator._asked(t, NOTHING)
-        self._states = States(t, np.zeros((1, nq)), np.zeros((1, nv)), None, followed, asked)
+        asked = differentiator._asked(0.0, NOTHING)
+        place = np.zeros((1, nq)), np.zeros((1, nv))
+        self._states = States(t, *place, None, followed, None if asked is None else asked[None])
         self._found, self._arrays = differentiator._room(self._states, NOTHING)
         self._call, self._memory = compiled.alone(self._states, self._arrays)
 
@@ -189,7 +193,7 @@ class _OneState(threading.local):
         if followed is not None and sample is not None:
             np.concatenate(sample, out=followed[0])
         if asked is not None:
-            asked[:] = self._of._asked(t, given)
+            asked[0] = self._of._asked(state.t, given)
         status = self._call(given.settings)
         self._of._read(self._found, self._arrays)
         return status
