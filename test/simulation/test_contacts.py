@@ -12,7 +12,7 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Trajectory, forward_dynamics
-from uk_dynamics.core.contact import Mode
+from uk_dynamics.core.contact import ConeSolution, Mode
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
@@ -261,3 +261,24 @@ contacts:
         "ground_1",
         "ground_2",
     ]
+
+
+def test_contacts_that_are_not_solved_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    leg = Mechanism.from_data(
+        {
+            "model": {"urdf": "package://uk_dynamics/urdf/landing_leg.urdf.xacro"},
+            "initial_guess": {"height": 0.72, "hip": -0.785, "knee": -1.571},
+            "contacts": {
+                "foot": {
+                    "parent": {"link": "ground"},
+                    "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]},
+                    "friction": 0.7,
+                }
+            },
+        }
+    )
+    calm = simulate(leg, leg.start(), 0.3, method="moreau", backend="interpreted")
+    assert not calm.warnings
+    monkeypatch.setattr(ConeSolution, "solved", property(lambda found: found.error <= -1.0))
+    named = simulate(leg, leg.start(), 0.3, method="moreau", backend="interpreted")
+    assert any("do not fulfil their conditions" in warning for warning in named.warnings)

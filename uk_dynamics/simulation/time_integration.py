@@ -88,7 +88,9 @@ class Advance:
             events = self._event_driven(plant.contacts)
             return events.run(state, stops, self._stepper, self._count)
         if plant.stepping is not None:
-            stepping = TimeStepping(plant, plant.stepping, self.step, self.changed, self.moved)
+            stepping = TimeStepping(
+                plant, plant.stepping, self.step, self.changed, self.moved, self.warn
+            )
             return stepping.run(state, stops, self._count_steps)
         if self.fixed:
             return self._fixed(state, stops)

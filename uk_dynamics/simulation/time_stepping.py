@@ -28,6 +28,7 @@ class TimeStepping:
     # called with what has changed its mode, the time, and the kinetic energy lost, 0 here
     changed: Callable[[Mapping[str, bool], float, float], object]
     moved: Callable[[float], object]
+    warn: Callable[[str, float], object]  # called with a problem, and its time
 
     def run(self, state: State, stops: Array, count: Callable[[int], object]) -> Iterator[State]:
         """States at increasing times after the start, in s; ``count`` is told of the steps.
@@ -42,6 +43,13 @@ class TimeStepping:
                 state, stop, steps, plant.dynamics, plant.inputs, self._seen
             )
             plant.set_active(active)
+            if self.contacts.unsolved:
+                error, self.contacts.unsolved = self.contacts.unsolved, 0.0
+                self.warn(
+                    "forces of contacts do not fulfil their conditions; the nearest found miss"
+                    f" {error:.1g} of their motion",
+                    stop,
+                )
             self.moved(stop)
             count(steps)
             yield state

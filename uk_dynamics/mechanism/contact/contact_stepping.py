@@ -22,6 +22,8 @@ class ContactStepping(ClosedContacts):
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
+        #: What a step left of the conditions of its contacts, relative to their motion, if too much
+        self.unsolved = 0.0
         self._in_c: tuple[Dynamics, Motion] | None = None
 
     def advance(
@@ -111,6 +113,8 @@ class ContactStepping(ClosedContacts):
             stuck = [one.sticking in before.names for one in self.one_sided]
             loads = h * np.where(stuck, self._static, self._coulomb)[closed]
             found, v = self._impulses(middle, inputs, active, closed, free, loads)
+            if not found.solved:
+                self.unsolved = max(self.unsolved, found.error)
             rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
             part = replace(found, motion=found.motion[rests])
             active = self._modes(active, closed[rests], {}, part, RESTING)
