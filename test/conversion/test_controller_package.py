@@ -230,6 +230,30 @@ def test_a_machine_at_rest_may_stand_still(
 
 @pytest.mark.slow
 @needs_compiler
+@pytest.mark.parametrize("friction", [0.0, 5.0])
+def test_dry_friction_holds_a_machine_that_is_pushed(friction: float, tmp_path: Path) -> None:
+    """The same error of 50 mm without any motion: a frozen encoder, or joints that stick."""
+    spec = (ROOT / "config" / "parallel_2dof.yaml").read_text()
+    joints = {name: {"friction": friction} for name in ("a1", "a2", "a3")}
+    spec += yaml.safe_dump({"joints": joints})
+    (tmp_path / "rough.yaml").write_text(spec)
+    machine = ukd.Mechanism.from_file(tmp_path / "rough.yaml")
+    tasks = ukd.Tasks.from_file("parallel_2dof_line", machine)
+    driver = built(controller_package(tasks, machine, plugin=MOCK, rate=500), tmp_path)
+    state, encoders = machine.start(tasks=tasks), StateCompletion(machine).encoders
+    sample = tasks.sample(0.0)
+    assert sample is not None
+    away = ReferenceSample(sample.value + 0.05, np.zeros(2), np.zeros(2))
+    positions = state.q[encoders.places]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines += [line(k * PERIOD, positions, np.zeros(3), *away) for k in range(200)]
+    found = answers(driver, lines)
+    assert (FROZEN in found[:, -2]) is (friction == 0.0)
+    assert friction == 0.0 or np.abs(found[-1, :3]).max() > 0.1, "it is pushed"
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_a_task_that_does_not_follow_is_a_fault(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:

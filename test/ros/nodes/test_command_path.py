@@ -117,12 +117,12 @@ class Machine:
         self._slowest = 0.0
 
     def activate(self) -> None:
-        """Activate the servo_controller, and the controller behind it."""
+        """Activate the controller of the motors, and servo_controller."""
         change = self.node.create_client(ChangeState, "servo_controller/change_state")
         request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_ACTIVATE))
-        self.ros.call(change, request)
         if EFFORT_CONTROLLER not in self.manager.active:
             self.manager.activate(EFFORT_CONTROLLER)
+        self.ros.call(change, request)
         self.manager.switches.clear()
 
     def expect_zero(self, since: float) -> None:

@@ -32,8 +32,8 @@ class Bench:
 
     def __init__(self, ros: Ros, **parameters: Any) -> None:
         self.ros = ros
-        # a law without a past, for comparison, unless a test says otherwise
-        settings = {**FILES, "update_rate": 0.0, **parameters}
+        # a law without a past, for comparison, and no waiting, unless a test says otherwise
+        settings = {**FILES, "update_rate": 0.0, "start_timeout": 0.0, **parameters}
         self.controller = ros.add(ServoControllerNode(**overrides(**settings)))
         self.node = ros.node()
         self.listen()

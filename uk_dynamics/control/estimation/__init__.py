@@ -9,7 +9,7 @@ from uk_dynamics.control.estimation.leg_odometry import (
     OdometryNoise,
     contact_points,
 )
-from uk_dynamics.control.estimation.standstill_watch import StandstillWatch
+from uk_dynamics.control.estimation.standstill_watch import SLIDING, StandstillWatch
 from uk_dynamics.control.estimation.state_completion import (
     JUMP,
     LARGEST_MISFIT,

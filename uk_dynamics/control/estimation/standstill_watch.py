@@ -18,7 +18,7 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import PassiveForces
 
 # m/s or rad/s: sliding at which dry friction has its full value, and damping hardly any.
-_SLIDING = 0.01
+SLIDING = 0.01
 
 
 class StandstillWatch:
@@ -55,7 +55,7 @@ class StandstillWatch:
         if moved.all() or not self.largest > 0.0:
             return ""
         free = acceleration(np.zeros(len(q)))
-        rubbed = acceleration(self._passive.resistance(_SLIDING * np.sign(free)))
+        rubbed = acceleration(self._passive.resistance(SLIDING * np.sign(free)))
         a = np.where(free * rubbed > 0.0, rubbed, 0.0)
         self._still += elapsed
         self._way += elapsed * self._speed

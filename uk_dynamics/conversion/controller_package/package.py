@@ -15,7 +15,7 @@ import yaml
 from uk_dynamics.compilation.build import completion_export, servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.control.estimation import StateCompletion
+from uk_dynamics.control.estimation import SLIDING, StateCompletion
 from uk_dynamics.control.servo import known_of
 from uk_dynamics.conversion.controller_package.parts import (
     BLEND_TIME,
@@ -178,6 +178,7 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
         "limits": actuators.limits.ravel(),
         "limit_orders": np.array(list(LIMITS.values()), dtype=float),
         "speed_limits": speeds,
+        "friction": -mechanism.passive.resistance(np.full(model.nv, SLIDING)),
         "active": mechanism.hierarchy.acting(),
     }
     strings = {

@@ -96,6 +96,7 @@ class MessageProblems:
         self._reported = 0
         self._begun = False
         self._last = ""
+        self._marked = 0
         self._logged = float("-inf")
 
     def listen(
@@ -125,6 +126,15 @@ class MessageProblems:
         if now - self._logged >= _LOG_PERIOD:
             self._logged = now
             self._logger.warning(f"ignored a message on {self._last}")
+
+    def mark(self) -> None:
+        """From here on problems are those that :attr:`since_mark` tells of."""
+        self._marked = self._count
+
+    @property
+    def since_mark(self) -> str:
+        """The last problem since :meth:`mark`; empty for none."""
+        return self._last if self._count > self._marked else ""
 
     def report(self, report: Report) -> None:
         """Add the number of ignored messages and the last problem; warn of new ones."""

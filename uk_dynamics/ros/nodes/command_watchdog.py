@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lifecycle_msgs.msg import State
@@ -26,6 +26,7 @@ from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 
 _SETTLED = 0.2  # s for which the controller has been connected
+_ASK_AGAIN = 1.0  # s after which a request to controller_manager is repeated
 _LONGEST_END = 1.0  # s that the end may take after the heartbeat has stopped
 _ACKNOWLEDGED = Duration(seconds=0.5)  # longest wait for subscribers to receive the final message
 _TAKEN_OVER, _UNFINISHED = 3, 4  # exit codes
@@ -56,6 +57,8 @@ class CommandWatchdog(Node):
         self._switch = self._make_switch()
         self._switched: Future | None = None
         self._active = True  # of the controller of the motors, until something else is heard
+        self._to_restore = False  # whether this watchdog has deactivated it
+        self._restoring = Watchdog()
         if self._switch is not None:
             self._hear_activity()
         self._takeover = CommandTakeover(deactivates=self._switch is not None)
@@ -77,9 +80,9 @@ class CommandWatchdog(Node):
         self.get_logger().info(f"waiting for a heartbeat on {topic}")
 
     def _make_switch(self) -> Any:
-        """Client that deactivates the controller of ros2_control, None where none is named.
+        """Client that switches the controller of ros2_control, None where none is named.
 
-        Its request is in ``_switch_request``.
+        Makers of its requests are in ``_deactivation`` and ``_activation``.
         """
         if not self._settings["controller"]:
             return None
@@ -91,9 +94,12 @@ class CommandWatchdog(Node):
             )
         from controller_manager_msgs.srv import SwitchController
 
-        self._switch_request = SwitchController.Request(
-            deactivate_controllers=[self._settings["controller"]],
-            strictness=SwitchController.Request.BEST_EFFORT,
+        names, strictness = [self._settings["controller"]], SwitchController.Request.BEST_EFFORT
+        self._deactivation = SwitchController.Request(
+            deactivate_controllers=names, strictness=strictness
+        )
+        self._activation = SwitchController.Request(
+            activate_controllers=names, strictness=strictness
         )
         manager = self._settings["controller_manager"]
         return self.create_client(SwitchController, f"{manager}/switch_controller")
@@ -118,6 +124,7 @@ class CommandWatchdog(Node):
         """The controllers that are active now."""
         controller = self._settings["controller"]
         before, self._active = self._active, controller in names
+        self._to_restore &= not self._active
         if before and not self._active and self._takeover.phase is Phase.WATCHING:
             self.get_logger().error(f"{controller} is not active any more: heartbeats not answered")
 
@@ -129,6 +136,8 @@ class CommandWatchdog(Node):
         )
         if grant is not None:
             self._grants.publish(UInt64MultiArray(data=grant))
+        if self._to_restore and self._takeover.phase is Phase.WATCHING:
+            self._restore()
         return ""
 
     def _connected(self) -> bool:
@@ -182,15 +191,34 @@ class CommandWatchdog(Node):
             self.get_logger().info(phase.value)
 
     def _deactivate(self) -> None:
+        self._ask(self._deactivation, self._on_deactivated)
+
+    def _restore(self) -> None:
+        """Activate what was deactivated for another generation; again where that was refused."""
+        if self._restoring.age > _ASK_AGAIN:
+            self._restoring.feed()
+            self._ask(self._activation, self._on_activated)
+
+    def _ask(self, request: Any, answered: Callable[[bool], None]) -> None:
         """Ask the controller manager, in the place of an earlier request."""
         if self._switched is not None:
             self._switch.remove_pending_request(self._switched)
-        self._switched = self._switch.call_async(self._switch_request)
-        self._switched.add_done_callback(self._on_answer)
+        self._switched = self._switch.call_async(request)
+        self._switched.add_done_callback(lambda future: answered(bool(future.result().ok)))
 
-    def _on_answer(self, future: Future) -> None:
-        self._takeover.answered(ok=bool(future.result().ok))
+    def _on_deactivated(self, ok: bool) -> None:
+        if ok:
+            self._active, self._to_restore = False, True
+        self._takeover.answered(ok=ok)
         self._tell()
+
+    def _on_activated(self, ok: bool) -> None:
+        controller = self._settings["controller"]
+        if ok:
+            self._active, self._to_restore = True, False
+            self.get_logger().info(f"{controller} is active again")
+        else:
+            self.get_logger().error(f"controller_manager does not activate {controller}")
 
     def may_end(self) -> bool:
         """Whether the controller is inactive, or its hand-over is complete.

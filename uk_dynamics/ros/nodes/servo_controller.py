@@ -21,11 +21,12 @@ from uk_dynamics.ros.parameters.parameter import (
     TRAJECTORY,
     Parameters,
 )
-from uk_dynamics.ros.process.run_node import answer_invalid_transitions, freeze_memory
+from uk_dynamics.ros.process.run_node import freeze_memory
+from uk_dynamics.ros.process.transition_answers import TransitionAnswers
 from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant
 from uk_dynamics.ros.servo.faults import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
-from uk_dynamics.ros.timing.clock import steady_clock
+from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 
 _WATCH_PERIOD = 0.02  # s
@@ -55,7 +56,8 @@ class ServoControllerNode(LifecycleNode):
         )
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
-        answer_invalid_transitions(self)
+        self._answers = TransitionAnswers(self)
+        self._activated = Watchdog()
         if self._settings["autostart"]:
             if self.trigger_configure() is not SUCCESS:
                 raise InputError(self._stop.reason)
@@ -79,7 +81,10 @@ class ServoControllerNode(LifecycleNode):
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time."""
+        """Start; the next state is t = 0 of the tasks, unless the mechanism depends on time.
+
+        Who has asked for it is answered when efforts flow, or why they do not.
+        """
         if self.loop is None:
             return FAILURE
         self.loop.prepare()
@@ -91,6 +96,10 @@ class ServoControllerNode(LifecycleNode):
         else:
             self.loop.start()
         self._beat()
+        self._activated.feed()
+        self._problems.mark()
+        if self._settings["start_timeout"] > 0.0:
+            self._answers.defer()
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -172,6 +181,7 @@ class ServoControllerNode(LifecycleNode):
             self.loop.relax()
         self.active = False
         self._authority.end()
+        self._answers.settle(success=False)
 
     def _send(self, efforts: Array) -> None:
         if self.loop is not None:
@@ -182,6 +192,31 @@ class ServoControllerNode(LifecycleNode):
         self._beat()
         if self.loop is not None:
             self.loop.look()
+        if self._answers.pending:
+            self._judge_start()
+
+    def _judge_start(self) -> None:
+        """Answer the activation when efforts flow, or end it when they did not in time."""
+        longest, loop = self._settings["start_timeout"], self.loop
+        if loop is None or loop.drives:
+            self._answers.settle(success=loop is not None)
+        elif self._activated.age > longest:
+            missing = self._missing_authority() if self._authority.waiting else loop.missing()
+            problem = self._problems.since_mark
+            also = f"; the last problem: {problem}" if problem else ""
+            self._stop.reason = f"not activated: no efforts within {longest:g} s: {missing}{also}"
+            self.get_logger().error(self._stop.reason)
+            self.trigger_deactivate()
+
+    def _missing_authority(self) -> str:
+        """Why no watchdog has answered."""
+        topic = self.resolve_topic_name("~/heartbeat/acknowledged")
+        if not self.count_publishers(topic):
+            return f"there is no command_watchdog (nobody publishes {topic})"
+        return (
+            "command_watchdog does not answer: is the controller of the motors active, and does no"
+            " other servo_controller drive?"
+        )
 
     def _beat(self) -> None:
         """Tell command_watchdog that the process is alive, and whether it drives the motors."""

@@ -18,7 +18,6 @@ import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -111,25 +110,6 @@ def freeze_memory() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def answer_invalid_transitions(node: LifecycleNode) -> None:
-    """Answer a lifecycle transition that is not possible now with success = False.
-
-    Some releases of rclpy raise out of the executor instead, and the client never gets an answer.
-    """
-    service = node._service_change_state
-    change_state: Callable[..., object] = service.callback
-
-    def answer(request: object, response: object) -> object:
-        try:
-            return change_state(request, response)
-        except rclpy_implementation.RCLError as error:
-            node.get_logger().warning(f"transition refused: {error}".splitlines()[0])
-            response.success = False
-            return response
-
-    service.callback = answer
 
 
 def _initialize() -> None:

@@ -154,6 +154,20 @@ class ServoLoop:
             return None
         return self._answered[1]
 
+    @property
+    def drives(self) -> bool:
+        """Whether efforts reach a subscriber since the last start."""
+        answered = self.running and self._answered is not None
+        return answered and self.commands.subscribers > 0 and not self.commands.lost
+
+    def missing(self) -> str:
+        """What is missing for efforts to flow."""
+        if not self._states.watchdog.fed:
+            return f"no usable state on {self._states.topic}"
+        if self._answered is None:
+            return "states could not be answered"
+        return f"no subscriber takes {self.commands.publisher.topic_name}"
+
     def send(self, efforts: Array) -> None:
         """Command efforts, (motors,), in N or N·m, as the answer to the last state."""
         self.commands.send(efforts, self._stamp)

@@ -1,0 +1,135 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Requests to activate servo_controller: yes when efforts flow, else no, and the reason."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from support.nodes.ros_ears import DiagnosticsEar, Ear
+from support.nodes.ros_fixtures import Ros, StartProcess
+
+from uk_dynamics import Mechanism
+
+pytestmark = pytest.mark.ros
+
+COMMANDS = "effort_controller/commands"
+SHORT = 0.4  # s: what is refused
+
+
+class Bench:
+    """servo_controller as a process, configured, and a machine at rest that talks if told to."""
+
+    def __init__(self, ros: Ros, start_node: StartProcess, **parameters: Any) -> None:
+        self.ros, self.node = ros, ros.node()
+        given = {
+            "mechanism": "five_bar",
+            "tasks": "five_bar_sweep",
+            "backend": "interpreted",
+            "state_timeout": 20.0,
+            "update_rate": 0.0,
+            **parameters,
+        }
+        self.process = start_node("servo_controller", parameters=given)
+        self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
+        mechanism = Mechanism.from_file("five_bar")
+        self.names, self.q = list(mechanism.joint_names), mechanism.assemble(crank=0.7)
+        self.talks = True
+        self._states = self.node.create_publisher(JointState, "joint_states", 10)
+        self.node.create_timer(0.01, self._talk)
+        self._change = self.node.create_client(ChangeState, "servo_controller/change_state")
+        self._get = self.node.create_client(GetState, "servo_controller/get_state")
+        assert self.change("configure")
+
+    def _talk(self) -> None:
+        if self.talks:
+            message = JointState(name=self.names, position=array("d", self.q))
+            message.velocity = array("d", [0.0] * len(self.q))
+            message.header.stamp = self.node.get_clock().now().to_msg()
+            self._states.publish(message)
+
+    def ask(self, name: str) -> Future:
+        transition = Transition(id=getattr(Transition, f"TRANSITION_{name.upper()}"))
+        return self._change.call_async(ChangeState.Request(transition=transition))
+
+    def change(self, name: str) -> bool:
+        transition = Transition(id=getattr(Transition, f"TRANSITION_{name.upper()}"))
+        request = ChangeState.Request(transition=transition)
+        return bool(self.ros.call(self._change, request).success)
+
+    @property
+    def phase(self) -> str:
+        return str(self.ros.call(self._get, GetState.Request()).current_state.label)
+
+    def expect_refusal(self, reason: str) -> None:
+        assert not self.change("activate")
+        assert self.phase == "inactive"
+        assert reason in self.process.output.replace("\n", " ")
+        self.diagnostics.until(self.ros, reason)
+
+
+def test_yes_means_that_efforts_flow_also_after_refusals(
+    ros: Ros, start_node: StartProcess
+) -> None:
+    bench = Bench(ros, start_node, start_timeout=SHORT)
+    commands = Ear(bench.node, Float64MultiArray, COMMANDS)
+    bench.talks = False
+    for _ in range(3):
+        bench.expect_refusal(f"no efforts within {SHORT:g} s: no usable state on /joint_states")
+        assert not any(message.data[0] for message in commands.messages)
+    good, bench.q = bench.q, bench.q * float("nan")
+    bench.talks = True
+    bench.expect_refusal("the last problem: joint_states")
+    bench.q = good
+    for _ in range(3):
+        heard = len(commands.messages)
+        assert bench.change("activate")
+        # the answer and the commands travel apart
+        ros.until(lambda: len(commands.messages) > heard, "what has been sent before the answer")  # noqa: B023
+        assert abs(commands.messages[heard].data[0]) > 1.0
+        assert bench.change("deactivate")
+
+
+def test_commands_without_a_subscriber_are_no_success(ros: Ros, start_node: StartProcess) -> None:
+    bench = Bench(ros, start_node, start_timeout=SHORT)
+    bench.expect_refusal(f"no subscriber takes /{COMMANDS}")
+
+
+def test_a_watchdog_that_is_required_and_not_there_is_named(
+    ros: Ros, start_node: StartProcess
+) -> None:
+    bench = Bench(ros, start_node, start_timeout=SHORT, watchdog="required")
+    commands = Ear(bench.node, Float64MultiArray, COMMANDS)
+    bench.expect_refusal("there is no command_watchdog")
+    assert not commands.messages
+
+
+def test_a_fault_at_the_start_is_the_answer(ros: Ros, start_node: StartProcess) -> None:
+    bench = Bench(ros, start_node, start_timeout=20.0)
+    Ear(bench.node, Float64MultiArray, COMMANDS)
+    bench.q = bench.q + 0.1  # loops are open
+    bench.expect_refusal("open_loop: ")
+
+
+def test_deactivation_ends_the_wait(ros: Ros, start_node: StartProcess) -> None:
+    bench = Bench(ros, start_node, start_timeout=60.0)
+    bench.talks = False
+    asked = bench.ask("activate")
+    again = bench.ask("activate")  # as clients do that have heard nothing
+    ros.until(lambda: bench.phase == "active", "the wait")
+    assert not asked.done()
+    ended = bench.ask("deactivate")
+    ros.until(lambda: asked.done() and again.done() and ended.done(), "all answers")
+    assert not asked.result().success
+    assert not again.result().success
+    assert ended.result().success
