@@ -11,9 +11,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from rclpy.task import Future
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool
 
 from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
 from uk_dynamics.ros.process.run_node import run_node
@@ -21,12 +20,14 @@ from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 
 class PeerCommandWatchdog(CommandWatchdog):
-    """Deactivates by a service of the peer, and hears its activity."""
+    """Switches by a service of the peer, and hears its activity."""
 
     def _make_switch(self) -> Any:
         place = f"{self._settings['controller_manager']}/{self._settings['controller']}"
-        self._switch_request = Trigger.Request()
-        return self.create_client(Trigger, f"{place}/deactivate")
+        return self.create_client(SetBool, f"{place}/switch")
+
+    def _switch_to(self, *, active: bool) -> Any:
+        return SetBool.Request(data=active)
 
     def _hear_activity(self) -> None:
         self.create_subscription(
@@ -36,8 +37,8 @@ class PeerCommandWatchdog(CommandWatchdog):
             LATCHED_QOS,
         )
 
-    def _on_answer(self, future: Future) -> None:
-        self._takeover.answered(ok=bool(future.result().success))
+    def _agrees(self, answer: Any) -> bool:
+        return bool(answer.success)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import SetBool
 from support.peers.peer_controllers import (
     ForwardCommandController,
     JointGroupEffortController,
@@ -100,7 +100,7 @@ class ControllerManager:
         self.controllers[name] = kind(node, self.hardware, *more)
         own = node.has_parameter("update_rate")
         self.controllers[name].rate = own and node.get_parameter("update_rate").value
-        self.node.create_service(Trigger, f"~/{name}/deactivate", partial(self._switch, name))
+        self.node.create_service(SetBool, f"~/{name}/switch", partial(self._switch, name))
         return self.controllers[name]
 
     def activate(self, name: str) -> None:
@@ -113,17 +113,21 @@ class ControllerManager:
         self.controllers[name].deactivate()
         self._activity.publish(String(data=" ".join(self.active)))
 
-    def _switch(self, name: str, request: Any, response: Trigger.Response) -> Trigger.Response:
-        """Deactivate now, before anything else is heard; asked again it is done already.
+    def _switch(self, name: str, request: Any, response: SetBool.Response) -> SetBool.Response:
+        """Switch now, before anything else is heard; asked again it is done already.
 
         The real one takes until the end of its control cycle, 3 to 8 ms, in which it may or may not
         hear commands that came after the request.
         """
+        response.success = True
+        if request.data:
+            if name not in self.active:
+                self.activate(name)
+            return response
         self.switches.append(name)
         self.before_switch()
         if name in self.active:
             self.deactivate(name)
-        response.success = True
         return response
 
     def cycle(self) -> None:

@@ -80,10 +80,7 @@ class CommandWatchdog(Node):
         self.get_logger().info(f"waiting for a heartbeat on {topic}")
 
     def _make_switch(self) -> Any:
-        """Client that switches the controller of ros2_control, None where none is named.
-
-        Makers of its requests are in ``_deactivation`` and ``_activation``.
-        """
+        """Client that switches the controller of ros2_control, None where none is named."""
         if not self._settings["controller"]:
             return None
         if importlib.util.find_spec("controller_manager_msgs") is None:
@@ -94,15 +91,16 @@ class CommandWatchdog(Node):
             )
         from controller_manager_msgs.srv import SwitchController
 
-        names, strictness = [self._settings["controller"]], SwitchController.Request.BEST_EFFORT
-        self._deactivation = SwitchController.Request(
-            deactivate_controllers=names, strictness=strictness
-        )
-        self._activation = SwitchController.Request(
-            activate_controllers=names, strictness=strictness
-        )
         manager = self._settings["controller_manager"]
         return self.create_client(SwitchController, f"{manager}/switch_controller")
+
+    def _switch_to(self, *, active: bool) -> Any:
+        """The request with which the controller is active, or not."""
+        request = self._switch.srv_type.Request()
+        names = request.activate_controllers if active else request.deactivate_controllers
+        names.append(self._settings["controller"])
+        request.strictness = request.BEST_EFFORT
+        return request
 
     def _hear_activity(self) -> None:
         """Hear which controllers are active; the first versions of Jazzy do not tell."""
@@ -191,20 +189,24 @@ class CommandWatchdog(Node):
             self.get_logger().info(phase.value)
 
     def _deactivate(self) -> None:
-        self._ask(self._deactivation, self._on_deactivated)
+        self._ask(self._switch_to(active=False), self._on_deactivated)
 
     def _restore(self) -> None:
         """Activate what was deactivated for another generation; again where that was refused."""
         if self._restoring.age > _ASK_AGAIN:
             self._restoring.feed()
-            self._ask(self._activation, self._on_activated)
+            self._ask(self._switch_to(active=True), self._on_activated)
 
     def _ask(self, request: Any, answered: Callable[[bool], None]) -> None:
         """Ask the controller manager, in the place of an earlier request."""
         if self._switched is not None:
             self._switch.remove_pending_request(self._switched)
         self._switched = self._switch.call_async(request)
-        self._switched.add_done_callback(lambda future: answered(bool(future.result().ok)))
+        self._switched.add_done_callback(lambda future: answered(self._agrees(future.result())))
+
+    def _agrees(self, answer: Any) -> bool:
+        """Whether controller_manager has done what it was asked for."""
+        return bool(answer.ok)
 
     def _on_deactivated(self, ok: bool) -> None:
         if ok:
