@@ -26,7 +26,7 @@ def test_a_wrong_library_is_a_warning_of_the_node(
     monkeypatch.setenv("CC", str(wrong_compiler(tmp_path)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UK_DYNAMICS_BACKEND", raising=False)
-    monkeypatch.setattr("uk_dynamics.compilation.verification.record._wrong", {})
+    monkeypatch.setattr("uk_dynamics.compilation.verification.verify_library._wrong", {})
     ros.add(ForwardDynamics(**overrides(mechanism="four_bar", backend="wait")))
     ear = DiagnosticsEar(ros.node(), "forward_dynamics")
     ear.until(ros, "made of four_bar answers wrongly on this processor")

@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Efforts within limits: least task slack by priority, then least distance from what is preferred,
- * as control/limits/limited_allocation.py has it. */
+ * as core/servo/limited_allocation.py has it. */
 #pragma once
 
 #include "bounded_search.c"

@@ -44,7 +44,7 @@ static uk_lanes uk_largest(const uk_lanes *x, const uk_lanes *y) {
   return largest;
 }
 
-/* Where a step from q, v to its end jumped onto the constraints, as mechanism/dynamics/step_projection.py
+/* Where a step from q, v to its end jumped onto the constraints, as mechanism/dynamics/state_projection.py
  * has it. */
 static uk_mask uk_jumped(const uk_lanes_memory *m, int sampled, const uk_lanes *q, const uk_lanes *v,
                          const uk_lanes *end_q, const uk_lanes *end_v, double h) {

@@ -19,5 +19,9 @@ from uk_dynamics.compilation.verification.comparison import (
     answered,
     compare,
 )
-from uk_dynamics.compilation.verification.record import WrongLibraryError, verify, wrong_libraries
 from uk_dynamics.compilation.verification.trials import Trial, trials
+from uk_dynamics.compilation.verification.verify_library import (
+    WrongLibraryError,
+    verify,
+    wrong_libraries,
+)

@@ -29,7 +29,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Frequency of the undamped oscillation, |eigenvalue| / 2π, in Hz; 0 without one."""
+        """Frequency of the undamped oscillation in Hz: modulus of λ by 2π; 0 without one."""
         return abs(self.eigenvalue) / (2.0 * np.pi) if self.eigenvalue.imag else 0.0
 
     @property
