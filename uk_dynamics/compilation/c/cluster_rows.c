@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cluster_motion.c"
+#include "least_multipliers.c"
 #include "pivoted_rows.c"
 #include "uk_row_kinds.h"
 
@@ -87,23 +88,6 @@ static void uk_particular(const uk_tree *t, int k, const double *wanted) {
   for (int j = c->first; j < c->first + c->joints; ++j) t->particular[j] *= t->scale[j];
 }
 
-/* Make rows orthonormal: Gram-Schmidt, twice. */
-static void uk_orthonormalize(double *rows, int count, int m) {
-  for (int d = 0; d < count; ++d) {
-    double *x = rows + d * m;
-    for (int round = 0; round < (d ? 3 : 1); ++round) {
-      for (int e = 0; round && e < d; ++e) {
-        const double *y = rows + e * m;
-        double s = 0.0;
-        for (int r = 0; r < m; ++r) s += x[r] * y[r];
-        for (int r = 0; r < m; ++r) x[r] -= s * y[r];
-      }
-      const double size = 1.0 / sqrt(uk_squares(x, 0, m));
-      for (int r = 0; r < m; ++r) x[r] *= size;
-    }
-  }
-}
-
 /* Combinations of scaled rows that vanish, or else all that is orthogonal to them; how many. */
 static int uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing) {
   const int m = b->count, dependent = m - b->rank, count = vanishing ? dependent : b->rank;
@@ -127,27 +111,11 @@ static int uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing) {
 static void uk_multipliers(const uk_tree *t, int k, double *z) {
   const uk_basis b = uk_rows_of(t, k);
   const int m = b.count, vanishing = m - b.rank <= b.rank;
-  double *found = t->row_multipliers + t->cluster[k].first_row, *x = t->kernel;
+  double *found = t->row_multipliers + t->cluster[k].first_row;
   double *unique = t->row_determined + t->cluster[k].first_row;
-  double *rest = vanishing ? found : t->scratch;
   for (int r = 0; r < m; ++r) found[r] = 0.0, unique[r] = 1.0;
   uk_nearest_combination(&b, z, found);
   if (b.rank == m) return;
   const int count = uk_kernel(t, &b, vanishing);
-  uk_orthonormalize(x, count, m);
-  for (int r = 0; r < m; ++r) {
-    double share = 0.0;
-    for (int d = 0; d < count; ++d) share += x[d * m + r] * x[d * m + r];
-    unique[r] = (vanishing ? share : 1.0 - share) <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING;
-    /* the same of the rows themselves */
-    for (int d = 0; d < count; ++d) x[d * m + r] *= vanishing ? b.scale[r] : 1.0 / b.scale[r];
-  }
-  uk_orthonormalize(x, count, m);
-  for (int r = 0; !vanishing && r < m; ++r) rest[r] = 0.0;
-  for (int d = 0; d < count; ++d, x += m) {
-    double s = 0.0;
-    for (int r = 0; r < m; ++r) s += x[r] * found[r];
-    for (int r = 0; r < m; ++r) rest[r] += vanishing ? -s * x[r] : s * x[r];
-  }
-  memmove(found, rest, sizeof(double) * m);
+  uk_least_multipliers(t->kernel, count, m, vanishing, b.scale, found, unique, t->scratch);
 }

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "least_multipliers.c"
 #include "uk_config.h"
 #include "uk_lanes.h"
 #include "uk_mechanism.h"
@@ -222,31 +223,7 @@ static inline void uk_lanes_solve_upper(const uk_lanes_memory *m, uk_lanes *z) {
   }
 }
 
-static inline void uk_lanes_normalize(uk_lanes *x) {
-  uk_lanes size = uk_all(0.0);
-  UK_EACH(r, UK_M) size += x[r] * x[r];
-  size = uk_pick(size > 0.0, 1.0 / uk_lanes_sqrt(size), uk_all(0.0));
-  UK_EACH(r, UK_M) x[r] *= size;
-}
-
-/* Make the first rows of the kernel orthonormal: Gram-Schmidt, twice. */
-static void uk_lanes_orthonormalize(uk_lanes_memory *m, int count) {
-  UK_EACH(d, count) {
-    uk_lanes *x = m->kernel[d];
-    uk_lanes_normalize(x);
-    UK_EACH(twice, d > 0 ? 2 : 0) {
-      UK_EACH(e, d) {
-        const uk_lanes *y = m->kernel[e];
-        uk_lanes s = uk_all(0.0);
-        UK_EACH(r, UK_M) s += x[r] * y[r];
-        UK_EACH(r, UK_M) x[r] -= s * y[r];
-      }
-      uk_lanes_normalize(x);
-    }
-  }
-}
-
-/* Orthonormal rows, by place, for all lanes alike, of the combinations of rows that vanish, or of those
+/* Rows, by place, for all lanes alike, of the combinations of rows that vanish, or of those
  * that do not, whichever are fewer; how many, and which of both they are. */
 static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
@@ -268,33 +245,7 @@ static int uk_lanes_kernel(uk_lanes_memory *m, int *vanishing) {
       else m->kernel[k][d] += x[k];
     if (*vanishing) m->kernel[d - first][d] = uk_pick(left_out, one, zero);
   }
-  uk_lanes_orthonormalize(m, count);
   return count;
-}
-
-/* Multipliers by place of least norm, and which of them are unique. */
-static void uk_lanes_least(uk_lanes_memory *m, uk_lanes *z, uk_lanes *unique) {
-  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  int vanishing;
-  const int count = uk_lanes_kernel(m, &vanishing);
-  uk_lanes *rest = vanishing ? z : m->right;
-  UK_EACH(r, UK_M) {
-    uk_lanes share = zero;
-    UK_EACH(d, count) share += m->kernel[d][r] * m->kernel[d][r];
-    if (!vanishing) share = 1.0 - share;
-    unique[r] = uk_pick(share <= UK_KERNEL_ROUNDING * UK_KERNEL_ROUNDING, one, zero);
-    const uk_lanes scale = vanishing ? m->scale[r] : 1.0 / m->scale[r];
-    UK_EACH(d, count) m->kernel[d][r] *= scale;
-  }
-  uk_lanes_orthonormalize(m, count);
-  UK_EACH(r, vanishing ? 0 : UK_M) rest[r] = zero;
-  UK_EACH(d, count) {
-    const uk_lanes *x = m->kernel[d];
-    uk_lanes s = zero;
-    UK_EACH(r, UK_M) s += x[r] * z[r];
-    UK_EACH(r, UK_M) rest[r] += vanishing ? -s * x[r] : s * x[r];
-  }
-  UK_EACH(r, vanishing ? 0 : UK_M) z[r] = rest[r];
 }
 
 UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
@@ -303,7 +254,11 @@ UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
   uk_lanes_solve_upper(m, z);
   UK_EACH(k, UK_COUNT) z[k] *= m->scale[k];
   UK_EACH(k, UK_M) unique[k] = uk_all(1.0);
-  if (uk_any(m->dependent)) uk_lanes_least(m, z, unique);
+  if (uk_any(m->dependent)) {
+    int vanishing;
+    const int count = uk_lanes_kernel(m, &vanishing);
+    uk_least_multipliers(&m->kernel[0][0], count, UK_M, vanishing, m->scale, z, unique, m->right);
+  }
   uk_lanes_to_rows(m, z, m->multipliers);
   uk_lanes_to_rows(m, unique, m->determined);
 }

@@ -94,7 +94,6 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
     return [
         *_kernel(mechanism.local.constraints),
         declared,
-        header("uk_lanes.h", ONE_STATE),
         header("uk_tables.h", *defines({"RANK_TOLERANCE": mechanism.spec.solver.rank_tolerance})),
         configuration(mechanism),
         header("uk_evaluation.h", part("cluster_memory.c")),
@@ -104,6 +103,7 @@ def _between(mechanism: ResolvedMechanism, declared: str) -> list[str]:
 def _kernel(constraints: ConstraintSet) -> list[str]:
     return [
         config(),
+        header("uk_lanes.h", ONE_STATE),
         header(
             "uk_row_kinds.h",
             part("attributes.h"),
