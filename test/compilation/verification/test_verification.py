@@ -21,6 +21,7 @@ from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.compilation.verification import WrongLibraryError, batch_answers
@@ -127,6 +128,23 @@ def test_closed_loops_are_tried(
     assert "closed loops is off by" in caplog.text
 
 
+def test_motions_are_tried_where_the_state_was_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = shipped("four_bar")
+    CompiledDynamics(machine)
+    right = CompiledMotion.project
+
+    def off(*given):
+        q, v = right(*given)
+        return q * (1.0 + 1e-6), v
+
+    monkeypatch.setattr(CompiledMotion, "project", off)
+    with pytest.raises(WrongLibraryError, match="projection is off"):
+        CompiledDynamics(machine).load()
+
+
 def test_control_periods_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = shipped("five_bar")
@@ -197,7 +215,7 @@ def test_right_libraries_are_far_within_what_is_allowed(
 ) -> None:
     seen = []
 
-    def verify(_, name, comparisons):
+    def verify(_, name, comparisons, part=""):
         seen.extend(comparisons())
 
     monkeypatch.setattr("uk_dynamics.compilation.runtime.compiled_dynamics.verify", verify)

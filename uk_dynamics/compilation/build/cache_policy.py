@@ -111,7 +111,7 @@ def _remove(library: Path) -> bool:
             if not held:
                 return False
             # the digest first: an entry without one is compiled again, never loaded
-            for suffix in (".sha256", ".verified", ".so", ".lock"):
+            for suffix in (".sha256", ".verified", ".motion.verified", ".so", ".lock"):
                 library.with_suffix(suffix).unlink(missing_ok=True)
     except OSError:
         return False

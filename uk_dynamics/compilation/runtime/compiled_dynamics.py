@@ -252,7 +252,7 @@ class CompiledDynamics(Fallback):
         """The library that moves one state; of clusters, it is compiled when it is first needed."""
         try:
             path = library_of(self._mechanism, Library.MOTION)
-            verify(path, self._mechanism.name, lambda: self._moved_by(path))
+            verify(path, self._mechanism.name, lambda: self._moved_by(path), part="motion")
         except CompilationError as error:
             self._not_compiled("motions", error)
             return None

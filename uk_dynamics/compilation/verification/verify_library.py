@@ -20,28 +20,32 @@ _log = logging.getLogger(__name__)
 _SUFFIX = ".verified"
 _TRIALS = "2"  # changes with what is tried
 _wrong: dict[Path, str] = {}  # found in this process
-_right: set[tuple[Path, int]] = set()  # likewise, with the time of its last change
+_right: set[tuple[Path, int]] = set()  # records, likewise, with the time of the library's change
 
 
 class WrongLibraryError(CompilationError):
     """What a compiler made of a mechanism answers otherwise than the interpreted evaluator."""
 
 
-def verify(library: Path, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
+def verify(
+    library: Path, name: str, comparisons: Callable[[], Iterable[Comparison]], part: str = ""
+) -> None:
     """Try a library on this processor, unless it has been tried.
 
     Args:
         library: The file, in the cache.
         name: Of the mechanism, for messages.
         comparisons: Compares its answers with those of the reference; called if need be.
+        part: What of it is tried, where a library is used, and so tried, in several parts.
 
     Raises:
         WrongLibraryError: It answers wrongly; says which function, by how much, and the compiler.
     """
-    known = library, library.stat().st_mtime_ns
+    record = library.with_suffix(f".{part}{_SUFFIX}" if part else _SUFFIX)
+    known = record, library.stat().st_mtime_ns
     if known in _right:
         return
-    record, key = library.with_suffix(_SUFFIX), _key(library)
+    key = _key(library)
     problem = _read(record, key)
     if problem is None:
         start = time.monotonic()
