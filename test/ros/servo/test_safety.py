@@ -331,7 +331,7 @@ def test_table_is_complete() -> None:
 
 
 def test_after_a_fault_the_controller_can_be_activated_again(ros: Ros) -> None:
-    bench = Bench(ros, "effort_array")
+    bench = Bench(ros, "effort_array", start_timeout=0.0)
     _go_back(bench)
     ros.until(lambda: not bench.active, "the end of the control")
     change = bench.node.create_client(ChangeState, "servo_controller/change_state")
