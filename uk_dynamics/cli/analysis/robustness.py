@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show, table
@@ -102,7 +101,7 @@ def _rows(found: Robustness) -> Iterator[tuple[str, str]]:
         for law, result in found.laws.items():
             numbers = (result.quantile(q)[row] for q in (0.5, 0.95, 1.0))
             yield f"{name} {law}", "  ".join(f"{x:.3g}" for x in numbers)
-        if np.isfinite(bound := found.promise.error[row]):
+        if math.isfinite(bound := found.promise.error[row]):
             yield f"{name} promised", f"{bound:.3g}"
     for law, result in found.laws.items():
         most, fast = result.efforts.max(axis=0), result.chatter.max(axis=0)
@@ -117,7 +116,7 @@ def _rows(found: Robustness) -> Iterator[tuple[str, str]]:
 
 def _facts(found: Robustness) -> dict[str, Any]:
     def by_row(values: Any) -> dict[str, float | None]:
-        finite = (float(x) if np.isfinite(x) else None for x in values)
+        finite = (float(x) if math.isfinite(x) else None for x in values)
         return dict(zip(found.rows, finite, strict=True))
 
     return {
