@@ -7,14 +7,12 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from uk_dynamics.control import DelayPrediction, MotorCommand, reachable_acceleration
-from uk_dynamics.control.estimation import StandstillWatch
 from uk_dynamics.control.servo import TASKS, ControlPeriods, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -32,6 +30,7 @@ from uk_dynamics.ros.process.mechanism_source import (
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.servo.decision_report import TaskTopics, report_decision
 from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.frozen_position import FrozenPosition
 from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
 from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
@@ -102,7 +101,7 @@ class ServoLoop:
         self._command: MotorCommand | None = None  # the last one; C tells it when asked
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
-        self._standstill = StandstillWatch(mechanism.model.velocity_names, mechanism.passive)
+        self._frozen = FrozenPosition(mechanism, self._dynamics, settings)
         self._guard = StateGuard(mechanism.model, settings, reach=self._reach, simulated=simulated)
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
@@ -134,7 +133,7 @@ class ServoLoop:
         self._states.origin.reset()
         self.references.forget()
         self._guard.forget()
-        self._standstill.forget()
+        self._frozen.forget()
         self._delay.start()
         self._prediction.reset()
         self._motion.forget()
@@ -254,9 +253,13 @@ class ServoLoop:
             self._sent.feed()
             self.commands.drive(*self._answered[1:], stamp)
             return
-        if reason := self._stands_still(at):
-            self._end(Fault.FROZEN_POSITION, reason)
-            return
+        if self._answered is not None and not self._by_trajectory:
+            last, efforts, _ = self._answered
+            inputs, period = self._states.inputs(), self.controller.control_period or 0.0
+            elapsed = (at - last) * 1e-9
+            if reason := self._frozen.look(self._states.state, inputs, efforts, elapsed, period):
+                self._end(Fault.FROZEN_POSITION, reason)
+                return
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
         self._prediction.delay = self._delay.of_state(at)
@@ -331,26 +334,6 @@ class ServoLoop:
         self._prediction.sent(effective.t, command.efforts)
         self._command = command
         return command.efforts, []
-
-    def _stands_still(self, at: int) -> str:
-        """Which position stands still although the machine has to move; empty for none."""
-        if self._answered is None or self._by_trajectory:
-            return ""
-        watch, settings, inputs = self._standstill, self._settings, self._states.inputs()
-        period = self.controller.control_period or 0.0
-        watch.longest = max(settings["state_timeout"], 1.5 * period)
-        watch.largest = settings["frozen_motion"]
-        state, (last, efforts, _) = self._states.state, self._answered
-        tau = self.mechanism.actuators.matrix @ efforts
-
-        def acceleration(extra: Array) -> Array:
-            return self._dynamics.evaluate(state, replace(inputs, tau=tau + extra)).qdd
-
-        try:
-            q = self.mechanism.model.by_velocity(state.q)
-            return watch.look((at - last) * 1e-9, q, state.v, acceleration)
-        except UkDynamicsError:  # the law will say so, too
-            return ""
 
     def _reach(self, q: Array, v: Array) -> Array:
         """Largest accelerations that the motors can cause, (nv,)."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import arm, mechanism
 
-from uk_dynamics.control.estimation import StandstillWatch
+from uk_dynamics.control.estimation import FrozenPositionWatch
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -29,7 +29,7 @@ def acceleration(machine: Mechanism, state: State, tau: Array) -> Callable[[Arra
 
 def watched(machine: Mechanism, states: list[State], tau: Array) -> tuple[float, str]:
     """When something is found, and what."""
-    watch = StandstillWatch(machine.joint_names, machine.passive)
+    watch = FrozenPositionWatch(machine.joint_names, machine.passive)
     for k, state in enumerate(states):
         found = watch.look(PERIOD, state.q, state.v, acceleration(machine, state, tau))
         if found:
@@ -89,7 +89,7 @@ def test_friction_holds_what_it_can(part: float) -> None:
 
 def test_zero_turns_it_off() -> None:
     machine = two_joints()
-    watch = StandstillWatch(machine.joint_names, machine.passive)
+    watch = FrozenPositionWatch(machine.joint_names, machine.passive)
     watch.largest = 0.0
     for _ in range(100):
         assert watch.look(PERIOD, Q, np.ones(2), lambda _: np.ones(2)) == ""

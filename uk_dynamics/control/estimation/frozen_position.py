@@ -21,7 +21,7 @@ from uk_dynamics.model import PassiveForces
 SLIDING = 0.01
 
 
-class StandstillWatch:
+class FrozenPositionWatch:
     """Watches the positions of joints; not for threads.
 
     Attributes:
