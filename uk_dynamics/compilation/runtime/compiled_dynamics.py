@@ -265,7 +265,8 @@ class CompiledDynamics(Fallback):
 
             def project(state: State) -> tuple[Array, Array] | None:
                 if self.layout.followed:
-                    motion.follow_sample(self._structure.rows.reference(state.t, _NOTHING), None)
+                    sample = self._structure.rows.reference(state.t, _NOTHING)
+                    motion.follow_sample(sample, self._mechanism.hierarchy.mask(None))
                 return motion.project(state.t, state.q, state.v)
 
             yield from motion_answers(self._mechanism, self.fallback, motion, project)
