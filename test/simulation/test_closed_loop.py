@@ -368,6 +368,8 @@ def test_efforts_begin_at_those_of_the_law_before(pinned, moved_in_c):
 def test_machines_that_time_drives(moved_in_c):
     """A platform that shakes, and the weights of two coupled carts on it."""
     machine = mechanism(CARTS, SHAKEN)
+    machine.dynamics("compiled").load()
+    moved_in_c.clear()  # what was tried as the library was loaded
     found = [
         simulate(machine, machine.start(), 0.5, method="rk4", backend=backend)
         for backend in ("compiled", "interpreted")

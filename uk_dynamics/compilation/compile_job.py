@@ -55,4 +55,4 @@ def _compile(job: Job) -> None:
     if job.tasks is not None:
         library_of(Tasks(job.tasks, mechanism))
     else:
-        CompiledDynamics(mechanism).load_batch()
+        CompiledDynamics(mechanism).load()

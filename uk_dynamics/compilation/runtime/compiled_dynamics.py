@@ -281,10 +281,6 @@ class CompiledDynamics(Fallback):
             raise error
         announce(f"{what} are not compiled: {error}")
 
-    def load_batch(self) -> None:
-        """Load the library of batches, and compile it if need be, before any is asked for."""
-        self._batch  # noqa: B018
-
     @cached_property
     def _batch(self) -> CompiledBatch | None:
         """Compiled when it is first needed; None where that fails."""
