@@ -3,6 +3,7 @@
 """The compiled servo law gives what the interpreted one gives, and says what it cannot compile."""
 
 import logging
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -301,6 +302,9 @@ def test_a_controller_gives_the_same_commands_within_limits(options):
         assert found.unreachable == expected.unreachable
         assert found.missing.keys() == expected.missing.keys()
         assert (found.servo.rank, found.actuation) == (expected.servo.rank, expected.actuation)
+        for field in fields(expected):  # each is there, also first of all
+            here, there = getattr(found, field.name), getattr(expected, field.name)
+            assert (here is None) == (there is None), field.name
     assert 0 < sum(bool(found.limited_by) for _, found in pairs) < 30
 
 

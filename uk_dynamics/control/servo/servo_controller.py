@@ -48,6 +48,8 @@ from uk_dynamics.mechanism_class import Mechanism
 
 __all__ = ["Command", "ServoController"]
 
+_NOTHING_PROMISED: dict[str, Any] = {"error_bound": None, "beyond_bound": ()}
+
 
 class ServoController:
     """The servo law (servo paper (35), in the dynamics constrained by the structure), with limits.
@@ -385,7 +387,7 @@ class ServoController:
     def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
         """The promised bounds, and which rows are beyond."""
         if self.promise is None:
-            return {}
+            return _NOTHING_PROMISED
         constraints, bound = self.tasks.constraints, self._bound()
         found = np.where(constraints.position_rows, errors.residual, errors.rate)
         beyond = np.abs(found / constraints.reference_scale) > bound
@@ -435,7 +437,9 @@ class ServoController:
         """The command of the last period in C, by the efforts that are sent and its law's flags."""
         law, flags, held = period.servo, flags.copy(), bool(self._memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
-        promised = {} if self.promise is None else self._promised(self._relative(law, past))
+        promised = _NOTHING_PROMISED
+        if self.promise is not None:
+            promised = self._promised(self._relative(law, past))
         names, acts = self.mechanism.actuators.names, self.robust
 
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
