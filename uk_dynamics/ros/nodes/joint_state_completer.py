@@ -138,7 +138,7 @@ class JointStateCompleter(MechanismNode):
         if measurements.has_effort:
             # passive joints have no motor: their effort is zero
             message.effort[self._measured] = measurements.effort
-        if self._odometry is not None:  # first: whoever has a joint state has its base
+        if self._odometry is not None:  # first: a joint state never comes without its base
             state = State(self._structure.origin.since(self._stamp), found.q, found.v)
             self._odometry.update(self._stamp, state, self._completion.sensitivity())
         message.publish(self._publisher, self._stamp)

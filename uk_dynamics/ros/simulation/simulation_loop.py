@@ -141,7 +141,7 @@ class SimulatedRun:
         stamp = self.time.stamp
         q, v, tau = machine.state.q, machine.state.v, machine.tau
         if self._places is not None:
-            self._bases.publish(stamp, q, v)  # first: whoever has a joint state has its base
+            self._bases.publish(stamp, q, v)  # first: a joint state never comes without its base
             positions, velocities = self._places
             q, v, tau = q[positions], v[velocities], tau[velocities]
         states.position[:], states.velocity[:], states.effort[:] = q, v, tau
