@@ -16,7 +16,7 @@ def block() -> str:
     """Rows, own keys, friction, names elsewhere and an example of every kind."""
     found = list(kinds().values())
     rubbing = [kind for kind in found if kind.friction is not None]
-    known = [kind for kind in found if kind.called]
+    known = [kind for kind in found if kind.foreign_names]
     examples = "\n".join(f"  {kind.example}" for kind in found)
     parts = [
         table(
@@ -42,7 +42,7 @@ def block() -> str:
         table(
             ("type", *_OTHERS),
             (
-                (code(k.name), *(listing(k.called.get(other, ())) for other in _OTHERS))
+                (code(k.name), *(listing(k.foreign_names.get(other, ())) for other in _OTHERS))
                 for k in known
             ),
         ),

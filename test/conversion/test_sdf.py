@@ -170,7 +170,7 @@ LOOPS = {
     word: kind
     for kind in kinds().values()
     if kind.frames == ("parent", "child")
-    for word in kind.called.get("SDF", ())
+    for word in kind.foreign_names.get("SDF", ())
 }
 
 

@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from scipy.spatial.transform import Rotation
 
 import uk_dynamics.model.urdf as urdf
-from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds import kind_by_foreign_name
 from uk_dynamics.conversion.robot.imported_robot import (
     Data,
     ImportedRobot,
@@ -144,7 +144,7 @@ def _single(
 
 def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRobot) -> None:
     """Turn a joint into a constraint; frames in the URDF are seen from those of the file."""
-    kind = kind_called(joint.kind, "SDF")
+    kind = kind_by_foreign_name(joint.kind, "SDF")
     axes = [(x, y, z) for x, y, z in (axis.joint.axis.tolist() for axis in joint.axes)]
     keys = None if kind is None else kind.of_axes(axes, joint.pitch)
     if kind is None or keys is None:

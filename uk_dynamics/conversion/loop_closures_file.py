@@ -22,7 +22,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds import kind_by_foreign_name
 from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
 from uk_dynamics.conversion.robot.urdf_text import xml_text
@@ -137,7 +137,7 @@ def _close(
         for name in pair:
             if name not in frames:
                 raise UnknownNameError("frame", str(name), frames, place=place)
-        closure = kind_called(str(kind).lower(), "Gepetto")
+        closure = kind_by_foreign_name(str(kind).lower(), "Gepetto")
         if closure is None:
             robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
             closure = Weld

@@ -12,6 +12,7 @@ from uk_dynamics.model.coincident_frames import (
     marker_links,
 )
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation, named_numbers
+from uk_dynamics.model.floating_bases import UNIT_TOLERANCE, FloatingBase, in_link_axes
 from uk_dynamics.model.inertial_regressor import (
     PARAMETERS_OF_A_LINK,
     InertialRegressor,
@@ -21,6 +22,5 @@ from uk_dynamics.model.inertial_regressor import (
     pseudo_inertia,
 )
 from uk_dynamics.model.joint_forces import JointForces, PassiveForces
-from uk_dynamics.model.moving_bases import UNIT_TOLERANCE, MovingBase, in_link_axes
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic

@@ -17,6 +17,7 @@ from uk_dynamics.arrays import Flags
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates
+from uk_dynamics.model.floating_bases import FloatingBase, floating_bases
 from uk_dynamics.model.kinematics.bodies import (
     Ancestry,
     Body,
@@ -28,7 +29,6 @@ from uk_dynamics.model.kinematics.bodies import (
 from uk_dynamics.model.kinematics.chart import chart_rate, lie_bracket
 from uk_dynamics.model.kinematics.tree_workspace import TreeWorkspace
 from uk_dynamics.model.kinematics.workspace import Workspace
-from uk_dynamics.model.moving_bases import MovingBase, moving_bases
 from uk_dynamics.model.pinocchio_tree import Root, Tree
 from uk_dynamics.model.urdf.description import Array, AttachedFrame, Mimic, RobotDescription
 from uk_dynamics.model.urdf.reading import read_urdf
@@ -68,7 +68,7 @@ class RobotModel(Coordinates):
         self.nv = int(tree.model.nv)
         self.is_euclidean = self.nq == self.nv  # whether q is a vector space with nq == nv
         # the links that floating and planar joints move
-        self.bases: tuple[MovingBase, ...] = moving_bases(tree.joints)
+        self.bases: tuple[FloatingBase, ...] = floating_bases(tree.joints)
         # depth first from the root
         self.link_names = tuple(tree.frame_names[: len(description.links)])
         # links, then attached frames; the order of Workspace.rotation

@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Limits of the motors as one interval of each effort, by the rule that is traced from
- * core/servo/effort_bounds.py. A lane is a state. */
+ * core/servo/motor_limits_rule.py. A lane is a state. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "uk_motors.h"
 
 typedef struct {
-  const uk_lanes *limits;  /* (UK_LIMITS, UK_NU): as core/servo/effort_bounds.py has them */
+  const uk_lanes *limits;  /* (UK_LIMITS, UK_NU): as core/servo/motor_limits_rule.py has them */
   uk_lanes *past, *known;  /* (UK_PAST, UK_NU): last commands, and whether there are any */
   uk_lanes *lower, *upper; /* (UK_NU): the intervals */
 } uk_limits;

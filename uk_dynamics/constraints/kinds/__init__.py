@@ -9,8 +9,8 @@ from uk_dynamics.constraints.kinds import registry
 from uk_dynamics.constraints.kinds.kind import Kind, Setting
 from uk_dynamics.constraints.kinds.registry import (
     definitions,
-    kind_called,
+    foreign_words,
+    kind_by_foreign_name,
     kind_named,
     kinds,
-    words_of,
 )

@@ -77,7 +77,7 @@ class Kind(ABC):
     # how joint friction acts; None: the key ``friction`` is not known
     friction: ClassVar[Friction | None] = None
     # what others call it, by format or library, such as ``SDF`` or ``Drake``
-    called: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    foreign_names: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     # keys with which ``init`` tries it where a loop is cut, by what it calls the choice
     cuts: ClassVar[Mapping[str, Data]] = {}
 

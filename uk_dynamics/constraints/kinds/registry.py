@@ -55,17 +55,17 @@ def kind_named(name: str) -> type[Kind]:
     return kinds()[name]
 
 
-def kind_called(
+def kind_by_foreign_name(
     word: str,  # such as ``revolute``
     by: str,  # format or library, such as ``SDF``
 ) -> type[Kind] | None:
     """The kind that a format or library calls so, None where there is none."""
-    return next((kind for kind in kinds().values() if word in kind.called.get(by, ())), None)
+    return next((kind for kind in kinds().values() if word in kind.foreign_names.get(by, ())), None)
 
 
-def words_of(by: str) -> list[str]:
+def foreign_words(by: str) -> list[str]:
     """What a format or library calls kinds, in alphabetical order."""
-    return sorted({word for kind in kinds().values() for word in kind.called.get(by, ())})
+    return sorted({word for kind in kinds().values() for word in kind.foreign_names.get(by, ())})
 
 
 _COMMON = "common.schema.json#/definitions/"

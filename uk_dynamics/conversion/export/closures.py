@@ -57,8 +57,8 @@ def carried(by: str) -> Words:
         rows = kind.removes if isinstance(kind.removes, int) else 0
         return "axis" in kind.keys, -rows if "axis" in kind.keys else rows
 
-    found = [kind for kind in kinds().values() if by in kind.called and kind.frames]
-    return {kind: kind.called[by][0] for kind in sorted(found, key=order)}
+    found = [kind for kind in kinds().values() if by in kind.foreign_names and kind.frames]
+    return {kind: kind.foreign_names[by][0] for kind in sorted(found, key=order)}
 
 
 def closures(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds import kind_called
+from uk_dynamics.constraints.kinds import kind_by_foreign_name
 from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Point
 from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of
@@ -36,7 +36,7 @@ def _add(source: Compiled, robot: ImportedRobot, index: int) -> None:
     model, kinds = source.model, source.mujoco.mjtEq
     name = source.of("equality", index)
     word = str(kinds(int(model.eq_type[index])).name).removeprefix("mjEQ_").lower()
-    kind = kind_called(word, "MJCF")
+    kind = kind_by_foreign_name(word, "MJCF")
     data: Data | None = None
     if kind is not None and set(kind.frames) == {"parent", "child"}:
         connect = model.eq_type[index] == kinds.mjEQ_CONNECT

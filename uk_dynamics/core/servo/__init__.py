@@ -22,11 +22,11 @@ from uk_dynamics.core.servo.control_constants import (
     TOO_LONG,
     TOO_SHORT,
 )
-from uk_dynamics.core.servo.effort_bounds import LIMITS, PAST, effort_bounds, remembered
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
+from uk_dynamics.core.servo.motor_limits_rule import LIMITS, PAST, effort_bounds, remembered
 from uk_dynamics.core.servo.period_steps import (
     POWERS,
     Measurement,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.core.servo.control_constants import LONGEST_HOLD, TOO_LONG, TOO_SHORT
-from uk_dynamics.core.servo.effort_bounds import smaller
+from uk_dynamics.core.servo.motor_limits_rule import smaller
 
 Array = NDArray[Any]  # of floats, or of symbols
 

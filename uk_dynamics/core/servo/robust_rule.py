@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import above, at_least, square_root, where
-from uk_dynamics.core.servo.effort_bounds import smaller
+from uk_dynamics.core.servo.motor_limits_rule import smaller
 
 Array = NDArray[Any]  # of floats, or of symbols
 

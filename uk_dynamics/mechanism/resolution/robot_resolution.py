@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.constraints.kinds import kind_called, words_of
+from uk_dynamics.constraints.kinds import foreign_words, kind_by_foreign_name
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
@@ -181,9 +181,9 @@ def _entries(description: RobotDescription) -> Iterator[tuple[str, str, dict[str
 
 
 def _data(joint: LoopJoint, source: str, place: str) -> dict[str, Any]:
-    kind = kind_called(joint.type, "URDF")
+    kind = kind_by_foreign_name(joint.type, "URDF")
     if kind is None:
-        shown = ", ".join(word for word in words_of("URDF") if word != "mimic")
+        shown = ", ".join(word for word in foreign_words("URDF") if word != "mimic")
         problem = f'type "{joint.type}" closes no loop; expected one of {shown}'
         raise UrdfError(problem, file=source, place=place)
     axes = [(x, y, z) for x, y, z in (axis.tolist() for axis in joint.axes)]

@@ -16,7 +16,7 @@ from sensor_msgs.msg import MultiDOFJointState
 
 from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.model import MovingBase, RobotModel, in_link_axes
+from uk_dynamics.model import FloatingBase, RobotModel, in_link_axes
 from uk_dynamics.model.kinematics import floating_motion
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
@@ -168,7 +168,7 @@ class BaseInput:
         return ""
 
 
-def names(frame: str, base: MovingBase) -> bool:
+def names(frame: str, base: FloatingBase) -> bool:
     """Whether a frame, perhaps with a prefix of its robot, is the link of a base."""
     return frame.rpartition("/")[2] == base.link
 

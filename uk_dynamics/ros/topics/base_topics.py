@@ -19,7 +19,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.model import MovingBase, RobotModel
+from uk_dynamics.model import FloatingBase, RobotModel
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized_numbers import (
     ODOMETRY,
@@ -33,7 +33,7 @@ from uk_dynamics.ros.topics.serialized_numbers import (
 TF = "/tf"
 
 
-def odom_topic(bases: Sequence[MovingBase], base: MovingBase) -> str:
+def odom_topic(bases: Sequence[FloatingBase], base: FloatingBase) -> str:
     """Topic on which a base is."""
     return "odom" if len(bases) == 1 else f"{base.name}/odom"
 
@@ -56,7 +56,7 @@ class BasePublishers:
     """Publishes bases on their topics, and on ``/tf`` where that is asked for and installed."""
 
     def __init__(
-        self, node: Node, bases: Sequence[MovingBase], frame: str, *, transforms: bool = False
+        self, node: Node, bases: Sequence[FloatingBase], frame: str, *, transforms: bool = False
     ) -> None:
         """``frame`` is that of the world around the first link."""
         self._bases = bases
@@ -102,7 +102,7 @@ class BasePublishers:
 
 
 def base_motion(
-    stamp: Time, bases: Sequence[MovingBase], q: Array, v: Array, qdd: Array
+    stamp: Time, bases: Sequence[FloatingBase], q: Array, v: Array, qdd: Array
 ) -> MultiDOFJointTrajectory:
     """Pose, twist and rate of the twist of each base, by the name of its joint."""
     point = MultiDOFJointTrajectoryPoint(
@@ -115,7 +115,7 @@ def base_motion(
     return message
 
 
-def _transform(base: MovingBase, q: Array) -> Transform:
+def _transform(base: FloatingBase, q: Array) -> Transform:
     x, y, z, *turn = base.pose(q).tolist()
     qx, qy, qz, qw = turn
     return Transform(

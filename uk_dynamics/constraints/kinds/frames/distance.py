@@ -44,7 +44,7 @@ class Distance(Kind):
         }
     }
     required = ("distance",)
-    called: ClassVar = {"Drake": ("DistanceConstraint",)}
+    foreign_names: ClassVar = {"Drake": ("DistanceConstraint",)}
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The distance."""

@@ -31,7 +31,7 @@ class JointCoupling(Kind):
         "offset": OFFSET,
     }
     required = ("joints",)
-    called: ClassVar = {
+    foreign_names: ClassVar = {
         "SDF": ("mimic",),
         "URDF": ("mimic",),
         "MJCF": ("joint",),

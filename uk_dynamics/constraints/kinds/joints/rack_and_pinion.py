@@ -56,7 +56,7 @@ class RackAndPinion(Kind):
         },
     }
     required = ("pinion", "rack", "radius")
-    called: ClassVar = {"Drake": ("CouplerConstraint",)}
+    foreign_names: ClassVar = {"Drake": ("CouplerConstraint",)}
 
     @classmethod
     def from_data(cls, data: Data) -> Kind:

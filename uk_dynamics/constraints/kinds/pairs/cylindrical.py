@@ -23,7 +23,7 @@ class Cylindrical(AxisKind):
         "cylindrical_joint: {type: cylindrical, axis: [0, 0, 1], parent: {link: base},"
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
-    called: ClassVar = {"URDF": ("cylindrical",)}
+    foreign_names: ClassVar = {"URDF": ("cylindrical",)}
     friction = Friction("against sliding and turning together, by the force across the axis")
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:

@@ -29,7 +29,7 @@ class Hinge(AxisKind):
     friction = Friction(
         "a torque about the axis, by the force across it on a pin", turns_on="a pin"
     )
-    called: ClassVar = {
+    foreign_names: ClassVar = {
         "URDF": ("revolute", "continuous"),
         "SDF": ("revolute", "continuous"),
         "Drake": ("RevoluteJoint",),

@@ -25,7 +25,7 @@ class Planar(AxisKind):
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
     friction = Friction("against sliding and turning together, by the force along the axis")
-    called: ClassVar = {"URDF": ("planar",), "Drake": ("PlanarJoint",)}
+    foreign_names: ClassVar = {"URDF": ("planar",), "Drake": ("PlanarJoint",)}
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is in the plane, and the normals agree."""

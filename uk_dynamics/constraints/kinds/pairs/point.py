@@ -23,7 +23,7 @@ class Point(Kind):
         "point_joint: {type: point, parent: {link: base}, child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
     friction = Friction("a torque against the rotation, by the force on a ball", turns_on="a ball")
-    called: ClassVar = {
+    foreign_names: ClassVar = {
         "URDF": ("spherical", "ball"),
         "SDF": ("ball",),
         "MJCF": ("connect",),

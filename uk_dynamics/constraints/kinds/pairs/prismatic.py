@@ -24,7 +24,11 @@ class Prismatic(AxisKind):
         " child: {link: arm, xyz: [0.1, 0, 0]}}"
     )
     friction = Friction("a force against sliding, by the force across the axis")
-    called: ClassVar = {"URDF": ("prismatic",), "SDF": ("prismatic",), "Drake": ("PrismaticJoint",)}
+    foreign_names: ClassVar = {
+        "URDF": ("prismatic",),
+        "SDF": ("prismatic",),
+        "Drake": ("PrismaticJoint",),
+    }
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The child's origin is on the axis, and the frames are parallel."""

@@ -67,7 +67,7 @@ class Screw(Kind):
     friction = Friction(
         "along the thread, by thrust and the force across the axis", turns_on="a thread"
     )
-    called: ClassVar = {"URDF": ("screw",), "SDF": ("screw",), "Drake": ("ScrewJoint",)}
+    foreign_names: ClassVar = {"URDF": ("screw",), "SDF": ("screw",), "Drake": ("ScrewJoint",)}
 
     @classmethod
     def from_data(cls, data: Data) -> Kind:

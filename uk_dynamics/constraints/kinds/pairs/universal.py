@@ -75,7 +75,7 @@ class Universal(Kind):
         " both arms of its cross, parent_axis: [0, 1, 0] and child_axis: [0, 0, 1]",
     }
     friction = Friction("a torque about both arms, by the force on their pins", turns_on="a pin")
-    called: ClassVar = {
+    foreign_names: ClassVar = {
         "URDF": ("universal",),
         "SDF": ("universal", "revolute2"),
         "Drake": ("UniversalJoint",),

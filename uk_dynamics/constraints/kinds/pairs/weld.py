@@ -24,7 +24,7 @@ class Weld(Kind):
         "none: a weld does not move",
         refusal="a weld does not move, so it has no friction; remove the key, or use another type",
     )
-    called: ClassVar = {
+    foreign_names: ClassVar = {
         "URDF": ("fixed",),
         "SDF": ("fixed",),
         "MJCF": ("weld",),

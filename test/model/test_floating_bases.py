@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from support.all_joints import URDF
 
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.model import MovingBase, RobotModel, in_link_axes
+from uk_dynamics.model import FloatingBase, RobotModel, in_link_axes
 
 ROUNDING = 1e-14  # of numbers of size one, some products long
 STEP = 1e-5
@@ -38,7 +38,9 @@ def states(model: RobotModel, count: int) -> list[tuple[np.ndarray, np.ndarray]]
     return found
 
 
-def in_parent(model: RobotModel, base: MovingBase, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def in_parent(
+    model: RobotModel, base: FloatingBase, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and translation of the link in its parent, from Pinocchio's frames."""
     workspace = model.workspace()
     workspace.update_positions(q)
@@ -109,7 +111,7 @@ def test_what_leaves_its_plane_is_refused(model: RobotModel) -> None:
             base.place(q, v, above, twist)
 
 
-def _normal(model: RobotModel, base: MovingBase, q: np.ndarray) -> np.ndarray:
+def _normal(model: RobotModel, base: FloatingBase, q: np.ndarray) -> np.ndarray:
     """Of the plane in axes of the parent: along it no motion of the joint leads."""
     ways = []
     for direction in np.eye(3)[:2]:

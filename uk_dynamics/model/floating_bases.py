@@ -23,7 +23,7 @@ _LINEAR, _ANGULAR = slice(0, 3), slice(3, 6)
 _IN_PLANE = (0, 1, 5)  # of a twist
 
 
-class MovingBase:
+class FloatingBase:
     """A link that moves relative to its parent with six freedoms, or with three in a plane.
 
     Attributes:
@@ -123,14 +123,14 @@ def in_link_axes(pose: Array, twist: Array) -> Array:
     return np.concatenate([twist[_LINEAR] @ rotation, twist[_ANGULAR] @ rotation])
 
 
-def moving_bases(joints: Sequence[Joint]) -> tuple[MovingBase, ...]:
+def floating_bases(joints: Sequence[Joint]) -> tuple[FloatingBase, ...]:
     """Those of the moving joints of a tree, in the order of their coordinates."""
     found, position, velocity = [], 0, 0
     for joint in joints:
         if joint.type in ONE_DOF:
             position, velocity = position + 1, velocity + 1
             continue
-        found.append(MovingBase(joint, position, velocity))
+        found.append(FloatingBase(joint, position, velocity))
         position, velocity = found[-1].position.stop, found[-1].velocity.stop
     return tuple(found)
 
