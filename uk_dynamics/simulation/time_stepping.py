@@ -43,13 +43,8 @@ class TimeStepping:
                 state, stop, steps, plant.dynamics, plant.inputs, self._seen
             )
             plant.set_active(active)
-            if self.contacts.unsolved:
-                error, self.contacts.unsolved = self.contacts.unsolved, 0.0
-                self.warn(
-                    "forces of contacts do not fulfil their conditions; the nearest found miss"
-                    f" {error:.1g} of their motion",
-                    stop,
-                )
+            if problem := self.contacts.problem():
+                self.warn(problem, stop)
             self.moved(stop)
             count(steps)
             yield state

@@ -143,3 +143,14 @@ def test_a_problem_that_c_leaves_goes_on_in_python(
     assert len(steps) == 1
     expected, _ = ContactStepping(leg).advance(leg.start(), 0.4, 400, compiled, inputs)
     np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-10)
+
+
+def test_a_flight_forgets_impulses_in_both() -> None:
+    """Coulomb's law may admit several motions, and the one found depends on where one looks."""
+    flying = {key: LEG[key] for key in ("model", "contacts")}
+    leg = ukd.Mechanism.from_data({**flying, "initial_guess": {"height": 1.5}})
+    for dynamics in (CompiledDynamics(leg), InterpretedDynamics(leg)):
+        contacts = ContactStepping(leg)
+        contacts._last[:] = 1.0
+        contacts.advance(leg.start(), 1e-3, 1, dynamics, Inputs(stabilize=False))
+        assert not contacts._last.any()

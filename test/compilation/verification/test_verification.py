@@ -145,6 +145,26 @@ def test_motions_are_tried_where_the_state_was_right(
         CompiledDynamics(machine).load()
 
 
+def test_steps_over_contacts_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ball = mechanism(
+        joint("z", "world", "ball", kind="prismatic", axis="0 0 1", limits=(-9, 9))
+        + link("ball", 2.0),
+        "contacts: {floor: {parent: {link: world}, child: {link: ball}, radius: 0.1}}",
+    )
+    CompiledDynamics(ball)
+    right = CompiledMotion.step_contacts
+
+    def off(*given, **named):
+        found = right(*given, **named)
+        t, q, v = found.state.t, found.state.q, found.state.v
+        return found._replace(state=State(t, q, v + 1e-6))
+
+    monkeypatch.setattr(CompiledMotion, "step_contacts", off)
+    with pytest.raises(WrongLibraryError, match="a step over contacts is off"):
+        CompiledDynamics(ball).load()
+
+
 def test_control_periods_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = shipped("five_bar")

@@ -209,3 +209,13 @@ def test_messages_say_what_slides(bouncing: str) -> None:
     )
     message.velocity = message.velocity[:2]
     assert from_message(mechanism, message)[1] == "3 names, but 2 velocities"
+
+
+def test_contacts_that_have_no_solution_are_in_the_diagnostics(ros: Ros, bouncing: str) -> None:
+    """The floor is where a joint is driven through: no force of it helps."""
+    down = "{type: polynomial, coefficients: [0.01, -0.1]}"
+    with Path(bouncing).open("a", encoding="utf-8") as file:
+        file.write(f"constraints:\n  press: {{type: joint, joint: z, reference: {down}}}\n")
+    ros.add(Simulator(**overrides(mechanism=bouncing)))
+    diagnostics = DiagnosticsEar(ros.node(), "simulator")
+    diagnostics.until(ros, "forces of contacts do not fulfil their conditions")

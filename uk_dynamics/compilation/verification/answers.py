@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from uk_dynamics.compilation.verification.comparison import (
 )
 from uk_dynamics.compilation.verification.trials import Trial, trials
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Demand,
     Dynamics,
@@ -107,6 +109,33 @@ def motion_answers(
             return {name: np.concatenate([end.state.q, end.state.v])}
 
         yield from compare(mechanism, stepped, each(moved), given[:2])
+    if mechanism.one_sided:
+        yield from _contact_answers(mechanism, reference, motion, given)
+
+
+def _contact_answers(
+    mechanism: ResolvedMechanism, reference: Dynamics, motion: Motion, given: Sequence[Trial]
+) -> Iterator[Comparison]:
+    """Compare a step over contacts, all open before it."""
+    stepping, name = ContactStepping(mechanism), "a step over contacts"
+    smooth = Inputs(active=stepping.without(mechanism.hierarchy.initial), stabilize=False)
+    is_open = np.zeros(len(stepping.names), dtype=np.int64)
+
+    def expected(trial: Trial) -> Found:
+        start = reference.project(trial.state, smooth)
+        stepping.forget()
+        end, _ = stepping.step(start, _STEP, reference, replace(smooth, tau=trial.tau))
+        return {name: np.concatenate([end.q, end.v])}
+
+    def compiled(trial: Trial) -> Found:
+        start = reference.project(trial.state, smooth)
+        inputs, end = replace(smooth, tau=trial.tau), start.t + _STEP
+        stepping.forget()
+        found = motion.step_contacts(start, inputs, is_open, stepping.tables, end=end, steps=1)
+        solved = len(found.modes) > 1  # what C does not solve is left to Python
+        return {name: np.concatenate([found.state.q, found.state.v])} if solved else None
+
+    yield from compare(mechanism, expected, each(compiled), given)
 
 
 def _rolled(reference: Dynamics, trial: Trial, method: str) -> Array:

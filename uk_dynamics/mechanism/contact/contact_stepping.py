@@ -22,8 +22,8 @@ class ContactStepping(ClosedContacts):
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
-        #: What a step left of the conditions of its contacts, relative to their motion, if too much
-        self.unsolved = 0.0
+        # what a step left of the conditions of its contacts, relative to their motion, if too much
+        self._unsolved = 0.0
         self._in_c: tuple[Dynamics, Motion] | None = None
 
     def advance(
@@ -114,10 +114,12 @@ class ContactStepping(ClosedContacts):
             loads = h * np.where(stuck, self._static, self._coulomb)[closed]
             found, v = self._impulses(middle, inputs, active, closed, free, loads)
             if not found.solved:
-                self.unsolved = max(self.unsolved, found.error)
+                self._unsolved = max(self._unsolved, found.error)
             rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
             part = replace(found, motion=found.motion[rests])
             active = self._modes(active, closed[rests], {}, part, RESTING)
+        else:
+            self.forget()
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
         try:
             return dynamics.project(end, replace(inputs, active=active)), active
@@ -125,6 +127,23 @@ class ContactStepping(ClosedContacts):
             SimulationError
         ):  # contacts that cannot all be closed, as those of two steps of a leg
             return dynamics.project(end, replace(inputs, active=self.without(active))), active
+
+    def problem(self) -> str:
+        """What steps since the last call did not solve, in words; empty: they solved all."""
+        error, self._unsolved = self._unsolved, 0.0
+        if not error:
+            return ""
+        return (
+            "forces of contacts do not fulfil their conditions; the nearest found miss"
+            f" {error:.1g} of their motion"
+        )
+
+    def forget(self) -> None:
+        """Look for the next impulses from none, not from those of the last step.
+
+        Where several motions fulfil Coulomb's law, the one found depends on it.
+        """
+        self._last[:] = 0.0
 
     def _motion(self, dynamics: Dynamics) -> Motion | None:
         if self._in_c is None or self._in_c[0] is not dynamics:

@@ -72,6 +72,8 @@ class SimulatedMachine:
         if t and self.mechanism.driven_by_time:
             self.state = self.dynamics.project(self.state, self.inputs)
         self.command(np.zeros(len(self.efforts)))
+        if self._contacts is not None:
+            self._contacts.forget()
 
     def command(self, efforts: Array) -> None:
         """Set the motor efforts (motors,), clipped at their limits."""
@@ -138,6 +140,10 @@ class SimulatedMachine:
     def solution(self) -> Solution:
         """Constrained acceleration and forces at the present state."""
         return self.dynamics.evaluate(self.state, self.inputs)
+
+    def contact_problem(self) -> str:
+        """What steps since the last call did not solve of contacts; empty: they solved all."""
+        return "" if self._contacts is None else self._contacts.problem()
 
     def _set_active(self, active: ActiveConstraints) -> None:
         self.active = active

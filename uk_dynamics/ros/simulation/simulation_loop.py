@@ -234,6 +234,8 @@ class SimulatedRun:
             report.error(self.failure)
             return
         self._motion.report(report, machine.state, machine.solution(), machine.inputs)
+        if problem := machine.contact_problem():
+            report.warn(problem)
         motors = machine.mechanism.actuators.names
         limited = [name for name, cut in zip(motors, machine.saturated, strict=True) if cut]
         if limited:
