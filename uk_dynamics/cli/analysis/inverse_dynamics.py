@@ -41,11 +41,10 @@ def register(commands: common.Commands) -> None:
     for option, dest, text in _JOINTS:
         of = "MOTOR" if option == "--preload" else "JOINT"
         common.add_joint_values(parser, option, dest, text, of=of)
-    parser.add_argument(
-        "--weights",
-        choices=("limits", "equal"),
-        default="limits",
-        help="how redundant motors share the effort: by their limits (default), or equally",
+    common.add_options(
+        parser,
+        "--weights limits|equal=limits  how redundant motors share the effort: by their limits, or"
+        " equally",
     )
     common.add_json(parser, "the facts")
 

@@ -34,21 +34,18 @@ examples:
   uk_dynamics modes five_bar --motors off --view       shown moving in the browser
 """
 
+_OPTIONS = """\
+--motors hold|off=hold  constant efforts that hold the motors' joints, or none
+--view  show the modes moving in the browser, slowed down
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "modes", _HELP, run)
     common.add_mechanism(parser)
     common.add_json(parser, "equilibrium and modes")
-    parser.add_argument(
-        "--motors",
-        choices=("hold", "off"),
-        default="hold",
-        help="constant efforts that hold the motors' joints, or none (default hold)",
-    )
-    parser.add_argument(
-        "--view", action="store_true", help="show the modes moving in the browser, slowed down"
-    )
+    common.add_options(parser, _OPTIONS)
     add_server(parser)
 
 

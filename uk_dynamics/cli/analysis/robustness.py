@@ -29,28 +29,24 @@ examples:
   uk_dynamics robustness five_bar --tasks my_sweep.yaml --resolution 4.8e-5 --filter 0.001
   uk_dynamics robustness five_bar --tasks my_sweep.yaml --scale 3      beyond what is declared
 """
-_PERIOD = 0.001
-_DURATION = 3.0
+
+_OPTIONS = """\
+--machines N=100  how many are drawn; the first two are at the ends of all intervals
+--duration S=3  of each motion
+--control-period S=0.001  for which efforts are held
+--scale FACTOR=1  of the deviations that are declared
+--resolution STEP  of encoders, in rad or m (default: exact)
+--filter S  time constant of their velocities (default: none)
+--seed SEED=0  of the draws
+--plot FILE  picture (.png, .pdf, .svg)
+"""
 
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "robustness", _HELP, run)
     common.add_mechanism(parser)
-    parser.add_argument(
-        "--machines",
-        type=common.count,
-        default=100,
-        metavar="N",
-        help="how many are drawn; the first two are at the ends of all intervals (default 100)",
-    )
-    common.add_number(parser, "--duration", "S", "of each motion", _DURATION)
-    common.add_number(parser, "--control-period", "S", "for which efforts are held", _PERIOD)
-    common.add_number(parser, "--scale", "FACTOR", "of the deviations that are declared", 1.0)
-    common.add_number(parser, "--resolution", "STEP", "of encoders, in rad or m (default: exact)")
-    common.add_number(parser, "--filter", "S", "time constant of their velocities (default: none)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draws (default 0)")
-    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    common.add_options(parser, _OPTIONS, SEED=int)
     common.add_json(parser, "the facts")
 
 

@@ -32,6 +32,15 @@ examples:
   uk_dynamics workspace rrr3 --frame platform --json | jq .extent
 """
 
+_OPTIONS = """\
+--samples N=1000  number of configurations
+--rows vx|vy|vz|wx|wy|wz+  what the task is: it is singular where the frame cannot move in one of
+    them (default: all)
+--no-forces  leave out what forces can be held
+--plot FILE  picture (.png, .pdf, .svg)
+--out FILE  table of all configurations (.parquet)
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
@@ -46,26 +55,7 @@ def register(commands: common.Commands) -> None:
         default=(0.0, 0.0, 0.0),
         help="a point in it, in m (default: its origin)",
     )
-    parser.add_argument(
-        "--samples",
-        metavar="N",
-        type=common.count,
-        default=1000,
-        help="number of configurations (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--rows",
-        metavar="ROW",
-        nargs="+",
-        choices=("vx", "vy", "vz", "wx", "wy", "wz"),
-        help="what the task is, of vx, vy, vz, wx, wy, wz: the task is singular where the frame"
-        " cannot move in one of them (default: all)",
-    )
-    parser.add_argument(
-        "--no-forces", action="store_true", help="leave out what forces can be held"
-    )
-    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
-    parser.add_argument("--out", metavar="FILE", help="table of all configurations (.parquet)")
+    common.add_options(parser, _OPTIONS)
     common.add_json(parser, "the summary")
 
 

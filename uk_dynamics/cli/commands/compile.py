@@ -10,14 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import (
-    FILE,
-    TASKS,
-    Commands,
-    add_command,
-    add_json,
-    load_tasks,
-)
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show
 
 _HELP = """\
@@ -36,36 +29,24 @@ examples:
   uk_dynamics compile --clean                               clear the cache
 """
 
+_OPTIONS = f"""\
+--tasks FILE  {common.TASKS}; compiles its servo law as well
+--derivatives  derivatives of motion, constraint forces and projection by state, time and efforts
+    as well; exported with --tasks, those of the servo law's efforts too
+--parameters NAME+  derivatives by these parameters of the mechanism as well, such as
+    links.crank.mass
+--export-c DIR  export C sources, headers and examples to this directory instead of compiling
+"""
 
-def register(commands: Commands) -> None:
+
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "compile", _HELP, run)
+    parser = common.add_command(commands, "compile", _HELP, run)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("file", metavar="FILE", nargs="?", help=FILE)
-    what.add_argument(
-        "--clean", action="store_true", help="remove all compiled libraries from the cache instead"
-    )
-    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; compiles its servo law as well")
-    parser.add_argument(
-        "--derivatives",
-        action="store_true",
-        help="derivatives of motion, constraint forces and projection by state, time and efforts as"
-        " well; exported with --tasks, those of the servo law's efforts too",
-    )
-    parser.add_argument(
-        "--parameters",
-        metavar="NAME",
-        nargs="+",
-        default=[],
-        help="derivatives by these parameters of the mechanism as well, such as links.crank.mass",
-    )
-    parser.add_argument(
-        "--export-c",
-        metavar="DIR",
-        type=Path,
-        help="export C sources, headers and examples to this directory instead of compiling",
-    )
-    add_json(parser, "the files")
+    what.add_argument("file", metavar="FILE", nargs="?", help=common.FILE)
+    common.add_options(what, "--clean  remove all compiled libraries from the cache instead")
+    common.add_options(parser, _OPTIONS)
+    common.add_json(parser, "the files")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.derivatives import by_parameters, differentiable
 
     mechanism = Mechanism.from_file(arguments.file)
-    tasks = load_tasks(arguments, mechanism)
+    tasks = common.load_tasks(arguments, mechanism)
     if arguments.export_c is not None:
         from uk_dynamics.compilation.build import export, write_c_files
         from uk_dynamics.conversion import c_programs

@@ -33,6 +33,12 @@ examples:
   uk_dynamics describe five_bar --json | jq .mobility
 """
 
+_OPTIONS = """\
+--control-period S  for which efforts are held, for what a robust law promises (default:
+    continuous)
+--samples N=5  number of states at which integrability is tested; 0: no test
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
@@ -40,19 +46,7 @@ def register(commands: common.Commands) -> None:
     common.add_mechanism(parser)
     common.add_start_on_tasks(parser)
     common.add_json(parser, "the facts")
-    common.add_number(
-        parser,
-        "--control-period",
-        "S",
-        "for which efforts are held, for what a robust law promises (default: continuous)",
-    )
-    parser.add_argument(
-        "--samples",
-        type=common.count,
-        default=5,
-        metavar="N",
-        help="number of states at which integrability is tested (default 5; 0: no test)",
-    )
+    common.add_options(parser, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> int:

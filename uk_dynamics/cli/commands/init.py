@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_joint_values, add_json
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import show, table
 
 if TYPE_CHECKING:
@@ -34,19 +34,18 @@ _NO_LOOP = (
 )
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "init", _HELP, run)
+    parser = common.add_command(commands, "init", _HELP, run)
     parser.add_argument(
         "file", metavar="URDF", help="robot description: a .urdf or .xacro file, or package://"
     )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        type=Path,
-        help="mechanism file to write (default: name of the URDF, .yaml, in this directory)",
+    common.add_options(
+        parser,
+        "--out FILE  mechanism file to write (default: name of the URDF, .yaml, in this directory)",
+        FILE=Path,
     )
-    add_joint_values(
+    common.add_joint_values(
         parser, "--at", "positions", "search loops with this joint at VALUE (rad or m; default 0)"
     )
     parser.add_argument(
@@ -57,8 +56,8 @@ def register(commands: Commands) -> None:
         default=[],
         help="argument of the .xacro file; repeatable",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    add_json(parser, "what was found")
+    common.add_force(parser)
+    common.add_json(parser, "what was found")
 
 
 def run(arguments: argparse.Namespace) -> int:

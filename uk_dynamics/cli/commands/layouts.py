@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import show_files
@@ -28,18 +27,18 @@ In Foxglove: Layouts, Import from file. Layouts of five_bar and stewart_platform
 share/uk_dynamics/layouts.
 """
 
+_OPTIONS = """\
+--tasks FILE  also show servo_controller with this tasks file
+--namespace NS=  namespace of the nodes
+--out DIR=.  output directory
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "layouts", _HELP, run)
     common.add_file(parser)
-    parser.add_argument(
-        "--tasks", metavar="FILE", help="also show servo_controller with this tasks file"
-    )
-    parser.add_argument("--namespace", default="", metavar="NS", help="namespace of the nodes")
-    parser.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path(), help="output directory (this one)"
-    )
+    common.add_options(parser, _OPTIONS)
     common.add_json(parser, "what was written")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import RECORDING, Commands, add_command, add_json
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.exceptions import InputError
 
 _HELP = """\
@@ -25,17 +25,16 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "plot", _HELP, run)
-    parser.add_argument("file", metavar="FILE", help=RECORDING)
-    parser.add_argument(
-        "--out",
-        metavar="NAME",
-        type=Path,
-        help="write NAME.html and NAME.png (default: the recording's name, next to it)",
+    parser = common.add_command(commands, "plot", _HELP, run)
+    parser.add_argument("file", metavar="FILE", help=common.RECORDING)
+    common.add_options(
+        parser,
+        "--out NAME  write NAME.html and NAME.png (default: the recording's name, next to it)",
+        NAME=Path,
     )
-    add_json(parser, "the summary")
+    common.add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import TASKS, Commands, add_command, add_file
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import show, show_files
 from uk_dynamics.exceptions import InputError
 
@@ -40,59 +40,30 @@ computes the servo law of the tasks and keeps the limits inside controller_manag
 --transmission: a package with a transmission; other controllers command joints of the loops.
 """
 
+_OPTIONS = f"""\
+--hardware PLUGIN=mock_components/GenericSystem  hardware plugin, package/Class
+--rate HZ=500  update rate of controller_manager
+--namespace NS=  namespace of controller_manager and topics
+--out DIR  output directory, created if necessary (default: print)
+--tasks FILE  {common.TASKS}; for --controller
+--controller DIR  write a ROS package with a controller for the tasks to this directory instead
+--transmission DIR  write a ROS package with the loops as a transmission to this directory instead
+--joints JOINT+  for --transmission: the joints that controllers command, as many as motors
+"""
 
-def register(commands: Commands) -> None:
+
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "ros2-control", _HELP, run)
-    add_file(parser)
-    parser.add_argument(
-        "--hardware",
-        metavar="PLUGIN",
-        default="mock_components/GenericSystem",
-        help="hardware plugin, package/Class (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--rate",
-        type=_rate,
-        default=500,
-        metavar="HZ",
-        help="update rate of controller_manager (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--namespace", default="", metavar="NS", help="namespace of controller_manager and topics"
-    )
-    parser.add_argument(
-        "--out", metavar="DIR", help="output directory, created if necessary (default: print)"
-    )
-    parser.add_argument("--tasks", metavar="FILE", help=f"{TASKS}; for --controller")
-    parser.add_argument(
-        "--controller",
-        metavar="DIR",
-        type=Path,
-        help="write a ROS package with a controller for the tasks to this directory instead",
-    )
-    parser.add_argument(
-        "--transmission",
-        metavar="DIR",
-        type=Path,
-        help="write a ROS package with the loops as a transmission to this directory instead",
-    )
-    parser.add_argument(
-        "--joints",
-        metavar="JOINT",
-        nargs="+",
-        default=(),
-        help="for --transmission: the joints that controllers command, as many as motors",
-    )
+    parser = common.add_command(commands, "ros2-control", _HELP, run)
+    common.add_file(parser)
+    common.add_options(parser, _OPTIONS, HZ=_rate)
     parser.add_argument(
         "--maintainer",
         metavar='"NAME <ADDRESS>"',
         default="",
         help="maintainer of the written package (default: to be filled in)",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the written files, or the texts, as JSON"
-    )
+    common.add_json(parser, "the written files, or the texts,")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -140,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
         named = {"mechanism": mechanism.name, "texts": texts}
         show(arguments, named, "\n".join(texts.values()).removesuffix("\n"))
         return 0
-    return _write(arguments, mechanism.name, Path(arguments.out), texts)
+    return _write(arguments, mechanism.name, arguments.out, texts)
 
 
 def _write(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.arguments import add_control, controller_factory
 from uk_dynamics.cli.output.printing import TIME_BAR, log_on_stderr, progress_bar, show
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -41,6 +40,31 @@ examples:
   uk_dynamics simulate five_bar --json | jq .largest_violation
 """
 
+_OPTIONS = """\
+--control-period S  efforts are computed every S seconds and held in between (default: continuous)
+--delay S  time from a state until the efforts computed from it act, in s; the controller knows it
+    and predicts the state there (default: none)
+--plant FILE  reality file: in which way the machine that moves differs from the model, which the
+    controller keeps
+--sample-period S=0.01  time between samples of the result in s
+"""
+
+_INTEGRATION = f"""\
+--method {"|".join(ADAPTIVE + FIXED_STEP)}    with error control (DOP853, RK45, RK23, Radau) or
+    fixed steps (default: DOP853; rk4 with --control-period; moreau with more than four contacts
+    that have friction)
+--rtol TOL  relative tolerance of adaptive methods (default: 1e-09)
+--step S  step of fixed-step methods in s (default: 0.001 to 0.002)
+--backend auto|cached|interpreted|compiled=auto  evaluator: compiled, at the first start for
+    seconds, if that takes about a minute at most (auto), compiled only if it has been before
+    (cached), compiled in any case, or interpreted
+"""
+
+_OUTPUT = """\
+--out FILE  write all samples: .npz, .mcap (ROS 2 messages) or .csv
+--plot FILE  plot the motion: .png, .pdf or .svg
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
@@ -50,30 +74,9 @@ def register(commands: common.Commands) -> None:
     common.add_joint_values(
         parser, "--velocity", "velocities", "initial velocity of this joint (rad/s or m/s)"
     )
-    common.add_number(parser, "--duration", "S", "simulated time in s", 5.0)
-    add_control(parser)
-    common.add_number(
-        parser,
-        "--control-period",
-        "S",
-        "efforts are computed every S seconds and held in between (default: continuous)",
-    )
-    common.add_number(
-        parser,
-        "--delay",
-        "S",
-        "time from a state until the efforts computed from it act, in s; the controller knows it"
-        " and predicts the state there (default: none)",
-    )
-    parser.add_argument(
-        "--plant",
-        metavar="FILE",
-        help="reality file: in which way the machine that moves differs from the model, which the"
-        " controller keeps",
-    )
-    common.add_number(
-        parser, "--sample-period", "S", "time between samples of the result in s", 0.01
-    )
+    common.add_options(parser, "--duration S=5  simulated time in s")
+    common.add_control(parser)
+    common.add_options(parser, _OPTIONS)
     parser.add_argument(
         "--switch",
         metavar=("S", "NAME=on|off"),
@@ -82,32 +85,9 @@ def register(commands: common.Commands) -> None:
         default=[],
         help="switch a switchable constraint at time S; repeatable",
     )
-    integration = parser.add_argument_group("integration")
-    integration.add_argument(
-        "--method",
-        choices=ADAPTIVE + FIXED_STEP,
-        help="with error control (DOP853, RK45, RK23, Radau) or fixed steps (default: DOP853;"
-        " rk4 with --control-period; moreau with more than four contacts that have friction)",
-    )
-    common.add_number(
-        integration, "--rtol", "TOL", "relative tolerance of adaptive methods (default: 1e-09)"
-    )
-    common.add_number(
-        integration, "--step", "S", "step of fixed-step methods in s (default: 0.001 to 0.002)"
-    )
-    integration.add_argument(
-        "--backend",
-        choices=("auto", "cached", "interpreted", "compiled"),
-        default="auto",
-        help="evaluator: compiled, at the first start for seconds, if that takes about a minute at"
-        " most (auto, default), compiled only if it has been before (cached), compiled in any case,"
-        " or interpreted",
-    )
+    common.add_options(parser.add_argument_group("integration"), _INTEGRATION)
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--out", metavar="FILE", help="write all samples: .npz, .mcap (ROS 2 messages) or .csv"
-    )
-    output.add_argument("--plot", metavar="FILE", help="plot the motion: .png, .pdf or .svg")
+    common.add_options(output, _OUTPUT)
     common.add_json(output, "the summary")
 
 
@@ -134,7 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
     controller = _compiled_beside(
         mechanism,
         arguments.backend,
-        controller_factory(
+        common.controller_factory(
             *(mechanism, tasks, arguments.control, arguments.control_period, arguments.delay),
             arguments.backend,
         ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, count
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show
 
 _SHOWN_FAILURES = 5
@@ -25,23 +25,20 @@ examples:
   uk_dynamics sweep damping.yaml --out out/damping --retry-failed
 """
 
+_WHERE = """\
+--scheduler ADDRESS  Dask scheduler, tcp://host:port
+--workers N  local processes (default: one per core)
+"""
 
-def register(commands: Commands) -> None:
+
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "sweep", _HELP, run)
+    parser = common.add_command(commands, "sweep", _HELP, run)
     parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
-    parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="output directory (default: out/ and the file name)"
-    )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, tcp://host:port")
-    where.add_argument(
-        "--workers", metavar="N", type=count, help="local processes (default: one per core)"
-    )
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="repeat the points that failed before"
-    )
-    add_json(parser, "the summary")
+    common.add_options(parser, "--out DIR  output directory (default: out/ and the file name)")
+    common.add_options(parser.add_mutually_exclusive_group(), _WHERE)
+    common.add_options(parser, "--retry-failed  repeat the points that failed before")
+    common.add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,32 +30,22 @@ examples:
   uk_dynamics view five_bar --recording run.npz
 """
 
+_OPTIONS = """\
+--recording FILE  play a recording of the mechanism (.mcap, .db3, .npz, .csv)
+--control hold|gravity|off  without tasks: hold the pose (default), compensate gravity, or motors
+    off; can be changed in the view
+--play  start the simulation at once
+--rate HZ=500  steps per second
+--real-time-factor F=1  ratio of simulated to real time; a smaller one is slow motion
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "view", _HELP, run)
     common.add_mechanism(parser)
     common.add_start_on_tasks(parser)
-    parser.add_argument(
-        "--recording",
-        metavar="FILE",
-        help="play a recording of the mechanism (.mcap, .db3, .npz, .csv)",
-    )
-    parser.add_argument(
-        "--control",
-        choices=("hold", "gravity", "off"),
-        help="without tasks: hold the pose (default), compensate gravity, or motors off; can be"
-        " changed in the view",
-    )
-    parser.add_argument("--play", action="store_true", help="start the simulation at once")
-    common.add_number(parser, "--rate", "HZ", "steps per second", 500.0)
-    common.add_number(
-        parser,
-        "--real-time-factor",
-        "F",
-        "ratio of simulated to real time; a smaller one is slow motion",
-        1.0,
-    )
+    common.add_options(parser, _OPTIONS)
     add_server(parser)
 
 

@@ -39,9 +39,7 @@ def register(commands: common.Commands) -> None:
     common.add_file(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="what to write")
     common.add_out_directory(parser)
-    parser.add_argument(
-        "--partial", action="store_true", help="write it also without some of its constraints"
-    )
+    common.add_options(parser, "--partial  write it also without some of its constraints")
     common.add_json(parser, "what was done")
 
 

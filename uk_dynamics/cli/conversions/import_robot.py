@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options.arguments import Commands, add_command, add_json, add_out_directory
+from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import remark_data, remark_rows, show, table
 
 _HELP = """\
@@ -28,24 +28,22 @@ examples:
 files in --out: NAME.urdf and NAME.yaml
 """
 
+_OPTIONS = """\
+--model NAME  model of an SDF file that has several
+--urdf FILE  URDF of a YAML file (the one next to it)
+--fixed  a root that nothing holds stands in the world, instead of floating
+"""
 
-def register(commands: Commands) -> None:
+
+def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "import", _HELP, run)
+    parser = common.add_command(commands, "import", _HELP, run)
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="SDF, MJCF, USD, or closed-loop YAML"
     )
-    add_out_directory(parser)
-    parser.add_argument("--model", metavar="NAME", help="model of an SDF file that has several")
-    parser.add_argument(
-        "--urdf", metavar="FILE", type=Path, help="URDF of a YAML file (the one next to it)"
-    )
-    parser.add_argument(
-        "--fixed",
-        action="store_true",
-        help="a root that nothing holds stands in the world, instead of floating",
-    )
-    add_json(parser, "what was done")
+    common.add_out_directory(parser)
+    common.add_options(parser, _OPTIONS, FILE=Path)
+    common.add_json(parser, "what was done")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import PART_BAR, progress_bar, show, table
@@ -27,26 +26,26 @@ files in --out: NAME.urdf, NAME.yaml, calibration.json (with the offsets of enco
 exit status: 0 done, 1 held-out measurements agree no better than before, 2 wrong usage
 """
 
+_OPTIONS = """\
+--tracker CSV  positions of a link, for one RECORDING
+--link LINK  whose origin the tracker measured
+--tracker-deviation M=0.001  standard deviation of the tracker
+--out DIR  directory of the files
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "calibrate", _HELP, run)
     common.add_file(parser)
     parser.add_argument("recordings", metavar="RECORDING", nargs="+", help=common.RECORDING)
-    parser.add_argument(
-        "--estimate",
-        metavar="NAME",
-        action="append",
-        help="coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
+    common.add_options(
+        parser,
+        "--estimate NAME...  coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
         " encoders.JOINT, * stands for anything; repeatable (default: all pins and encoders)",
     )
     common.add_measured(parser)
-    parser.add_argument("--tracker", metavar="CSV", help="positions of a link, for one RECORDING")
-    parser.add_argument("--link", metavar="LINK", help="whose origin the tracker measured")
-    common.add_number(
-        parser, "--tracker-deviation", "M", "standard deviation of the tracker", default=1e-3
-    )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="directory of the files")
+    common.add_options(parser, _OPTIONS)
     common.add_force(parser)
     common.add_json(parser, "the report")
 
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             mechanism,
             recordings,
             estimate=tuple(arguments.estimate or PLACES),
-            measured=arguments.measured,
+            measured=arguments.measured or None,
             tracked=tracked,
             progress=bar.update,
         )

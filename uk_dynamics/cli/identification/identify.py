@@ -44,56 +44,32 @@ files in --out: NAME.urdf, NAME.yaml, report.json
 exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
 """
 
+_OPTIONS = """\
+--held-out RECORDING...  recording on which predictions are checked; repeatable (default: the last
+    fifth of each RECORDING)
+--estimate NAME...  parameter to estimate, * stands for anything; repeatable (default: all links,
+    friction and springs; with --payload friction)
+--payload LINK  estimate an unknown body that this link carries
+"""
+
+_MORE_OPTIONS = """\
+--cutoff HZ  cut-off of the low-pass filter (default: from the spectrum)
+--rate HZ=200  samples per second that are used, at most
+--delay DELAY  from a recorded command to its effort, in s (default: estimated)
+--excite S  find an informative motion of this period, written as tasks
+--template CSV  write a recording of this mechanism to fill in: its columns, and two samples
+--out PATH  directory of the files; with --excite tasks file
+"""
+
 
 def register(commands: common.Commands) -> None:
     """Add the command to the command line."""
     parser = common.add_command(commands, "identify", _HELP, run)
     common.add_file(parser)
     parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=common.RECORDING)
-    parser.add_argument(
-        "--held-out",
-        metavar="RECORDING",
-        action="append",
-        default=[],
-        help="recording on which predictions are checked; repeatable (default: the last fifth of"
-        " each RECORDING)",
-    )
-    parser.add_argument(
-        "--estimate",
-        metavar="NAME",
-        action="append",
-        help="parameter to estimate, * stands for anything; repeatable (default: all links,"
-        " friction and springs; with --payload friction)",
-    )
-    parser.add_argument(
-        "--payload", metavar="LINK", help="estimate an unknown body that this link carries"
-    )
+    common.add_options(parser, _OPTIONS)
     common.add_measured(parser)
-    common.add_number(
-        parser, "--cutoff", "HZ", "cut-off of the low-pass filter (default: from the spectrum)"
-    )
-    common.add_number(parser, "--rate", "HZ", "samples per second that are used, at most", 200.0)
-    parser.add_argument(
-        "--delay",
-        metavar="S",
-        type=common.finite,
-        help="from a recorded command to its effort (default: estimated)",
-    )
-    common.add_number(
-        parser,
-        "--excite",
-        "S",
-        "find an informative motion of this period, written as tasks",
-    )
-    parser.add_argument(
-        "--template",
-        metavar="CSV",
-        type=Path,
-        help="write a recording of this mechanism to fill in: its columns, and two samples",
-    )
-    parser.add_argument(
-        "--out", metavar="PATH", type=Path, help="directory of the files; with --excite tasks file"
-    )
+    common.add_options(parser, _MORE_OPTIONS, DELAY=common.finite, CSV=Path, PATH=Path)
     common.add_force(parser)
     common.add_json(parser, "the report")
 
@@ -125,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
             held_out=held_out,
             estimate=chosen,
             payload=arguments.payload,
-            measured=arguments.measured,
+            measured=arguments.measured or None,
             cutoff=arguments.cutoff,
             rate=arguments.rate,
             delay=arguments.delay,

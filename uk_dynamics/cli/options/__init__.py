@@ -8,6 +8,7 @@ from uk_dynamics.cli.options.arguments import (
     Commands,
     add_command,
     add_json,
+    add_options,
     add_start_on_tasks,
     check_writable,
     count,

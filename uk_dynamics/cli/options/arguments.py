@@ -7,10 +7,11 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from uk_dynamics.exceptions import InputError
 
@@ -66,26 +67,43 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=FILE)
 
 
-def add_number(
+def add_options(
     parser: argparse._ActionsContainer,
-    option: str,
-    unit: str,
     text: str,
-    default: float | None = None,
+    **types: Callable[[str], object],
 ) -> None:
-    """Add an option for a positive number; its help text ends with the default."""
-    shown = "" if default is None else f" (default: {default:g})"
-    parser.add_argument(option, metavar=unit, type=positive, default=default, help=text + shown)
+    """Add the options of a text that is written as the help shows it.
+
+    An entry is ``--option VALUE  what it is``, its further lines are indented. What VALUE is called
+    says how it is read (``types``, or those of all commands), ``A|B`` is a choice; ``VALUE=10`` has
+    a default, which the help names; ``VALUE...`` may be repeated, and of ``VALUE+`` there are
+    several; without VALUE it is a switch.
+    """
+    readers = {**_READERS, **types}
+    for entry in re.findall(r"^--.*(?:\n .*)*", text, re.MULTILINE):
+        head, _, words = entry.partition("  ")
+        option, _, value = head.partition(" ")
+        said = " ".join(words.split()).replace("%", "%%")
+        name, given, default = value.rstrip("+").removesuffix("...").partition("=")
+        if not value:
+            parser.add_argument(option, action="store_true", help=said)
+            continue
+        how: dict[str, Any] = {"type": readers.get(name, str)}
+        how |= {"choices": name.split("|")} if "|" in name else {"metavar": name}
+        if given:
+            how["default"] = how["type"](default)
+            said += f" (default: {default})" * bool(default)
+        if value.endswith("..."):
+            how |= {"action": "append", "default": []}
+        elif value.endswith("+"):
+            how |= {"nargs": "+", "default": []}
+        parser.add_argument(option, help=said, **how)
 
 
 def add_measured(parser: argparse.ArgumentParser) -> None:
     """Add ``--measured``."""
-    parser.add_argument(
-        "--measured",
-        metavar="JOINT",
-        action="append",
-        help="joint with an encoder; repeatable (default: as the mechanism file says)",
-    )
+    text = "joint with an encoder; repeatable (default: as the mechanism file says)"
+    add_options(parser, f"--measured JOINT...  {text}")
 
 
 def add_out_directory(parser: argparse.ArgumentParser) -> None:
@@ -97,12 +115,12 @@ def add_out_directory(parser: argparse.ArgumentParser) -> None:
 
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``."""
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
+    add_options(parser, "--force  overwrite existing files")
 
 
 def add_json(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+    add_options(parser, f"--json  print {what} as JSON")
 
 
 def add_joint_values(
@@ -123,19 +141,13 @@ def add_joint_values(
 def add_mechanism(parser: argparse.ArgumentParser) -> None:
     """Add ``FILE``, ``--tasks``, ``--set`` and ``--tolerance``."""
     add_file(parser)
-    parser.add_argument("--tasks", metavar="FILE", help=TASKS)
-    add_joint_values(
+    add_options(parser, f"--tasks FILE  {TASKS}")
+    text = "initial position of this joint (rad or m); the loops are closed around it"
+    add_joint_values(parser, "--set", "positions", text)
+    add_options(
         parser,
-        "--set",
-        "positions",
-        "initial position of this joint (rad or m); the loops are closed around it",
-    )
-    parser.add_argument(
-        "--tolerance",
-        metavar="PART",
-        type=part,
-        help="largest loop-closure error, as a part of the machine's size (default: that of the"
-        " file, or 1e-10)",
+        "--tolerance PART  largest loop-closure error, as a part of the machine's size (default:"
+        " that of the file, or 1e-10)",
     )
 
 
@@ -159,12 +171,8 @@ def load_tasks(arguments: argparse.Namespace, mechanism: Mechanism) -> Tasks | N
 
 def add_start_on_tasks(parser: argparse.ArgumentParser) -> None:
     """Add ``--start-on-tasks``."""
-    parser.add_argument(
-        "--start-on-tasks",
-        action="store_true",
-        help="start on the references of the tasks, in position and velocity, near the initial"
-        " guess",
-    )
+    text = "start on the references of the tasks, in position and velocity, near the initial guess"
+    add_options(parser, f"--start-on-tasks  {text}")
 
 
 def start_state(
@@ -256,11 +264,17 @@ def check_writable(path: str | None, suffixes: Sequence[str]) -> None:
 
 def add_control(parser: argparse.ArgumentParser) -> None:
     """Add ``--control``."""
-    parser.add_argument(
-        "--control",
-        choices=MODES,
-        help="without tasks: compensate gravity, or hold the initial position",
-    )
+    text = "without tasks: compensate gravity, or hold the initial position"
+    add_options(parser, f"--control {'|'.join(MODES)}  {text}")
+
+
+# by what the help calls a value; others are text
+_READERS: Mapping[str, Callable[[str], object]] = {
+    **dict.fromkeys(("S", "HZ", "M", "F", "FACTOR", "STEP", "TOL"), positive),
+    "DIR": Path,
+    "N": count,
+    "PART": part,
+}
 
 
 def controller_factory(

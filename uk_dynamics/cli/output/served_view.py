@@ -15,24 +15,17 @@ if TYPE_CHECKING:
     from uk_dynamics.mechanism_class import Mechanism
     from uk_dynamics.viewing import Source
 
+_OPTIONS = f"""\
+--duration S  exit after this real time in s (default: never)
+--host ADDRESS=127.0.0.1  address to serve at; 127.0.0.1 is this computer only, 0.0.0.0 gives the
+    whole network access, to the controls as well
+--port N={common.VIEW_PORT}  port to serve at; 0: any free
+"""
+
 
 def add_server(parser: argparse.ArgumentParser) -> None:
     """Add ``--duration``, ``--host`` and ``--port``."""
-    common.add_number(parser, "--duration", "S", "exit after this real time in s (default: never)")
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        default="127.0.0.1",
-        help="address to serve at (127.0.0.1, this computer only); 0.0.0.0 gives the whole network"
-        " access, to the controls as well",
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=common.count,
-        default=common.VIEW_PORT,
-        help="port to serve at (%(default)s); 0: any free",
-    )
+    common.add_options(parser, _OPTIONS)
 
 
 def serve(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from uk_dynamics.cli.options import (
     VIEW_PORT,
     add_command,
+    add_options,
     add_start_on_tasks,
     count,
     need_ros,
-    positive,
 )
 from uk_dynamics.exceptions import InputError
 
@@ -37,6 +37,16 @@ examples:
   uk_dynamics demo five_bar --tasks five_bar_lift --rate 200 --out lift
 """
 
+_OPTIONS = """\
+--duration S=10  simulated time in s
+--rate HZ=500  steps and commands per s
+--real-time-factor F=1  simulated time per real time; smaller is slow motion
+--tolerance TOL=0.02  largest tracking error (without tasks: constraint violation) in m or rad
+    that counts as success
+--out DIR=uk_dynamics_demo  directory for plot and numbers
+--record  record the topics too, as DIR/NAME.mcap
+"""
+
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
@@ -48,43 +58,10 @@ def register(commands: Commands) -> None:
         default=DEFAULT,
         help=f"shipped mechanism or mechanism file ({DEFAULT})",
     )
-    parser.add_argument(
-        "--tasks",
-        metavar="FILE",
-        help="tasks file (the first shipped one for the mechanism, if any)",
-    )
+    tasks = "--tasks FILE  tasks file (the first shipped one for the mechanism, if any)"
+    add_options(parser, tasks)
     add_start_on_tasks(parser)
-    parser.add_argument(
-        "--duration", metavar="S", type=positive, default=10.0, help="simulated time in s (10)"
-    )
-    parser.add_argument(
-        "--rate", metavar="HZ", type=positive, default=500.0, help="steps and commands per s (500)"
-    )
-    parser.add_argument(
-        "--real-time-factor",
-        metavar="F",
-        type=positive,
-        default=1.0,
-        help="simulated time per real time (1); smaller is slow motion",
-    )
-    parser.add_argument(
-        "--tolerance",
-        metavar="TOL",
-        type=positive,
-        default=0.02,
-        help="largest tracking error (without tasks: constraint violation) in m or rad that counts"
-        " as success (0.02)",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        type=Path,
-        default=Path("uk_dynamics_demo"),
-        help="directory for plot and numbers (uk_dynamics_demo)",
-    )
-    parser.add_argument(
-        "--record", action="store_true", help="record the topics too, as DIR/NAME.mcap"
-    )
+    add_options(parser, _OPTIONS)
     parser.add_argument(
         "--view",
         metavar="PORT",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import RECORDING, add_command, need_ros, positive
+from uk_dynamics.cli.options import RECORDING, add_command, add_options, need_ros
 
 if TYPE_CHECKING:
     from uk_dynamics.cli.options import Commands
@@ -25,32 +25,20 @@ examples:
   uk_dynamics replay run.mcap --clock       (subscribing nodes need use_sim_time:=true)
 """
 
+_OPTIONS = """\
+--speed F=1  recorded time per real time
+--loop  start again at the end
+--clock  publish the recorded time on /clock, where no /clock was recorded
+--commands  publish motor commands too; a robot that receives them will move
+--wait S=5  start when there is a subscriber, or after this time in s
+"""
+
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
     parser = add_command(commands, "replay", _HELP, run)
     parser.add_argument("file", metavar="FILE", help=RECORDING)
-    parser.add_argument(
-        "--speed", metavar="F", type=positive, default=1.0, help="recorded time per real time (1)"
-    )
-    parser.add_argument("--loop", action="store_true", help="start again at the end")
-    parser.add_argument(
-        "--clock",
-        action="store_true",
-        help="publish the recorded time on /clock, where no /clock was recorded",
-    )
-    parser.add_argument(
-        "--commands",
-        action="store_true",
-        help="publish motor commands too; a robot that receives them will move",
-    )
-    parser.add_argument(
-        "--wait",
-        metavar="S",
-        type=positive,
-        default=5.0,
-        help="start when there is a subscriber, or after this time in s (5)",
-    )
+    add_options(parser, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> int:
