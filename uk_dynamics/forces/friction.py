@@ -38,7 +38,6 @@ from uk_dynamics.constraints.rows import (
     cross,
     dot,
 )
-from uk_dynamics.core.linalg import skew
 
 
 @dataclass(frozen=True)
@@ -152,11 +151,11 @@ class FrictionalContact:
     """A contact with friction."""
 
     name: str  # of the constraint that holds its distance
-    parent: int  # frame index; the plane's z axis is its normal
-    child: int  # frame index of the point, or the centre of the sphere
-    radius: float  # of the sphere, in m
+    parent: int  # frame index of the surface
+    child: int  # frame index of what touches it
     friction: float  # μ
     row: int  # whose multiplier is the load
+    tangents: int  # the first of its two rows that hold while it sticks
 
 
 class ContactFriction:
@@ -175,8 +174,9 @@ class ContactFriction:
             np.array([contact.child for contact in contacts], dtype=np.intp),
             ancestor_mask,
         )
-        self._radius = np.array([contact.radius for contact in contacts])
         self._friction = np.array([contact.friction for contact in contacts])
+        first = np.array([contact.tangents for contact in contacts], dtype=np.intp)
+        self._tangents = np.column_stack((first, first + 1))
         self._load_map = np.zeros((len(contacts), 3, rows))
         for index, contact in enumerate(contacts):
             self._load_map[index, 0, contact.row] = 1.0
@@ -185,27 +185,18 @@ class ContactFriction:
         """Those of what slides that are contacts, with their directions, (2,)."""
         return {name: one for name, one in sliding.items() if name in self._place}
 
-    def jacobians(self, kinematics: FrameKinematics) -> Array:
-        """Jacobians of the contact points' velocities along x and y, (contacts, 2, nv), in m."""
-        pairs = self._pairs
-        axes = kinematics.rotation.take(pairs.parent, 0)
-        point = kinematics.translation.take(pairs.child, 0)
-        point = point - self._radius[:, None] * axes[:, :, 2]
-        force = axes[:, :, :2]
-        wrench = np.concatenate((force, skew(point) @ force), axis=1).transpose(0, 2, 1)
-        found: Array = (wrench @ kinematics.jacobian) * pairs.sign[:, None, :]
-        return found
-
     def evaluate(
         self,
         kinematics: FrameKinematics,  # arrays of the robot at the state
+        wrenches: Array,  # of all rows of the mechanism, (m, 6)
         v: Array,  # velocities, (nv,)
         # direction in which each sliding contact began to, (2,), by its name
         sliding: Mapping[str, Array],
     ) -> tuple[Array, Array]:
         """Forces per unit load as columns, (nv, k), and the loads' maps, (k, 3, m)."""
         chosen = [self._place[name] for name in sliding]
-        jacobian = self.jacobians(kinematics)[chosen]
+        jacobian = wrenches[self._tangents[chosen]] @ kinematics.jacobian
+        jacobian *= self._pairs.sign[chosen, None]
         began = np.array(list(sliding.values())).reshape(-1, 2)
         velocity = jacobian @ v
         speed = np.linalg.norm(velocity, axis=1)

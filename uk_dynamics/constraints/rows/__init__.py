@@ -18,6 +18,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     relative_twist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
+from uk_dynamics.constraints.rows.round_rows import Round, RoundRow
 from uk_dynamics.constraints.rows.row import (
     Constraint,
     ConstraintTerms,

@@ -31,7 +31,7 @@ class NonidealForces:
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._friction = mechanism.friction
-        self._contacts = mechanism.contact_friction
+        self._contacts, self._constraints = mechanism.contact_friction, mechanism.constraints
         self._function = mechanism.nonideal
         self._hierarchy = mechanism.hierarchy
         # whether the mechanism has any by itself
@@ -57,7 +57,8 @@ class NonidealForces:
             if self._friction.dry:
                 loads = LoadForces(per_load, self._friction.load_map)
         if inputs.active is not None and (slides := self._contacts.own(inputs.active.sliding)):
-            sliding = self._contacts.evaluate(kinematics, state.v, slides)
+            wrenches = self._constraints.wrenches(kinematics)
+            sliding = self._contacts.evaluate(kinematics, wrenches, state.v, slides)
             loads = LoadForces(*sliding) if loads is None else loads.with_others(*sliding)
         return solve_nonideal(
             factorization,

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from uk_dynamics.constraints.rows import weighted_joints
+from uk_dynamics.constraints.rows import Round, weighted_joints
+from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.model.urdf import from_quaternion
@@ -76,14 +77,28 @@ def _frames(data: Mapping[str, Any]) -> dict[str, FrameSpec]:
     return found | frames_of(data, "child")
 
 
+# m: what is so long has no ends
+_ENDLESS = 1e9
+
+
+def _surface(data: Mapping[str, Any]) -> Round:
+    """The surface of a contact from checked data."""
+    half = {"sphere": 0.0, "cylinder": _ENDLESS}
+    length = half.get(data["type"], 0.5 * float(data.get("length", 0.0)))
+    return Round(float(data["radius"]), length, bool(data.get("hollow", False)))
+
+
 @dataclass(frozen=True)
 class ContactSpec:
-    """One point or sphere that may touch, slide on, stick to and leave a plane."""
+    """One point, sphere or capsule that may touch, slide on, stick to and leave a surface."""
 
     name: str  # its key in the file, of several points with the point's own: ``foot.heel``
-    parent: FrameSpec  # the plane: through its origin, with its z axis as the outward normal
-    child: FrameSpec  # its origin is the point, or the centre of the sphere
+    # the plane: through its origin, with its z axis as the outward normal; or where the surface is
+    parent: FrameSpec
+    child: FrameSpec  # its origin is the point, or the centre of the sphere or capsule
     radius: float = 0.0  # of the sphere, in m; 0: a point
+    length: float = 0.0  # of a capsule along z, between the centres of its ends, in m
+    surface: Round | None = None  # of the parent; None: a plane
     friction: float = 0.0  # μ, without unit
     # Newton's: relative velocity after an impact over that before it, without unit
     restitution: float = 0.0
@@ -104,18 +119,60 @@ class ContactSpec:
         """
         frames = frames_of(data, "parent", "child")
         numbers = {
-            key: float(data[key]) for key in ("radius", "friction", "restitution") if key in data
+            key: float(data[key])
+            for key in ("radius", "length", "friction", "restitution")
+            if key in data
         }
         of_shapes = data.get("from") == "collision"
-        contact = cls(name, frames["parent"], frames["child"], **numbers, from_collision=of_shapes)
+        surface = _surface(data["surface"]) if "surface" in data else None
+        contact = cls(
+            name,
+            frames["parent"],
+            frames["child"],
+            **numbers,
+            surface=surface,
+            from_collision=of_shapes,
+        )
+        contact.check()
         points = data.get("points")
         if points is None:
-            yield contact
+            yield from contact.ends()
             return
         if not isinstance(points, Mapping):
             points = {str(index): point for index, point in enumerate(points, 1)}
         for label, point in points.items():
-            yield contact.at(label, vector(point))
+            yield from contact.at(label, vector(point)).ends()
+
+    def ends(self) -> Iterator[ContactSpec]:
+        """Itself; of a capsule on a plane its ends, which touch it."""
+        if self.surface is not None or not self.length:
+            yield self
+            return
+        for label, side in (("lower", -0.5), ("upper", 0.5)):
+            end = replace(self.at("", (0.0, 0.0, side * self.length)), length=0.0)
+            yield replace(end, name=f"{self.name}.{label}")
+
+    def check(self) -> None:
+        """See that the child can be where the surface is not.
+
+        Raises:
+            MechanismFileError: It cannot, or touches at more than one point.
+        """
+        surface = self.surface
+        if surface is None or not surface.hollow:
+            if surface is not None and not surface.radius + self.radius:
+                problem = "two lines or points never touch; give one of both a radius"
+                raise MechanismFileError(problem, place="surface.radius")
+            return
+        if self.length:
+            problem = "a capsule touches a hollow surface at both ends; give them as points"
+            raise MechanismFileError(problem, place="length")
+        if self.radius >= surface.radius:
+            problem = (
+                f"a sphere of radius {self.radius:g} m has no room in a hollow of"
+                f" {surface.radius:g} m; the difference is the clearance"
+            )
+            raise MechanismFileError(problem, place="surface.radius")
 
     def at(self, label: str, point: Vector) -> ContactSpec:
         """The contact of one point in the child frame, in m, which is no longer of its shapes."""

@@ -15,7 +15,6 @@ from uk_dynamics.constraints.references import Constant, Live, ReferenceSet
 from uk_dynamics.constraints.rows import (
     Constraint,
     ConstraintSet,
-    ContactRow,
     JointTerm,
     joint_terms,
 )
@@ -131,20 +130,15 @@ def resolve_contact_friction(
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
     contacts = []
     for contact in one_sided:
-        constraint = resolved[contact.name]
-        (row,) = constraint.rows
-        if contact.sticking is None or not isinstance(row, ContactRow):
+        if contact.sticking is None or contact.dry is not None:
             continue
+        constraint, slices = resolved[contact.name], constraints.slices
         assert constraint.parent is not None
         assert constraint.child is not None
+        rows = slices[contact.name].start, slices[contact.sticking].start
         contacts.append(
             FrictionalContact(
-                contact.name,
-                constraint.parent,
-                constraint.child,
-                row.radius,
-                contact.friction,
-                constraints.slices[contact.name].start,
+                contact.name, constraint.parent, constraint.child, contact.friction, *rows
             )
         )
     return ContactFriction(contacts, model.ancestry, len(constraints))

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.rows import Constraint, ContactRow, JointRow, joint_terms
+from uk_dynamics.constraints.rows import (
+    Constraint,
+    ContactRow,
+    FrameRow,
+    JointRow,
+    Round,
+    RoundRow,
+    joint_terms,
+)
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.force_specification import ContactSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
@@ -70,7 +78,7 @@ def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Cons
             yield Constraint(
                 name=name,
                 kind="contact",
-                rows=tuple(ContactRow(label, contact.radius) for label in labels),
+                rows=tuple(_row(contact, label) for label in labels),
                 parent=frames["parent"],
                 child=frames["child"],
                 frequency=frequency,
@@ -112,6 +120,12 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
     restitution = {name: joint.stop_restitution for name, joint in spec.joints}
     for joint, side, _ in _hard_limits(spec, model):
         yield OneSided(_stop(joint, side), side, restitution=restitution[joint])
+
+
+def _row(contact: ContactSpec, label: str) -> FrameRow:
+    if contact.surface is None:
+        return ContactRow(label, contact.radius)
+    return RoundRow(label, contact.surface, Round(contact.radius, 0.5 * contact.length))
 
 
 def _parts(contact: ContactSpec) -> Iterator[tuple[str, tuple[str, ...]]]:

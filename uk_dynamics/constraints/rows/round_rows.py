@@ -1,0 +1,176 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts of two round bodies: spheres and capsules outside or inside one another.
+
+Each body is what is nearer than a radius to a segment of its frame's z axis: a sphere where the
+segment is a point, a cylinder without ends where it is long. With the nearest points of both
+segments, w from the parent's to the child's, the gap is |w| − R − r, and in a hollow parent, as a
+pin in its bearing has it, R − r − |w|. The nearest points move along the segments, and the normal
+turns with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from uk_dynamics.constraints.rows.frame_rows import force_through
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, cross, dot
+from uk_dynamics.core.linalg import above, below, square_root, where
+
+_TINY = 1e-300  # segments that meet give a zero row, which the rank rule reports, instead of NaN
+_PARALLEL = 1e-12  # squared sine: the middle of the child's segment is as near as other points
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is within a radius of a segment of a frame's z axis."""
+
+    radius: float  # in m; 0: a point or a line
+    half_length: float = 0.0  # of the segment, whose middle is the frame's origin, in m
+    hollow: bool = False  # it is all else instead
+
+
+@dataclass(frozen=True)
+class RoundRow(FrameRow):
+    """One direction of a contact of two round bodies, which is its label: normal, x or y."""
+
+    parent: Round
+    child: Round
+
+    @property
+    def order(self) -> Literal["position", "velocity"]:
+        """The gap is a matter of positions, sliding one of velocities."""
+        return "position" if self.label == "normal" else "velocity"
+
+    @classmethod
+    def stack(cls, rows: Sequence[RoundRow], frames: RowFrames, length: float) -> RoundRows:
+        """See :meth:`FrameRow.stack`."""
+        return RoundRows(
+            frames,
+            radii=np.array([(row.parent.radius, row.child.radius) for row in rows]),
+            ends=np.array([(row.parent.half_length, row.child.half_length) for row in rows]),
+            side=np.array([-1.0 if row.parent.hollow else 1.0 for row in rows]),
+            part=np.array([[row.label == label for label in ("x", "y", "normal")] for row in rows])
+            * 1.0,
+        )
+
+
+class _Nearest(NamedTuple):
+    """Nearest points of the segments; arrays (m,) and (m, 3)."""
+
+    a: Array  # axes of the parent
+    b: Array  # and of the child
+    cosine: Array  # of their angle
+    t: Array  # place along the child's, in m
+    inner_s: Array  # 1 where the place along the parent's is no end
+    inner_t: Array  # and along the child's
+    w: Array  # from the parent's nearest point to the child's, in m
+    distance: Array
+    normal: Array  # towards the child's inside
+
+
+@dataclass(frozen=True)
+class RoundRows(FrameRows):
+    """Gaps, or velocities of the contact point across the normal.
+
+    The directions x and y are those of the parent, turned with its z axis to the normal by the
+    shortest way.
+    """
+
+    frames: RowFrames
+    radii: Array  # of parent and child, (m, 2), in m
+    ends: Array  # half lengths, (m, 2), in m
+    side: Array  # −1 where the parent is hollow, (m,)
+    part: Array  # of x, y and the normal that the row is, (m, 3)
+    turning: ClassVar[bool] = True
+
+    def _nearest(self, kinematics: FrameKinematics) -> _Nearest:
+        _, d = self.frames.origins(kinematics)
+        a = kinematics.rotation.take(self.frames.parent, 0)[:, :, 2]
+        b = kinematics.rotation.take(self.frames.child, 0)[:, :, 2]
+        c, along_a, along_b = dot(a, b), dot(a, d), dot(b, d)
+        if not self.ends.any():
+            none = np.zeros(len(c))
+            return self._between(a, b, c, none, (none, none), d)
+        most_s, most_t = self.ends.T
+        sine = 1.0 - c * c
+        skew = above(sine, _PARALLEL)
+        free = where(skew, (c * along_a - along_b) / where(skew, sine, 1.0), 0.0)
+        s, _ = _within(along_a + c * _within(free, most_t)[0], most_s)
+        t, inner_t = _within(c * s - along_b, most_t)
+        s, inner_s = _within(along_a + c * t, most_s)
+        inner_t = where(skew, inner_t, inner_t * (1.0 - inner_s))
+        w = d + t[:, None] * b - s[:, None] * a
+        return self._between(a, b, c, t, (inner_s, inner_t), w)
+
+    def _between(
+        self, a: Array, b: Array, c: Array, t: Array, inner: tuple[Array, Array], w: Array
+    ) -> _Nearest:
+        distance = square_root(dot(w, w) + _TINY)
+        return _Nearest(a, b, c, t, *inner, w, distance, (self.side / distance)[:, None] * w)
+
+    def _directions(self, axes: Array, normal: Array) -> tuple[Array, Array, Array]:
+        """The row's direction; κ (m,) and z + n (m, 3) that turn x or y, see :meth:`_turned`."""
+        chosen = (axes @ self.part[:, :, None])[:, :, 0]
+        across = 1.0 - self.part[:, 2]
+        z = axes[:, :, 2]
+        lean = 1.0 + dot(z, normal) + _PARALLEL
+        kappa = across * dot(chosen, normal) / lean
+        both = z + normal
+        tangent = across[:, None] * chosen - kappa[:, None] * both
+        return tangent + self.part[:, 2:] * normal, kappa, both
+
+    def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Wrenches (m, 6), and residuals (m,) in m, zero for rows of velocity level."""
+        near = self._nearest(kinematics)
+        centre = kinematics.translation.take(self.frames.child, 0)
+        point = centre + near.t[:, None] * near.b - self.radii[:, 1:] * near.normal
+        axes = kinematics.rotation.take(self.frames.parent, 0)
+        e, _, _ = self._directions(axes, near.normal)
+        gap = self.side * (near.distance - self.radii[:, 0]) - self.radii[:, 1]
+        return force_through(point, e), self.part[:, 2] * gap
+
+    def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
+        """ė·u + e·(ω × (ṗ − v)): direction and point move within the parent, (m,).
+
+        With u the velocity of the child's material at the contact p, and v that of its origin.
+        """
+        near = self._nearest(kinematics)
+        a, b, c, t = near.a, near.b, near.cosine, near.t
+        v = twist.linear.take(self.frames.pair, 0)
+        omega = twist.angular.take(self.frames.pair, 0)
+        turned = cross(omega, b)
+        along = dot(a, v) + t * dot(a, turned)
+        back = -dot(b, v) - dot(turned, near.w)
+        s_rate, t_rate = near.inner_s, near.inner_t
+        t_rate = t_rate * (back + c * s_rate * along) / (1.0 - s_rate * t_rate * c * c)
+        s_rate = s_rate * (along + c * t_rate)
+        moved = v + t_rate[:, None] * b + t[:, None] * turned
+        w_rate = moved - s_rate[:, None] * a
+        n = near.normal
+        n_rate = (self.side / near.distance)[:, None] * (w_rate - dot(n, w_rate)[:, None] * n)
+        p_rate = moved - self.radii[:, 1:] * n_rate
+        arm = t[:, None] * b - self.radii[:, 1:] * n
+        u = v + cross(omega, arm)
+        axes = kinematics.rotation.take(self.frames.parent, 0)
+        e, kappa, both = self._directions(axes, n)
+        chosen = (axes @ self.part[:, :, None])[:, :, 0]
+        lean = 1.0 + dot(axes[:, :, 2], n) + _PARALLEL
+        kappa_rate = (dot(chosen, n_rate) - kappa * dot(axes[:, :, 2], n_rate)) / lean
+        across = 1.0 - self.part[:, 2]
+        e_rate = self.part[:, 2:] * n_rate - across[:, None] * (
+            kappa_rate[:, None] * both + kappa[:, None] * n_rate
+        )
+        return dot(e_rate, u) + dot(e, cross(omega, p_rate - v))
+
+
+def _within(x: Array, most: Array) -> tuple[Array, Array]:
+    """X between −most and most, and 1 where that leaves it as it is, (m,) each."""
+    inner = where(below(x, most), where(above(x, -most), 1.0, 0.0), 0.0)
+    return where(above(x, most), most, where(below(x, -most), -most, x)), inner
