@@ -215,6 +215,28 @@ def test_measurements_that_stand_still_are_a_fault(
 
 @pytest.mark.slow
 @needs_compiler
+def test_an_encoder_that_stops_where_the_motion_turns_round_is_a_fault(
+    driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
+) -> None:
+    """Its joint hardly moves there; the model has predicted it before, and is believed longer."""
+    encoders, motion = StateCompletion(machine).encoders, list(measured_motion(machine, tasks, 500))
+    speeds = np.array([velocities for _, _, velocities, _ in motion])
+    turn = 150 + int(np.abs(speeds[150:400, 0]).argmin())
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    for k, (t, positions, velocities, sample) in enumerate(motion):
+        if k >= turn:
+            positions[0], velocities[0] = motion[turn][1][0], motion[turn][2][0]
+        lines.append(line(t, positions, velocities, *sample))
+    faults = answers(driver, lines)[:, -2]
+    assert not faults[:turn].any()
+    noticed = int(np.flatnonzero(faults == FROZEN)[0])
+    moved = np.abs([q[0] for _, q, _, _ in motion[turn:noticed]] - motion[turn][1][0]).max()
+    assert moved < 1e-3, "rad"
+    assert len(encoders.names) == 3
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_a_machine_at_rest_may_stand_still(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
@@ -296,7 +318,7 @@ def test_the_tests_of_the_package_pass(driver: Path) -> None:
     subprocess.run(["g++", *options, *files, *libraries], check=True)
     done = subprocess.run([folder / "tests"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "[  PASSED  ] 3 tests." in done.stdout
+    assert "[  PASSED  ] 4 tests." in done.stdout
 
 
 @pytest.mark.slow

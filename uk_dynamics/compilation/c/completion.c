@@ -150,15 +150,16 @@ static int uk_correct_joints(uk_completion *c, double t, double *q, const double
   return 1;
 }
 
-/* Measurements shifted by full turns to be nearest to the last state, where encoders count within
- * one; the largest way from there. */
-static double uk_nearest_turn(const uk_completion *c, const double *measured, double *wanted) {
+/* Measurements shifted by full turns to be nearest to where joints have moved from the last state,
+ * where encoders count within one; the largest way from there. */
+static double uk_nearest_turn(const uk_completion *c, const double *moved, const double *measured,
+                              double *wanted) {
   double way = 0.0;
   for (int i = 0; i < UK_MEASURED; ++i) {
-    const double last = c->q[uk_measured[i]];
+    const double expected = c->q[uk_measured[i]] + moved[i];
     wanted[i] = measured[i];
-    if (uk_turning[i]) wanted[i] += UK_TURN * nearbyint((last - measured[i]) / UK_TURN);
-    const double part = fabs(wanted[i] - last);
+    if (uk_turning[i]) wanted[i] += UK_TURN * nearbyint((expected - measured[i]) / UK_TURN);
+    const double part = fabs(wanted[i] - expected);
     if (!(part <= way)) way = part;
   }
   return way;
@@ -188,7 +189,7 @@ UK_EXPORT int uk_complete(uk_completion *c, double t, const double *measured,
   if (!uk_is_finite(measured, rates)) return UK_NOT_FINITE;
   double wanted[UK_MEASURED], misfit[UK_MEASURED], q[UK_NV], d[UK_NV], still[UK_HELD];
   c->iterations = 0;
-  if (!(uk_nearest_turn(c, measured, wanted) <= c->jump)) return UK_JUMP;
+  if (!(uk_nearest_turn(c, c->moved, measured, wanted) <= c->jump)) return UK_JUMP;
   const double before = c->factors.regularity;
   for (int r = 0; r < UK_HELD; ++r) still[r] = 0.0;
   uk_misfits(c->q, wanted, misfit);
@@ -214,7 +215,7 @@ static int uk_walk(uk_completion *c, double t, const double *from, const double 
   double q[UK_NV], d[UK_NV], residual[UK_HELD];
   memcpy(c->q, from, sizeof c->q);
   c->near_singular = 0;
-  const double way = uk_nearest_turn(c, measured, wanted);
+  const double way = uk_nearest_turn(c, c->zero, measured, wanted);
   for (int i = 0; i < UK_MEASURED; ++i) begin[i] = c->q[uk_measured[i]];
   double longest = UK_LONGEST_MEASURED_STEP / (way > UK_LONGEST_MEASURED_STEP ? way : UK_LONGEST_MEASURED_STEP);
   double done = 0.0, step = longest;
@@ -258,7 +259,7 @@ static int uk_walk(uk_completion *c, double t, const double *from, const double 
 static double uk_way(uk_completion *c, const double *from, const double *measured) {
   double wanted[UK_MEASURED];
   memcpy(c->q, from, sizeof c->q);
-  return uk_nearest_turn(c, measured, wanted);
+  return uk_nearest_turn(c, c->zero, measured, wanted);
 }
 
 /* First measurements, reached from the last state, then from the nearest known configurations, the

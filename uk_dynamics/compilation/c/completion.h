@@ -27,9 +27,10 @@ typedef struct {
 } uk_loop_factors;
 
 typedef struct {
-  double jump;                /* rad or m: largest way of a measured joint between measurements */
+  double jump;                /* rad or m: largest way of a measured joint from where it is expected */
   double singular_tolerance;  /* of regularity */
   double q[UK_NV], v[UK_NV];  /* the last state that closes the loops */
+  double moved[UK_MEASURED];  /* what is expected of measured joints since then, m or rad; or zero */
   double misfit[UK_MEASURED]; /* measured less estimated positions */
   double residual;            /* largest residual before the last correction, m or rad */
   int iterations;             /* corrections */

@@ -62,6 +62,7 @@ _NUMBERS = {
     "speed_factor": 1.5,
     "frozen_motion": 2e-4,  # m or rad: more than encoders resolve
     "jump": JUMP,
+    "position_jump": 0.1,  # m or rad beyond what velocities explain, as servo_controller has it
     "misfit": LARGEST_MISFIT,
     "singular_tolerance": SINGULAR_TOLERANCE,
     "most_sent": COMMANDS_UNDER_WAY,
