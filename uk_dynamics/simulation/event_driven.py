@@ -224,6 +224,11 @@ class _Search:
         """Gaps that close."""
         first, last = self._contacts.places(self._start), self._contacts.places(self._end)
         for i in self._open:
+            if self._contacts.bounds_speed[i]:
+                if last.rate[i] < 0.0:
+                    stops = self._root(self._rate_of(i), self._start.t, self._end.t)
+                    yield _Event(stops, self._contacts.names[i], "closes")
+                continue
             t = self._closing(i, first.gap[i], first.rate[i], last.gap[i], last.rate[i])
             if t is not None:
                 yield _Event(t, self._contacts.names[i], "closes")
@@ -236,9 +241,7 @@ class _Search:
         def gap_at(t: float) -> float:
             return float(self._contacts.places(self._at(t)).gap[i])
 
-        def rate_at(t: float) -> float:
-            return float(self._contacts.places(self._at(t)).rate[i])
-
+        rate_at = self._rate_of(i)
         if last_gap < 0.0:
             if rate > 0.0 and last_rate < 0.0:  # it leaves, and comes back within the step
                 top = self._root(rate_at, begin, end)
@@ -249,6 +252,9 @@ class _Search:
             if gap_at(lowest) < 0.0:
                 return self._root(gap_at, begin, lowest) if gap > 0.0 else begin
         return None
+
+    def _rate_of(self, i: int) -> Callable[[float], float]:
+        return lambda t: float(self._contacts.places(self._at(t)).rate[i])
 
     def endings(self) -> Iterator[_Event]:
         """Forces that vanish or leave their cones, and contacts that stop sliding."""

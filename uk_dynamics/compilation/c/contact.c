@@ -25,7 +25,7 @@ static int uk_contact_rows(const uk_memory *m, const uk_contacts *x, const long 
   int n = 0;
   for (int k = 0; k < x->count; ++k) {
     const int row = (int)x->row[3 * k];
-    if (x->part[3 * k] * m->residual[row] > x->close && mode[k] == UK_OPEN) continue;
+    if (x->gap[k] * m->residual[row] > x->close && mode[k] == UK_OPEN) continue;
     for (int d = 0; d < 3; ++d) {
       const long long r = x->row[3 * k + d];
       const double part = x->part[3 * k + d];

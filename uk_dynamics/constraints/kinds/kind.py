@@ -106,6 +106,10 @@ class Kind(ABC):
             InputError: Names or links that cannot be used; its place is the key.
         """
 
+    def shifted(self, amount: float) -> Kind | None:
+        """The same with its number larger by an amount; None: no number is held."""
+        return None
+
     def check_friction(self, coulomb: float, radius: float | None) -> None:
         """See that declared friction can act.
 

@@ -85,6 +85,7 @@ SHARED: dict[str, dict[str, str]] = {
             "active",
             "on_activation",
             "one_sided",
+            "backlash",
             "restitution",
             "stabilization",
         )

@@ -54,6 +54,10 @@ class ClosedContacts:
         self._restitution = np.array([one.restitution for one in self.one_sided])
         self._scale = mechanism.constraints.reference_scale
         self._rows = np.array([slices[one.name].start for one in self.one_sided], dtype=np.intp)
+        #: Those that bound a speed, (k,): they have no gap.
+        self.bounds_speed = ~np.asarray(mechanism.constraints.position_rows)[self._rows] & (
+            self._side != 0.0
+        )
         # of the sticking rows; those of a constraint without friction are its own, and count zero
         self._tangents = np.array(
             [
@@ -87,6 +91,7 @@ class ClosedContacts:
             part=np.column_stack((self._side / self._scale[self._rows], self._rubs)),
             friction=self._friction.copy(),
             restitution=self._restitution.copy(),
+            gap=np.where(self.bounds_speed, 0.0, self._side / self._scale[self._rows]),
             load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
             close=CLOSE,
             resting=RESTING,
@@ -100,7 +105,7 @@ class ClosedContacts:
         rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
         scale = self._scale[self._rows]
         return Places(
-            self._side * rows.residual[self._rows] / scale,
+            np.where(self.bounds_speed, 0.0, self._side) * rows.residual[self._rows] / scale,
             self._side * rows.rate[self._rows] / scale,
             rows.rate[self._tangents] * self._rubs,
         )

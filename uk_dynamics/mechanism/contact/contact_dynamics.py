@@ -253,7 +253,7 @@ class ContactDynamics(ClosedContacts):
         held: list[int],
     ) -> dict[int, float]:
         """Those whose next flight is too low to be seen, and how long they go on bouncing, in s."""
-        found = np.flatnonzero((places.gap <= CLOSE) & (places.rate > SLOW))
+        found = np.flatnonzero((places.gap <= CLOSE) & (places.rate > SLOW) & ~self.bounds_speed)
         if not len(found):
             return {}
         names = active.names | {self.names[i] for i in held}

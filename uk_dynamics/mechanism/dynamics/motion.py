@@ -129,6 +129,8 @@ class ContactTables(NamedTuple):
     part: Array  # of that row, that a direction is, (k, 3)
     friction: Array  # (k,)
     restitution: Array  # (k,)
+    # of the residual of the first row, that the gap is, (k,); zero: it is always closed
+    gap: Array
     # of joints that stick, while they slide and at most, (k, 2), in N or N·m; zero of others
     load: Array
     close: float  # in m or rad: what is nearer is closed

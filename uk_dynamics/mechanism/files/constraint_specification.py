@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -84,12 +84,13 @@ def _wrong_count(found: int, what: str, rows: int) -> str:
 
 
 Section = Literal["tasks", "constraints"]
+_ONE_SIDED = "one_sided", "restitution", "backlash"
 # Keys that the shared schema allows and one of the roles does not have.
 _FOREIGN: Mapping[Section, Mapping[str, str]] = {
     "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
     | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
     | dict.fromkeys(
-        ("compliance", "switchable", "active", "on_activation", "one_sided", "restitution"),
+        ("compliance", "switchable", "active", "on_activation", *_ONE_SIDED),
         "this is for constraints of the mechanism file; motors enforce tasks",
     ),
     "constraints": {
@@ -271,19 +272,37 @@ class ConstraintSpec:
 
 def _one_sided(data: Mapping[str, Any], kind: Kind) -> Literal["at_least", "at_most"] | None:
     side: Literal["at_least", "at_most"] | None = data.get("one_sided")
-    if side is None:
+    if side is None and "backlash" not in data:
         if "restitution" in data:
-            problem = "restitution is of one-sided constraints; add one_sided: at_least or at_most"
+            problem = (
+                "restitution is of one-sided constraints; add one_sided: at_least or at_most, or a"
+                " backlash"
+            )
             raise MechanismFileError(problem, place="restitution")
         return None
-    for key in ("switchable", "compliance", "friction", "reference"):
+    others = ("switchable", "compliance", "friction", "reference", *(["backlash"] if side else []))
+    for key in others:
         if data.get(key):
             problem = f"a one-sided constraint opens and closes by itself; {key} is for others"
             raise MechanismFileError(problem, place=key)
-    if kind.row_count != 1 or not kind.order.startswith("position"):
+    if kind.row_count != 1:
         problem = f"a {kind.name} has no single number that could be bounded; use distance or joint"
-        raise MechanismFileError(problem, place="one_sided")
+        raise MechanismFileError(problem, place="one_sided" if side else "backlash")
     return side
+
+
+def _flanks(spec: ConstraintSpec, backlash: float) -> tuple[ConstraintSpec, ...]:
+    """A constraint with play as two that bound it from either side; without, itself."""
+    if not backlash:
+        return (spec,)
+    lower, upper = (spec.kind.shifted(side * backlash) for side in (-0.5, 0.5))
+    if lower is None or upper is None:
+        problem = f"a {spec.type} has no flanks that could strike; couplings and distances have"
+        raise MechanismFileError(problem, place="backlash")
+    return (
+        replace(spec, name=f"{spec.name}.lower", kind=lower, one_sided="at_least"),
+        replace(spec, name=f"{spec.name}.upper", kind=upper, one_sided="at_most"),
+    )
 
 
 def read_constraints(
@@ -291,8 +310,9 @@ def read_constraints(
 ) -> tuple[StabilizationSpec, tuple[ConstraintSpec, ...]]:
     """Default stabilisation and constraints of the checked data of a file."""
     default = StabilizationSpec.from_data(data.get("defaults", {}).get("stabilization", {}))
-    specs = []
+    specs: list[ConstraintSpec] = []
     for name, entry in data.get(section, {}).items():
         with inside(file, place_text((section, name))):
-            specs.append(ConstraintSpec.from_data(name, entry, default, section))
+            spec = ConstraintSpec.from_data(name, entry, default, section)
+            specs += _flanks(spec, float(entry.get("backlash", 0.0)))
     return default, tuple(specs)

@@ -18,6 +18,7 @@ from uk_dynamics.constraints.rows import (
     JointTerm,
     joint_terms,
 )
+from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.forces import (
     ConstantEffort,
     ConstantWrench,
@@ -55,6 +56,9 @@ def resolve_constraint(
     links = {role: frame.link for role, frame in spec.frames}
     with inside(file, f"{section}.{spec.name}"):
         rows = spec.kind.rows(Setting(model, frames, links))
+        if spec.one_sided is not None and rows[0].order == "acceleration":
+            problem = "an acceleration is no gap or speed that could be bounded"
+            raise MechanismFileError(problem, place="one_sided")
     return Constraint(
         name=spec.name,
         kind=spec.type,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,6 +50,10 @@ class JointCoupling(Kind):
         with at("joints"):
             terms = joint_terms(self.joints, setting.model)
         return (JointRow("", terms, self.offset),)
+
+    def shifted(self, amount: float) -> JointCoupling:
+        """See :meth:`Kind.shifted`."""
+        return replace(self, offset=self.offset + amount)
 
     def trajectory_name(self, constraint: str) -> str:
         """The constraint's own name."""

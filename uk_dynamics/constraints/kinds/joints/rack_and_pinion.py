@@ -8,7 +8,7 @@ coordinates are coupled. Where pinion or rack floats, use ``no_slip`` or an expr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,6 +79,10 @@ class RackAndPinion(Kind):
             with at(key):
                 terms += joint_terms([(joint, factor)], setting.model)
         return (JointRow("", tuple(terms), self.offset),)
+
+    def shifted(self, amount: float) -> RackAndPinion:
+        """See :meth:`Kind.shifted`."""
+        return replace(self, offset=self.offset + amount)
 
     def trajectory_name(self, constraint: str) -> str:
         """The constraint's own name."""

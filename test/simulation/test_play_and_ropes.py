@@ -1,0 +1,178 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Backlash, freewheels, and ropes that lead round a peg, against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from support.mechanism_builder import joint, link, mechanism
+
+from uk_dynamics import Inputs, Mechanism, simulate
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.contact import ContactStepping
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+
+G = 9.81
+EXACT = {"rtol": 1e-12, "atol": 1e-13}
+
+
+def shafts(text: str) -> Mechanism:
+    """Two shafts on the z axis, of 1 and 2 kg m²."""
+    parts = "".join(
+        joint(name, "world", name, axis="0 0 1") + link(name, 1.0, inertia)
+        for name, inertia in (("a", 1.0), ("b", 2.0))
+    )
+    return mechanism(parts, text)
+
+
+def test_a_gear_with_backlash_strikes_its_flanks_in_turn() -> None:
+    play, e = 0.02, 0.8
+    gear = shafts(
+        "constraints: {gear: {type: joint_coupling, joints: {a: 1, b: -1}, offset: 0.1,"
+        f" backlash: {play}, restitution: {e}}}}}"
+    )
+    start = gear.state({"a": 0.1, "b": 0.0})
+    start.v[:] = 1.0, 0.0
+    found = simulate(gear, start, 0.15)
+    # from the middle to a flank, then from flank to flank, more slowly each time
+    times = 0.5 * play + play * np.cumsum([0.0, *(e ** -np.arange(1.0, 5.0))])
+    strikes = [one for one in found.switchings if one.energy_lost]
+    np.testing.assert_allclose([one.t for one in strikes][:4], times[:4], rtol=0, atol=1e-11)
+    assert [*strikes[0].changes] == ["gear.upper"]
+    assert [*strikes[1].changes] == ["gear.lower"]
+    apart = found.position("a") - found.position("b") - 0.1
+    assert np.abs(apart).max() <= 0.5 * play + 1e-9
+    np.testing.assert_allclose(found.v @ [1.0, 2.0], 1.0, rtol=0, atol=1e-12)
+
+
+FREEWHEEL = """
+constraints: {clutch: {type: speed_coupling, joints: {b: 1, a: -1}, one_sided: at_least}}
+forces: {pedal: {type: expression, joints: {a: 1}, expression: cos(t) + 0.1}}
+"""
+
+
+def test_a_freewheel_drives_overruns_and_engages_again() -> None:
+    found = simulate(shafts(FREEWHEEL), shafts(FREEWHEEL).start(), 7.9, **EXACT)
+    free = np.arccos(-0.1)  # no torque to drive with
+
+    def gained(t: float) -> float:
+        return np.sin(t) + 0.1 * t - np.sin(free) - 0.1 * free
+
+    again = brentq(gained, 6.0, 8.0, xtol=1e-14)
+    assert [one.t for one in found.switchings if one.t] == pytest.approx([free, again], abs=1e-9)
+    speed = (np.sin(free) + 0.1 * free) / 3.0  # of both, 3 kg m² together
+    coasting = (found.t > free) & (found.t < again)
+    np.testing.assert_allclose(found.velocity("b")[coasting], speed, rtol=0, atol=1e-9)
+    assert (found.velocity("b") - found.velocity("a")).min() >= -1e-9
+    ahead = found.t > again + 0.01
+    np.testing.assert_allclose(found.v[ahead, 0], found.v[ahead, 1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_freewheel_that_is_turned_back_takes_the_other_shaft_along(method: str) -> None:
+    clutch = shafts(FREEWHEEL.partition("forces")[0])
+    start = clutch.state({})
+    start.v[:] = 1.0, -0.5
+    found = simulate(clutch, start, 0.1, method=method)
+    np.testing.assert_allclose(found.v[-1], [0.0, 0.0], rtol=0, atol=1e-12)  # of momentum zero
+
+
+def test_steps_over_a_freewheel_are_the_same_in_c() -> None:
+    clutch = shafts(FREEWHEEL)
+    ends = []
+    for dynamics in (CompiledDynamics(clutch), InterpretedDynamics(clutch)):
+        state, _ = ContactStepping(clutch).advance(
+            clutch.start(), 9.0, 900, dynamics, Inputs(stabilize=False)
+        )
+        assert (np.diff(state.v) >= -1e-9).all()
+        ends.append(state.v)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-12)
+
+
+LENGTH, RADIUS, DEPTH = 1.2, 0.1, 0.5
+BOB = (
+    joint("x", "world", "x", kind="prismatic", axis="1 0 0", limits=(-9, 9))
+    + link("x", 0.0)
+    + joint("z", "x", "bob", kind="prismatic", axis="0 0 1", limits=(-9, 9))
+    + link("bob", 2.0)
+)
+ROPE = f"""
+constraints:
+  rope:
+    type: distance
+    distance: {LENGTH}
+    one_sided: at_most
+    parent: {{link: world, rpy: [1.5707963267948966, 0, 0]}}
+    child: {{link: bob}}
+    peg: {{xy: [%r, -{DEPTH}], radius: %r, side: right}}
+"""
+
+
+@pytest.mark.parametrize("radius", [0.0, RADIUS])
+def test_a_rope_pendulum_wraps_round_a_peg(radius: float) -> None:
+    """It swings from the right, meets the peg when it hangs straight, and turns on the left."""
+    pendulum = mechanism(BOB, ROPE % (-radius, radius))
+    angle = 0.8
+    top = -LENGTH * np.cos(angle)
+
+    def place(phi: float) -> np.ndarray:
+        left = LENGTH - DEPTH - radius * phi
+        tangent = np.array([-radius + radius * np.cos(phi), -DEPTH - radius * np.sin(phi)])
+        return tangent - left * np.array([np.sin(phi), np.cos(phi)])
+
+    highest = brentq(lambda phi: place(phi)[1] - top, 0.1, 1.57, xtol=1e-15)
+
+    def lasts(length, height, end: float) -> float:
+        def rate(u: float) -> float:  # φ = end sin u, which takes the speed's root away
+            phi = end * np.sin(u)
+            return length(phi) * end * np.cos(u) / np.sqrt(2.0 * G * (top - height(phi)))
+
+        return quad(rate, 0.0, 0.5 * np.pi, epsabs=1e-13, epsrel=1e-13)[0]
+
+    down = lasts(lambda phi: LENGTH, lambda phi: -LENGTH * np.cos(phi), angle)
+    up = lasts(lambda phi: LENGTH - DEPTH - radius * phi, lambda phi: place(phi)[1], highest)
+    start = pendulum.state({"x": LENGTH * np.sin(angle), "z": top})
+    found = simulate(pendulum, start, down + up, **EXACT)
+    np.testing.assert_allclose(found.q[-1], place(highest), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.v[-1], 0.0, rtol=0, atol=1e-7)
+    assert not [one for one in found.switchings if one.t]  # the rope stays taut
+
+
+def test_a_taut_rope_off_the_plane_is_a_geodesic() -> None:
+    """Unrolled it is straight: √((t₀ + R w + t)² + z²)."""
+    parts = joint("bob", "world", "bob", kind="floating") + link("bob", 1.0)
+    rope = mechanism(
+        parts,
+        "constraints: {rope: {type: distance, distance: 1.0, parent: {link: world},"
+        " child: {link: bob}, peg: {xy: [1.0, 0.5], radius: 0.5, side: left}}}",
+    )
+    state = rope.start()
+    state.q[:3] = 1.5, 0.9, 0.7  # met at its lowest point, left at its rightmost one
+    residual = rope.dynamics().residual(state, Inputs()).position
+    way = 1.0 + 0.5 * 0.5 * np.pi + 0.4
+    assert residual[0] == pytest.approx(np.hypot(way, 0.7) - 1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{type: hinge, axis: [0, 0, 1], backlash: 0.1}", "no single number"),
+        ("{type: joint_coupling, joints: {a: 1}, backlash: 0.1, one_sided: at_most}", "backlash"),
+        ("{type: joint_coupling, joints: {a: 1}, restitution: 0.1}", "backlash"),
+        ("{type: joint_coupling, joints: {a: 1}, backlash: 0.1, compliance: 1e-6}", "compliance"),
+        ("{type: distance, distance: 0.1, backlash: 0.3}", "no flanks"),
+        ("{type: distance, distance: 1, peg: {xy: [0, 0.1], radius: 0.2, side: left}}", "inside"),
+        ("{type: expression, expressions: [dd(a)], one_sided: at_least}", "acceleration"),
+    ],
+)
+def test_mistakes_are_said_in_one_line(text: str, problem: str) -> None:
+    if "hinge" in text or "distance" in text:
+        text = text.replace("{type", "{parent: {link: world}, child: {link: b}, type", 1)
+    with pytest.raises(MechanismFileError, match=problem) as caught:
+        shafts(f"constraints: {{k: {text}}}")
+    assert "\n" not in str(caught.value)
+    assert "constraints.k" in str(caught.value)
