@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import ServoSolution
@@ -73,6 +73,9 @@ class Command(MotorCommand):
         robust: The robust term; None: there is none.
         held: Whether ``efforts`` are those of the last period: the rank of the structure differs,
             in a singular configuration, for 0.1 s at most.
+        contact_forces: Of the contacts that stand, by name: normal, along x and y, (3,) each, in N.
+            Those at the edge of what they may take are in ``limited_by``: ``lift-off`` (no force is
+            left), ``friction`` or ``force``; those that cannot stand still in ``missing``.
     """
 
     missing: Mapping[str, float]
@@ -84,6 +87,7 @@ class Command(MotorCommand):
     error_bound: Array | None = None
     beyond_bound: tuple[str, ...] = ()
     robust: Robustness | None = None
+    contact_forces: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def actuation(self) -> str:

@@ -25,6 +25,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
 from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.mechanism.standing_contacts import StandingContacts
 from uk_dynamics.mechanism.uncertainty import Uncertainty
 from uk_dynamics.model.kinematics import Workspace
 
@@ -43,6 +44,7 @@ class Tasks:
         by_generalized_inverse: Whether the feedback of each row is distributed by review (72),
             (mt,).
         uncertainty: What may differ from the model; None: nothing.
+        standing: Contacts whose forces move the machine; None: there are none.
     """
 
     def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism) -> None:
@@ -74,6 +76,13 @@ class Tasks:
         )
 
         self._relaxed = self._relaxations(spec, sizes)
+        self.standing: StandingContacts | None = None
+        if spec.contacts:
+            self.standing = StandingContacts(spec, mechanism, sizes)
+        elif lifted := [task for task in spec.tasks if task.while_lifted]:
+            problem = "no contact stands; add contacts, or leave while_lifted out"
+            place = f"tasks.{lifted[0].name}.while_lifted"
+            raise InputError(problem, file=spec.file, place=place)
         self.uncertainty: Uncertainty | None = None
         if spec.robust is not None:
             self._check_surfaces(spec)

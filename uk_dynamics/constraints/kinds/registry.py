@@ -80,6 +80,7 @@ SHARED: dict[str, dict[str, str]] = {
             "level",
             "priority",
             "relaxed",
+            "while_lifted",
             "compliance",
             "switchable",
             "active",

@@ -11,7 +11,12 @@ import numpy as np
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.servo.robust_servo import Nominal, robust_servo
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.servo import LimitedAllocation, ServoSolution, servo_efforts
+from uk_dynamics.core.servo import (
+    ContactAllocation,
+    LimitedAllocation,
+    ServoSolution,
+    servo_efforts,
+)
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
@@ -19,9 +24,11 @@ from uk_dynamics.mechanism.dynamics import (
     Prepared,
     References,
     ServoOutcome,
+    Standing,
     TrackingErrors,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.model.kinematics import Workspace
 
 
 class InterpretedServo:
@@ -38,6 +45,7 @@ class InterpretedServo:
             tasks.allocation.weights,
             tasks.mechanism.spec.solver.task_rank_tolerance,
         )
+        self._with_contacts = ContactAllocation(tasks.mechanism.spec.solver.task_rank_tolerance)
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure, in m or rad."""
@@ -55,7 +63,7 @@ class InterpretedServo:
     ) -> ServoOutcome:
         """The closed form, with the friction that its efforts cause."""
         nominal, free, with_friction = self._nominal(state, demand, references)
-        prepared, S = nominal.prepared, self._mechanism.actuators.matrix
+        prepared, S = nominal.prepared, nominal.S
 
         def response(efforts: Array) -> Array:
             return prepared.factorization.admissible(S @ efforts)
@@ -83,15 +91,22 @@ class InterpretedServo:
         if self._tasks.by_generalized_inverse.any():
             feedback = np.where(self._tasks.by_generalized_inverse, demand.feedback, 0.0)
         mechanism = self._mechanism
-        S, b_t = mechanism.actuators.matrix, demand.desired - rows.bias
+        S, A_t, b_t = mechanism.actuators.matrix, rows.A, demand.desired - rows.bias
+        weights, preload = demand.weights, demand.preload
+        if demand.standing is not None:
+            J, held = self._standing_rows(prepared.workspace, state, demand.standing)
+            asked = demand.standing.asked
+            A_t, b_t = np.concatenate((J, A_t * asked[:, None])), np.append(held, b_t * asked)
+            S, weights = np.concatenate((S, J.T), axis=1), self._weights(demand)
+            preload = None if preload is None else np.append(preload, np.zeros(len(J)))
         law = functools.partial(
             servo_efforts,
             prepared.factorization,
             S=S,
-            A_t=rows.A,
+            A_t=A_t,
             b_t=b_t,
-            weights=demand.weights,
-            preload=demand.preload,
+            weights=weights,
+            preload=preload,
             distribution=self._tasks.spec.distribution,
             feedback=feedback,
             share=self._tasks.share(state.q),
@@ -104,14 +119,47 @@ class InterpretedServo:
                 self._dynamics, prepared, state, inputs, S, law, servo
             )
         nominal = Nominal(
-            prepared, state, inputs, rows.A, b_t, lambda b: law(free.qdd, b_t=b), servo, free.qdd
+            prepared, state, inputs, A_t, b_t, lambda b: law(free.qdd, b_t=b), servo, free.qdd, S
         )
         return nominal, free, with_friction
+
+    def _standing_rows(
+        self, workspace: Workspace, state: State, standing: Standing
+    ) -> tuple[Array, Array]:
+        """J, (3k, nv), and its right-hand side, of the contacts that stand."""
+        contacts = self._tasks.standing
+        assert contacts is not None
+        rows = contacts.evaluate(workspace, state.q, state.v)
+        own = (3 * standing.points[:, None] + np.arange(3)).ravel()
+        return rows.A[own], contacts.right_hand_side(rows)[own]
+
+    def _weights(self, demand: Demand) -> Array:
+        """Of squares of efforts, and of forces: less of a share costs more, (nu + 3k,)."""
+        contacts, standing = self._tasks.standing, demand.standing
+        assert contacts is not None
+        assert standing is not None
+        return np.append(demand.weights, np.repeat(contacts.weight / standing.share**2, 3))
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """Efforts within limits, and whether they are optimal."""
+        if (standing := demand.standing) is not None:
+            contacts = self._tasks.standing
+            assert contacts is not None
+            first = 3 * len(standing.points)
+            found = self._with_contacts.solve(
+                servo.map,
+                servo.wanted,
+                (np.arange(first), *(first + rows for rows in self._allocation.levels)),
+                self._weights(demand),
+                lower,
+                upper,
+                servo.efforts,
+                contacts.friction[standing.points],
+                standing.most,
+            )
+            return found, self._with_contacts.finished
         self._allocation.weights = demand.weights
         efforts = self._allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
         return efforts, self._allocation.finished
@@ -119,6 +167,7 @@ class InterpretedServo:
     def forget(self) -> None:
         """Start the next search without a warm start."""
         self._allocation.reset()
+        self._with_contacts.reset()
 
     def _without_efforts(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
         """The motion of the structure with zero motor efforts."""

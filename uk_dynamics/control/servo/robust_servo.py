@@ -26,6 +26,7 @@ class Nominal(NamedTuple):
     law: Callable[[Array], ServoSolution]  # of what they ask for, (mt,)
     servo: ServoSolution  # its answer
     free: Array  # acceleration without efforts, (nv,)
+    S: Array  # generalized forces per unit effort, then per unit force of what stands
 
 
 def robust_servo(

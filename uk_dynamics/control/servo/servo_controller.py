@@ -30,6 +30,7 @@ from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodComm
 from uk_dynamics.control.servo.prediction import Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
+from uk_dynamics.control.servo.standing_plan import StandingPlan
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import ServoSolution, passage, surface
 from uk_dynamics.exceptions import InputError, expect, expect_size
@@ -39,6 +40,7 @@ from uk_dynamics.mechanism.dynamics import (
     InterpretedDynamics,
     RobustDemand,
     ServoOutcome,
+    Standing,
     TrackingErrors,
     require_finite,
     require_finite_reference,
@@ -157,6 +159,7 @@ class ServoController:
             for name, value in zip(ROBUST_KNOWN, self.promise.known, strict=True):
                 memory.fields[name][:] = value
         self.robust = self.promise is not None
+        self._plan = None if tasks.standing is None else StandingPlan(tasks)
 
     def __repr__(self) -> str:
         period = self.control_period
@@ -266,6 +269,8 @@ class ServoController:
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
         self._evaluator.forget()
         self.start.reset()
+        if self._plan is not None:
+            self._plan.reset()
         self._memory.fields["regular_rank"][0] = 0.0
         if self.prediction is not None:
             self.prediction.reset()
@@ -334,7 +339,9 @@ class ServoController:
         self, state: State, references: Mapping[str, Followed] | None, preferred: Array | None
     ) -> Command:
         """The steps in Python, which are those of ``control_period.c``."""
-        inputs = Inputs(active=self.active, references=self.structure)
+        standing = None if self._plan is None else self._plan.at(state, self.active)
+        active = self.active if self._plan is None else self._plan.contacts.without(self.active)
+        inputs = Inputs(active=active, references=self.structure)
         ahead = state if self.prediction is None else self.prediction.ahead(state)
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
@@ -342,24 +349,33 @@ class ServoController:
         relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
         against = self._against(relative)
         feedback = self.gains.feedback(relative)
-        demand = Demand(feedback, approach, self.weights, preferred, inputs, against)
+        if self._plan is not None:
+            feedback = feedback * self._plan.lifted(state.t)
+        demand = Demand(feedback, approach, self.weights, preferred, inputs, against, standing)
         outcome = self._evaluator.evaluate(ahead, demand, references)
         servo = outcome.servo
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         if held := self._holds(outcome.free.rank):
             last = self._memory.limits["past"][0]
             efforts, settled = np.clip(last, bounds.lower, bounds.upper), True
+            efforts = np.append(efforts, servo.efforts[len(efforts) :])  # forces of contacts
         else:
             efforts, settled = self._within(servo, demand, bounds)
+        caused, stood = _caused(outcome, efforts), None
+        if standing is not None:
+            assert self._plan is not None
+            stood = self._plan.answer(servo, efforts, standing)
+            servo, efforts = stood.servo, stood.efforts
         self.limits.remember(efforts)
         names = self.mechanism.actuators.names
         limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
+        told = self._told(servo, errors, efforts, limited, settled=settled)
+        if stood is not None:
+            told["limited_by"] = limited | stood.limited
+            told["missing"] = stood.missing | told["missing"]
+            told["contact_forces"] = stood.forces
         return Command(
-            **self._told(servo, errors, efforts, limited, settled=settled),
-            **_caused(outcome, efforts),
-            **self._promised(relative),
-            robust=outcome.robust,
-            held=held,
+            **told, **caused, **self._promised(relative), robust=outcome.robust, held=held
         )
 
     def _relative(self, law: CompiledServo, past: PastPeriod) -> TrackingErrors:
@@ -431,6 +447,7 @@ class ServoController:
             "tracking_rate": errors.rate / self.tasks.constraints.reference_scale,
             "servo": servo,
             "settled": settled,
+            "contact_forces": {},
         }
 
     def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
@@ -536,12 +553,18 @@ class ServoController:
         The closed form if it satisfies the limits and no tasks of different priority conflict,
         else the result of a search.
         """
-        if self._serves(servo, bounds):
+        if self._serves(servo, bounds, demand.standing):
             return servo.efforts, True
         return self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)
 
-    def _serves(self, servo: ServoSolution, bounds: Bounds) -> bool:
+    def _serves(
+        self, servo: ServoSolution, bounds: Bounds, standing: Standing | None = None
+    ) -> bool:
         """Whether the closed form is the answer, without a search."""
+        if standing is not None:
+            assert self._plan is not None
+            within = bounds.contain(servo.efforts[: len(bounds.lower)])
+            return within and self._plan.serves(servo, standing)
         conflict = self._ranked and not servo.fully_reachable
         return bounds.contain(servo.efforts) and not conflict
 

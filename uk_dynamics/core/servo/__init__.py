@@ -3,6 +3,7 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo.contact_allocation import ContactAllocation, within_pyramids
 from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,

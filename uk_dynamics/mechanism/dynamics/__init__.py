@@ -45,6 +45,7 @@ from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Robustness,
     ServoEvaluator,
     ServoOutcome,
+    Standing,
     TrackingErrors,
 )
 from uk_dynamics.mechanism.dynamics.state_projection import (

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import Known, ServoSolution
+from uk_dynamics.arrays import Indices
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 References = Mapping[str, Followed]
@@ -29,6 +30,15 @@ class RobustDemand(NamedTuple):
     known: Known  # what is known of the uncertainty beforehand
 
 
+class Standing(NamedTuple):
+    """The contacts that stand at an instant, k points of them, and what tasks ask for meanwhile."""
+
+    points: Indices  # their places among those of :class:`StandingContacts`, (k,)
+    share: Array  # of the forces that they may take, in (0, 1], (k,)
+    most: Array  # largest normal forces, (k,), in N
+    asked: Array  # 1, or 0 for the rows of tasks that ask for nothing, (mt,)
+
+
 class Demand(NamedTuple):
     """What is asked for at a state, besides the motion of the references."""
 
@@ -39,6 +49,8 @@ class Demand(NamedTuple):
     preload: Array | None  # s, (motors,), in N or N·m; None: zero
     inputs: Inputs  # what the structure follows, and which of its constraints act; no forces
     robust: RobustDemand | None = None  # for a robust term; None: there is none
+    # contacts whose forces are unknowns like the efforts; None: the tasks file has none
+    standing: Standing | None = None
 
     @property
     def desired(self) -> Array:
@@ -56,7 +68,11 @@ class Robustness(NamedTuple):
 
 
 class ServoOutcome(NamedTuple):
-    """What the law says at a state."""
+    """What the law says at a state.
+
+    With standing contacts, their forces (normal, along x and y of each) are further efforts behind
+    those of the motors, and that they stand comes in rows before those of the tasks.
+    """
 
     servo: ServoSolution  # efforts without limits, and how far they serve the tasks
     free: Solution  # solution of the structure with motors at rest

@@ -97,6 +97,7 @@ _FOREIGN: Mapping[Section, Mapping[str, str]] = {
         "priority": "priority orders tasks; of constraints it is level",
         "feedback": "feedback is what motors do about a task, joints do not; remove it",
         "relaxed": "relaxed is for tasks, which motors enforce; constraints are switchable",
+        "while_lifted": "while_lifted is for tasks, which motors enforce",
     },
 }
 
@@ -199,6 +200,8 @@ class ConstraintSpec:
     # (baumgarte), or by the acceleration of least norm (generalized_inverse)
     feedback: Literal["baumgarte", "generalized_inverse"] = "baumgarte"
     relaxed: RelaxationSpec | None = None  # of tasks: where it asks for nothing; None: nowhere
+    # of tasks: the standing contact while which stands it asks for nothing; None: it always asks
+    while_lifted: str | None = None
     compliance: float = 0.0  # in m/N; 0 is rigid
     switching: SwitchingSpec | None = None  # how it is switched on and off; None: it always holds
     # whether its row may be positive, at_least, or negative, at_most; None: neither
@@ -257,6 +260,7 @@ class ConstraintSpec:
             friction=friction,
             feedback=data.get("feedback", {}).get("form", cls.feedback),
             relaxed=RelaxationSpec(**data["relaxed"]) if "relaxed" in data else None,
+            while_lifted=data.get("while_lifted"),
             compliance=float(data.get("compliance", 0.0)),
             switching=SwitchingSpec.from_data(data),
             one_sided=_one_sided(data, kind),

@@ -28,6 +28,7 @@ from uk_dynamics.mechanism.files.frame_specification import Vector, vector
 from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
+from uk_dynamics.mechanism.files.standing_specification import StandingSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
@@ -317,6 +318,7 @@ class TasksSpec:
             to the limits, or, with gauss, the deviation from the free motion.
         allocation: Weights of the efforts, and desired ones where tasks leave them open.
         robust: What may differ from the model; None: nothing.
+        contacts: Which contacts stand; empty: forces of contacts are no matter of the motors.
     """
 
     file: str
@@ -324,6 +326,7 @@ class TasksSpec:
     distribution: Literal["effort", "gauss"] = "effort"
     allocation: AllocationSpec = field(default_factory=AllocationSpec)
     robust: RobustSpec | None = None
+    contacts: tuple[StandingSpec, ...] = ()
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
@@ -366,4 +369,5 @@ class TasksSpec:
             data.get("distribution", cls.distribution),
             AllocationSpec.from_data(data.get("allocation", {})),
             RobustSpec.from_data(data["robust"], file) if "robust" in data else None,
+            tuple(StandingSpec.from_data(*x, file) for x in data.get("contacts", {}).items()),
         )

@@ -1,0 +1,178 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts that stand while tasks are served: their rows, their friction, and when they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from uk_dynamics.arrays import Indices
+from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
+from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.standing_specification import StandingSpec
+from uk_dynamics.mechanism.resolution.one_sided import OneSided
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
+from uk_dynamics.model.kinematics import Workspace
+
+#: N, per unit weight of the machine: the largest normal force of a point whose ramp is under way.
+_RAMPED = 3.0
+_STANDARD_GRAVITY = 9.81  # m/s², of forces where there is none
+
+
+@dataclass(frozen=True)
+class Stand:
+    """An entry of the section ``contacts``."""
+
+    spec: StandingSpec
+    points: tuple[int, ...]  # its points, by their place among all
+
+    def share(self, t: float) -> float:
+        """Part of its force that it may take at a time, 0 where it does not stand by its plan.
+
+        Args:
+            t: Time of the tasks, in s.
+        """
+        if self.spec.stands == "always":
+            return 1.0
+        for begin, end in self.spec.stands:
+            if begin <= t <= end:
+                rise = 1.0 if begin <= 0.0 else risen((t - begin) / self.spec.ramp)
+                return min(rise, risen((end - t) / self.spec.ramp))
+        return 0.0
+
+
+def risen(x: float) -> float:
+    """Smooth step from 0 at 0 to 1 at 1."""
+    x = min(max(x, 0.0), 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+class StandingContacts:
+    """The points of a tasks file's section ``contacts``, with three rows each: normal, x, y.
+
+    Attributes:
+        entries: Entries of the section, in its order.
+        names: Of the points, (k,).
+        friction: μ, (k,).
+        most: Largest normal forces, (k,), in N.
+        weight: Of a force against an effort at its limit, in 1/N²: one over the weight, squared.
+        lifted: Entry while which stands a row of the tasks asks for nothing, or −1, (mt,).
+    """
+
+    def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism, sizes: list[int]) -> None:
+        """Look up contacts, and the tasks that wait for them.
+
+        Raises:
+            InputError: A contact does not exist, has no friction or stands twice; or something in
+                the tasks file goes without standing contacts only.
+        """
+        _refuse(spec)
+        declared = [one for one in mechanism.one_sided if _is_contact(one, mechanism)]
+        points: list[OneSided] = []
+        entries: list[Stand] = []
+        for entry in spec.contacts:
+            place = f"contacts.{entry.name}"
+            own = [c for c in declared if entry.name in (c.name, c.name.partition(".")[0])]
+            if not own:
+                known = dict.fromkeys(x for c in declared for x in (c.name.partition(".")[0], c.name))
+                raise UnknownNameError("contact", entry.name, known, file=spec.file, place=place)
+            for one in own:
+                if one in points:
+                    problem = f"{one.name} stands already by another entry; remove one"
+                    raise InputError(problem, file=spec.file, place=place)
+                if one.sticking is None:
+                    problem = f"{one.name} has no friction, and slides; give it friction"
+                    raise InputError(problem, file=mechanism.spec.file, place=f"contacts.{one.name}")
+            entries.append(Stand(entry, tuple(range(len(points), len(points) + len(own)))))
+            points += own
+        self.entries = tuple(entries)
+        self.names = tuple(one.name for one in points)
+        self.friction = np.zeros(len(points))
+        self.most = np.zeros(len(points))
+        for stand in entries:
+            own_points = list(stand.points)
+            self.most[own_points] = stand.spec.force_limit
+            self.friction[own_points] = [
+                points[k].friction if stand.spec.friction is None else stand.spec.friction
+                for k in own_points
+            ]
+        gravity = float(np.linalg.norm(mechanism.model.gravity)) or _STANDARD_GRAVITY
+        self._largest = mechanism.model.total_mass * gravity
+        self.weight = 1.0 / self._largest**2
+        self._own = frozenset(name for one in points for name in one.constraints)
+        by_name = {c.name: c for c in mechanism.constraints.constraints}
+        self._rows = ConstraintSet(
+            tuple(by_name[name] for one in points for name in one.constraints),
+            mechanism.model.ancestry,
+            mechanism.model.nq,
+            mechanism.spec.model.length,
+        )
+        known_entries = {stand.spec.name: i for i, stand in enumerate(entries)}
+        lifted: list[int] = []
+        for task, size in zip(spec.tasks, sizes, strict=True):
+            if task.while_lifted is not None and task.while_lifted not in known_entries:
+                place = f"tasks.{task.name}.while_lifted"
+                raise UnknownNameError(
+                    "standing contact", task.while_lifted, known_entries, file=spec.file, place=place
+                )
+            lifted += [known_entries.get(task.while_lifted or "", -1)] * size
+        self.lifted: Indices = np.array(lifted, dtype=np.intp)
+
+    def limits(self, points: Indices, share: Array) -> Array:
+        """Largest normal forces of points that have a share of theirs, (k,), in N."""
+        ramped = np.where(share < 1.0, share * _RAMPED * self._largest, np.inf)
+        found: Array = np.minimum(self.most[points], ramped)
+        return found
+
+    def evaluate(self, workspace: Workspace, q: Array, v: Array) -> ConstraintTerms:
+        """Rows of all points, (3k, nv), at a state that the workspace knows."""
+        return self._rows.evaluate(workspace, 0.0, q, v)
+
+    def right_hand_side(self, rows: ConstraintTerms) -> Array:
+        """What points that stand accelerate by, −2ζω ψ̇ beyond their bias, (3k,).
+
+        Their velocities decay, and nothing draws them to a place: where the ground is, the force
+        that it gives tells better than a model.
+        """
+        found: Array = -rows.bias - self._rows.damping * rows.rate
+        return found
+
+    def without(self, active: ActiveConstraints | None) -> ActiveConstraints | None:
+        """The constraints that are on besides these contacts."""
+        if active is None or self._own.isdisjoint(active.names):
+            return active
+        sliding = {name: x for name, x in active.sliding.items() if name not in self._own}
+        return ActiveConstraints(active.names - self._own, active.captured, sliding)
+
+    def closed(self, active: Iterable[str]) -> Array:
+        """1 for points that are among the names of what is closed, (k,)."""
+        names = frozenset(active)
+        return np.array([float(name in names) for name in self.names])
+
+
+def _is_contact(one: OneSided, mechanism: ResolvedMechanism) -> bool:
+    return one.dry is None and any(c.name == one.name for c in mechanism.spec.contacts)
+
+
+def _refuse(spec: TasksSpec) -> None:
+    """What the law does not have with standing contacts.
+
+    Raises:
+        InputError: The tasks file has it.
+    """
+    found = [f"tasks.{task.name}.feedback" for task in spec.tasks if task.feedback != "baumgarte"]
+    found += [f"tasks.{task.name}.relaxed" for task in spec.tasks if task.relaxed is not None]
+    found += ["distribution"] * (spec.distribution != "effort")
+    found += ["robust"] * (spec.robust is not None)
+    found += ["allocation.internal_forces"] * bool(spec.allocation.internal_forces)
+    for place in found:
+        raise InputError(
+            "the law with standing contacts does not know this; remove it, or contacts",
+            file=spec.file,
+            place=place,
+        )
