@@ -40,7 +40,12 @@ ROOMS = (
     "forces",
     *("mechanism/files", "mechanism/resolution", "mechanism/dynamics"),
     "mechanism/contact",
-    *("mechanism/uncertain_bodies", "mechanism/uncertainty", "mechanism/tasks"),
+    *(
+        "mechanism/standing_contacts",
+        "mechanism/uncertain_bodies",
+        "mechanism/uncertainty",
+        "mechanism/tasks",
+    ),
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),
     *("compilation/trace", "compilation/derivatives", "compilation/emit", "compilation/build"),
     *("compilation/verification", "compilation/runtime", "compilation/gpu", "compilation"),

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from uk_dynamics.mechanism.resolution.one_sided import OneSided
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
 from uk_dynamics.model.kinematics import Workspace
+
+Active = TypeVar("Active", ActiveConstraints, ActiveConstraints | None)
 
 #: N, per unit weight of the machine: the largest normal force of a point whose ramp is under way.
 _RAMPED = 3.0
@@ -37,7 +39,7 @@ class Stand:
         Args:
             t: Time of the tasks, in s.
         """
-        if self.spec.stands == "always":
+        if isinstance(self.spec.stands, str):
             return 1.0
         for begin, end in self.spec.stands:
             if begin <= t <= end:
@@ -79,7 +81,9 @@ class StandingContacts:
             place = f"contacts.{entry.name}"
             own = [c for c in declared if entry.name in (c.name, c.name.partition(".")[0])]
             if not own:
-                known = dict.fromkeys(x for c in declared for x in (c.name.partition(".")[0], c.name))
+                known = dict.fromkeys(
+                    x for c in declared for x in (c.name.partition(".")[0], c.name)
+                )
                 raise UnknownNameError("contact", entry.name, known, file=spec.file, place=place)
             for one in own:
                 if one in points:
@@ -87,7 +91,9 @@ class StandingContacts:
                     raise InputError(problem, file=spec.file, place=place)
                 if one.sticking is None:
                     problem = f"{one.name} has no friction, and slides; give it friction"
-                    raise InputError(problem, file=mechanism.spec.file, place=f"contacts.{one.name}")
+                    raise InputError(
+                        problem, file=mechanism.spec.file, place=f"contacts.{one.name}"
+                    )
             entries.append(Stand(entry, tuple(range(len(points), len(points) + len(own)))))
             points += own
         self.entries = tuple(entries)
@@ -104,6 +110,8 @@ class StandingContacts:
         gravity = float(np.linalg.norm(mechanism.model.gravity)) or _STANDARD_GRAVITY
         self._largest = mechanism.model.total_mass * gravity
         self.weight = 1.0 / self._largest**2
+        self._initial = mechanism.hierarchy.initial
+        self._constraints = tuple(one.constraints for one in points)
         self._own = frozenset(name for one in points for name in one.constraints)
         by_name = {c.name: c for c in mechanism.constraints.constraints}
         self._rows = ConstraintSet(
@@ -118,7 +126,11 @@ class StandingContacts:
             if task.while_lifted is not None and task.while_lifted not in known_entries:
                 place = f"tasks.{task.name}.while_lifted"
                 raise UnknownNameError(
-                    "standing contact", task.while_lifted, known_entries, file=spec.file, place=place
+                    "standing contact",
+                    task.while_lifted,
+                    known_entries,
+                    file=spec.file,
+                    place=place,
                 )
             lifted += [known_entries.get(task.while_lifted or "", -1)] * size
         self.lifted: Indices = np.array(lifted, dtype=np.intp)
@@ -142,17 +154,36 @@ class StandingContacts:
         found: Array = -rows.bias - self._rows.damping * rows.rate
         return found
 
-    def without(self, active: ActiveConstraints | None) -> ActiveConstraints | None:
-        """The constraints that are on besides these contacts."""
-        if active is None or self._own.isdisjoint(active.names):
+    def held(
+        self, t: float, active: ActiveConstraints | None = None
+    ) -> tuple[ActiveConstraints, Array]:
+        """The structure with what stands by its plan, as if the ground pulled as well.
+
+        Args:
+            t: Time of the tasks, in s; detected contacts stand.
+            active: What is on for other reasons; None: as in the mechanism file.
+
+        Returns:
+            What is on, and 0 for task rows that ask for nothing then, else 1, (mt,).
+        """
+        base = self.without(active or self._initial)
+        stands = [i for i, stand in enumerate(self.entries) if stand.share(t) > 0.0]
+        points = {k for i in stands for k in self.entries[i].points}
+        names = {name for k in points for name in self._constraints[k]}
+        on = ActiveConstraints(base.names | names, base.captured, base.sliding)
+        return on, np.where(np.isin(self.lifted, stands), 0.0, 1.0)
+
+    def without(self, active: Active) -> Active:
+        """The constraints that are on besides these contacts; None: as in the mechanism file."""
+        if active is None:
             return active
         sliding = {name: x for name, x in active.sliding.items() if name not in self._own}
         return ActiveConstraints(active.names - self._own, active.captured, sliding)
 
-    def closed(self, active: Iterable[str]) -> Array:
-        """1 for points that are among the names of what is closed, (k,)."""
-        names = frozenset(active)
-        return np.array([float(name in names) for name in self.names])
+
+def _names(one: OneSided) -> tuple[str, str]:
+    """Names of the entry of a point, and of the point."""
+    return one.name.partition(".")[0], one.name
 
 
 def _is_contact(one: OneSided, mechanism: ResolvedMechanism) -> bool:

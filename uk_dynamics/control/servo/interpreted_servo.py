@@ -30,6 +30,8 @@ from uk_dynamics.mechanism.dynamics import (
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.model.kinematics import Workspace
 
+_DEPENDENT = 1e-8  # of the largest: smaller singular values of rows of contacts are rounding
+
 
 class InterpretedServo:
     """Evaluates the servo law for every kind of constraint; see :class:`ServoEvaluator`."""
@@ -126,12 +128,17 @@ class InterpretedServo:
     def _standing_rows(
         self, workspace: Workspace, state: State, standing: Standing
     ) -> tuple[Array, Array]:
-        """J, (3k, nv), and its right-hand side, of the contacts that stand."""
+        """J, (3k, nv), and its right-hand side, of the contacts that stand.
+
+        Points of a foot that still turns cannot all slow down alike: the right-hand side is the
+        nearest that some acceleration has.
+        """
         contacts = self._tasks.standing
         assert contacts is not None
         rows = contacts.evaluate(workspace, state.q, state.v)
         own = (3 * standing.points[:, None] + np.arange(3)).ravel()
-        return rows.A[own], contacts.right_hand_side(rows)[own]
+        J, wanted = rows.A[own], contacts.right_hand_side(rows)[own]
+        return J, J @ np.linalg.lstsq(J, wanted, rcond=_DEPENDENT)[0]
 
     def _weights(self, demand: Demand) -> Array:
         """Of squares of efforts, and of forces: less of a share costs more, (nu + 3k,)."""

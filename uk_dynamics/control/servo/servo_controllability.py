@@ -92,7 +92,10 @@ def servo_controllability(
     """
     mechanism, tasks = controller.mechanism, controller.tasks
     dynamics = InterpretedDynamics(mechanism, tasks.model)
-    inputs = Inputs(active=controller.active)
+    active, asked = controller.active, np.ones(len(tasks.row_names))
+    if tasks.standing is not None:  # contacts that stand are a part of the structure here
+        active, asked = tasks.standing.held(state.t, active)
+    inputs = Inputs(active=active)
     prepared = dynamics.prepare(state, inputs)
     terms, factorization = prepared.terms, prepared.factorization
     solver = mechanism.spec.solver
@@ -102,8 +105,8 @@ def servo_controllability(
         factorization,
         free.qdd,
         mechanism.actuators.matrix / np.sqrt(controller.weights),
-        rows.A,
-        rows.right_hand_side(tasks.constraints.damping, tasks.constraints.stiffness),
+        rows.A * asked[:, None],
+        rows.right_hand_side(tasks.constraints.damping, tasks.constraints.stiffness) * asked,
         rank_tolerance=solver.task_rank_tolerance,
         consistency_tolerance=solver.consistency_tolerance,
     )
@@ -118,7 +121,7 @@ def servo_controllability(
     return ServoControllability(
         contradicting_structure=tuple(compress(mechanism.row_names, structure.contradicting)),
         contradicting_tasks=tuple(compress(tasks.row_names, lemmas.tasks.contradicting)),
-        held=tuple(compress(tasks.row_names, lemmas.held)),
+        held=tuple(compress(tasks.row_names, lemmas.held & (asked > 0.0))),
         unserved=tuple(compress(tasks.row_names, lemmas.efforts.contradicting)),
         rank=lemmas.rank,
         task_rank=lemmas.task_rank,

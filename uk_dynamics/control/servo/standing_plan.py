@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.core.servo import AT_LIMIT, ServoSolution, within_pyramids
-from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism import Stand, Tasks, risen
 from uk_dynamics.mechanism.dynamics import Standing
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
-from uk_dynamics.mechanism.standing_contacts import Stand, risen
 
 _LEAST_SHARE = 1e-6  # of a force: with less a contact does not stand
 _TOUCHES = 1e-3  # m: nearer contacts touch, where nothing tells what is closed
@@ -93,9 +92,9 @@ class StandingPlan:
         if active is None:
             self._workspace.update(state.q, state.v)
             rows = self.contacts.evaluate(self._workspace, state.q, state.v)
-            closed = rows.residual[3 * np.array(own)] <= _TOUCHES
+            closed = np.asarray(rows.residual <= _TOUCHES)[::3][own]
         else:
-            closed = self.contacts.closed(active.names)[own] > 0.0
+            closed = np.array([self.contacts.names[k] in active.names for k in own])
         if not closed.any():
             self._since[i] = np.nan
             return []
@@ -133,7 +132,7 @@ class StandingPlan:
         if not closed_form:
             limited = self._limits(names, forces, standing)
             rests = np.linalg.norm(residual[:first].reshape(-1, 3), axis=1)
-            lost = missed[:first].reshape(-1, 3).any(axis=1)
+            lost = np.logical_or.reduce(missed[:first].reshape(-1, 3), axis=1).tolist()
             missing = {name: float(rests[k]) for k, name in enumerate(names) if lost[k]}
         return Answer(
             alone,

@@ -17,6 +17,7 @@ import numpy as np
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import bounded_least_squares
 
+_INSIDE = 1.0 - 1e-14  # of forces: rounding of a sum of edges is within the pyramid as well
 _PARTS = 5  # unknowns of a contact: four edges and their sum
 # orthonormal motions of these that leave the sum what it is, (5, 4)
 _MOTIONS: Array = np.linalg.qr(np.vstack((np.eye(4), np.ones((1, 4)))))[0]
@@ -33,7 +34,7 @@ class ContactAllocation:
 
     def __init__(self, rank_tolerance: float) -> None:
         self.finished = True
-        self._tolerance = rank_tolerance
+        self._tolerance = min(rank_tolerance, 1e-9)
         self._last: Array | None = None
 
     def solve(
@@ -71,11 +72,7 @@ class ContactAllocation:
         if self._last is not None and len(self._last) == len(x):
             x = self._last
         x = np.clip(x, low, high)
-        edges = x[nu:].reshape(k, _PARTS)
-        total = edges[:, :4].sum(axis=1)
-        beyond = total > limit
-        edges[beyond, :4] *= (limit[beyond] / total[beyond])[:, None]
-        edges[:, 4] = np.minimum(edges[:, :4].sum(axis=1), limit)
+        _limit(x[nu:], limit)
         scaled = C / root @ parts
         stages = [(scaled[rows], wanted[rows]) for rows in levels if len(rows)]
         stages.append((parts, goal))
@@ -88,7 +85,9 @@ class ContactAllocation:
             )
             x, motions = found.x, found.motions
             self.finished &= found.finished
+        _limit(x[nu:], limit)
         self._last = x
+        parts[np.delete(np.arange(nu, len(root)), np.s_[::3])] *= _INSIDE
         answer: Array = parts @ x / root
         answer[:nu] = np.clip(answer[:nu], lower, upper)
         return answer
@@ -96,3 +95,12 @@ class ContactAllocation:
     def reset(self) -> None:
         """Forget the last solution."""
         self._last = None
+
+
+def _limit(unknowns: Array, limit: Array) -> None:
+    """Let sums of edges be what they are, and at most the limits, (k,), in place."""
+    edges = unknowns.reshape(-1, _PARTS)
+    total = edges[:, :4].sum(axis=1)
+    beyond = total > limit
+    edges[beyond, :4] *= (_INSIDE * limit[beyond] / total[beyond])[:, None]
+    edges[:, 4] = np.minimum(edges[:, :4].sum(axis=1), limit)

@@ -22,7 +22,7 @@ from uk_dynamics.mechanism.analysis.equilibrium import vanishing_rows
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model.kinematics import Workspace
 
@@ -60,8 +60,13 @@ def task_report(
     rows, constraints = tasks.evaluate(workspace, q, v, 0.0), tasks.constraints
     A, S = rows.A, mechanism.actuators.matrix
     desired = rows.right_hand_side(constraints.damping, constraints.stiffness)
+    dynamics, state, inputs = InterpretedDynamics(mechanism), State(0.0, q, v), Inputs()
+    if tasks.standing is not None:
+        active, asked = tasks.standing.held(0.0)
+        A, desired, inputs = A * asked[:, None], desired * asked, Inputs(active=active)
+        factorization = dynamics.prepare(state, inputs).factorization
     try:
-        free = InterpretedDynamics(mechanism).evaluate(State(0.0, q, v)).qdd
+        free = dynamics.evaluate(state, inputs).qdd
     except UndeterminedMotionError:  # what is missing is not determined either
         free, desired = np.zeros(mechanism.model.nv), np.zeros(len(A))
     servo = servo_efforts(

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
+from uk_dynamics.arrays import Indices
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import Known, ServoSolution
-from uk_dynamics.arrays import Indices
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
 References = Mapping[str, Followed]

@@ -369,5 +369,5 @@ class TasksSpec:
             data.get("distribution", cls.distribution),
             AllocationSpec.from_data(data.get("allocation", {})),
             RobustSpec.from_data(data["robust"], file) if "robust" in data else None,
-            tuple(StandingSpec.from_data(*x, file) for x in data.get("contacts", {}).items()),
+            tuple(StandingSpec.from_data(n, x, file) for n, x in data.get("contacts", {}).items()),
         )

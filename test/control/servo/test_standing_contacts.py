@@ -1,0 +1,234 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Servo law with standing contacts: the biped of the examples moves by the forces of its soles."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from numpy.typing import NDArray
+from support.repository import ROOT
+
+from uk_dynamics import Mechanism, ServoController, Tasks, simulate
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.control.command import Command
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
+
+FOLDER = ROOT / "examples" / "biped"
+PERIOD = 1e-3  # s
+FRICTION = 0.7
+CORNERS = ("heel_left", "heel_right", "toe_left", "toe_right")
+
+
+@pytest.fixture(scope="module")
+def biped() -> Mechanism:
+    return Mechanism.from_file(FOLDER / "biped.yaml")
+
+
+@pytest.fixture(scope="module")
+def start(biped: Mechanism) -> State:
+    return biped.start(tasks=Tasks.from_file(FOLDER / "stand.yaml", biped))
+
+
+def data(**changes: Any) -> dict[str, Any]:
+    found = copy.deepcopy(yaml.safe_load((FOLDER / "stand.yaml").read_text()))
+    return {**found, **changes}
+
+
+def balance(acceleration: list[float]) -> dict[str, ReferenceSample]:
+    """The task asks for an acceleration of the centre of mass, in m/s²."""
+    place = np.array([0.035, 0.0, 0.7])
+    return {"balance": ReferenceSample(place, np.zeros(3), np.array(acceleration))}
+
+
+def pyramids_hold(command: Command, friction: float = FRICTION) -> bool:
+    return all(
+        abs(x) + abs(y) <= friction * normal for normal, x, y in command.contact_forces.values()
+    )
+
+
+def total(command: Command) -> NDArray[np.float64]:
+    """Force of all contacts along x, y, z, in N."""
+    normal, x, y = np.sum(list(command.contact_forces.values()), axis=0)
+    return np.array([x, y, normal])
+
+
+def standing(mechanism: Mechanism, *soles: str) -> ActiveConstraints:
+    names = [f"{sole}.{corner}" for sole in soles for corner in CORNERS]
+    return ActiveConstraints(frozenset([*names, *(f"{name}.sticking" for name in names)]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_contact_forces_are_weight_and_inertia_within_their_pyramids(
+    biped: Mechanism, start: State, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    asked = rng.uniform([-1.5, -1.5, -2.0], [1.5, 1.5, 2.0])  # m/s²; some need a search
+    law = ServoController(biped, Tasks.from_file(FOLDER / "stand.yaml", biped))
+    command = law.command(start, balance(asked.tolist()))
+    assert pyramids_hold(command)
+    assert not command.missing
+    mass = biped.model.total_mass
+    # N, of 500: the machine rests, so that its centre of mass accelerates as asked
+    np.testing.assert_allclose(
+        total(command), mass * (asked + np.array([0, 0, 9.81])), rtol=0, atol=1e-9 * mass * 9.81
+    )
+    np.testing.assert_allclose(command.residual, 0.0, rtol=0, atol=1e-9)  # m/s²
+    # the same efforts with feet that stand, of which the mechanism finds the forces itself
+    tau = biped.actuators.matrix @ command.efforts
+    held = Inputs(tau, active=standing(biped, "left_sole", "right_sole"))
+    qdd = InterpretedDynamics(biped).evaluate(start, held).qdd
+    np.testing.assert_allclose(command.qdd, qdd, rtol=0, atol=1e-8)  # rad/s², of up to 20
+
+
+def test_what_lies_beyond_the_cones_is_named_and_given_up_by_priority(
+    biped: Mechanism, start: State
+) -> None:
+    changed = data()
+    changed["tasks"]["balance"]["priority"] = 2
+    tasks = Tasks.from_data(changed, biped)
+    command = ServoController(biped, tasks).command(start, balance([6.0, 0.0, 0.0]))
+    assert pyramids_hold(command)
+    assert set(command.missing) == {"balance"}  # the feet stand, the trunk stays upright
+    assert "lift-off" in command.limited_by.values()
+    # all of its weight is on the edge of the heels, which is the limit of the way back: what is
+    # missing is horizontal force and height together
+    heels = [
+        f"{side}_sole.heel_{corner}" for side in ("left", "right") for corner in ("left", "right")
+    ]
+    toes = sum(
+        command.contact_forces[name][0] for name in command.contact_forces if name not in heels
+    )
+    assert toes < 1e-6 * total(command)[2]
+    both = ServoController(biped, Tasks.from_file(FOLDER / "stand.yaml", biped))
+    shared = both.command(start, balance([6.0, 0.0, 0.0]))
+    assert set(shared.missing) == {"balance", "upright"}
+    # the trunk may turn, and the centre of mass comes nearer to what it is asked for
+    assert np.linalg.norm(shared.residual) < np.linalg.norm(command.residual)
+
+
+def test_a_slippery_ground_limits_friction(biped: Mechanism, start: State) -> None:
+    contacts = {"left_sole": {"friction": 0.05}, "right_sole": {"friction": 0.05}}
+    tasks = Tasks.from_data(data(contacts=contacts), biped)
+    command = ServoController(biped, tasks).command(start, balance([1.0, 0.0, 0.0]))
+    assert pyramids_hold(command, 0.05)
+    assert "friction" in command.limited_by.values()
+    force = total(command)
+    assert force[0] == pytest.approx(0.05 * force[2], rel=1e-6)
+
+
+def test_force_limits_hold(biped: Mechanism, start: State) -> None:
+    contacts = {"left_sole": {"force_limit": 40.0}, "right_sole": {}}
+    command = ServoController(biped, Tasks.from_data(data(contacts=contacts), biped)).command(start)
+    left = [f[0] for name, f in command.contact_forces.items() if name.startswith("left")]
+    assert max(left) <= 40.0
+    assert "force" in command.limited_by.values()
+    assert pyramids_hold(command)
+    # the other foot has the rest: N, of 414
+    assert total(command)[2] == pytest.approx(biped.model.total_mass * 9.81, abs=1e-6)
+
+
+def test_it_stands(biped: Mechanism, start: State) -> None:
+    law = ServoController(
+        biped, Tasks.from_file(FOLDER / "stand.yaml", biped), control_period=PERIOD
+    )
+    run = simulate(biped, start, 0.2, controller=law, control_period=PERIOD, method="moreau")
+    # m: it starts at rest where it is to be, and 200 steps add rounding
+    np.testing.assert_allclose(run.q[-1], start.q, rtol=0, atol=1e-12)
+    assert not run.warnings
+
+
+class Recording:
+    """A controller that keeps its commands."""
+
+    def __init__(self, law: ServoController) -> None:
+        self.law, self.row_names, self.commands = law, law.row_names, list[Command]()
+        self.active: ActiveConstraints | None = None
+
+    def command(self, state: State) -> Command:
+        self.law.active = self.active
+        self.commands.append(self.law.command(state))
+        return self.commands[-1]
+
+    def tracking_error(self, state: State) -> NDArray[np.float64]:
+        return self.law.tracking_error(state)
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_a_foot_lifts_without_a_jump_of_efforts(biped: Mechanism, planned: bool) -> None:
+    """Its force fades before; its own task begins gently. Stepping down, the force rises."""
+    changed = data()
+    changed["tasks"]["balance"]["reference"]["value"] = [0.035, 0.085, 0.7]
+    begin = biped.start(tasks=Tasks.from_data(changed, biped))
+    down = [[0, 0.15], [0.35, 9]] if planned else [[0, 0.15]]
+    changed["contacts"]["right_sole"] = {"stands": down}
+    lift = "0.02*sin(pi*(t - 0.15)/0.2)**4"
+    value = ["0", "-0.09", lift, "0", "0", "0"]
+    changed["tasks"]["right_place"]["reference"] = {"type": "expression", "value": value}
+    law = ServoController(biped, Tasks.from_data(changed, biped), control_period=PERIOD)
+    recording = Recording(law)
+    simulate(biped, begin, 0.45, controller=recording, control_period=PERIOD, method="moreau")
+    commands = recording.commands
+    assert all(pyramids_hold(command) for command in commands)
+    assert not any(command.missing for command in commands)
+    efforts = np.array([command.efforts for command in commands])
+    # N m a period: 40 N m within the ramp of 50 periods; a jump would be all of it
+    assert np.abs(np.diff(efforts, axis=0)).max() < 3.0
+    right = np.array(
+        [
+            sum(f[0] for name, f in command.contact_forces.items() if name.startswith("right"))
+            for command in commands
+        ]
+    )
+    assert right[80] > 5.0  # N
+    assert right[149] < 0.1
+    assert not right[151:350].any()
+    assert (right[-1] > 5.0) == planned
+    errors = np.array([command.tracking_error for command in commands])
+    rows = [i for i, name in enumerate(law.row_names) if not name.startswith("left")]
+    assert np.abs(errors[160:340][:, rows]).max() < 1e-3  # m or rad, of a foot that moves 0.02 m
+
+
+def test_what_is_closed_stands_where_contacts_are_detected(biped: Mechanism, start: State) -> None:
+    contacts = {"left_sole": {"stands": "detected"}, "right_sole": {"stands": "detected"}}
+    law = ServoController(biped, Tasks.from_data(data(contacts=contacts), biped))
+    assert len(law.command(start).contact_forces) == 8  # nobody tells: what touches does
+    law.active = standing(biped, "left_sole")
+    assert set(law.command(start).contact_forces) == {f"left_sole.{x}" for x in CORNERS}
+    law.active = standing(biped, "left_sole", "right_sole")
+    later = law.command(State(1.0, start.q, start.v))
+    assert sum(f[0] for k, f in later.contact_forces.items() if k.startswith("right")) < 0.1  # N
+    later = law.command(State(1.1, start.q, start.v))
+    # N: after the ramp they carry half of the weight each
+    assert total(later)[2] / 2 == pytest.approx(
+        sum(f[0] for k, f in later.contact_forces.items() if k.startswith("right")), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"contacts": {"left": {}}}, 'no contact "left".*left_sole'),
+        ({"contacts": {"left_sole": {"stands": [[0.0, 1.0], [0.5, 2.0]]}}}, "one after the other"),
+        ({"contacts": {"left_sole": {"stands": "sometimes"}}}, "stands is always, detected"),
+        ({"contacts": {"left_sole": {}, "left_sole.toe_left": {}}}, "stands already"),
+        ({"distribution": "gauss"}, "does not know this"),
+        ({"contacts": {"left_sole": {}}}, "right_place.while_lifted.*right_sole"),
+    ],
+)
+def test_mistakes_are_named(biped: Mechanism, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Tasks.from_data(data(**change), biped)
+
+
+def test_a_task_waits_for_a_contact_only_where_contacts_stand(biped: Mechanism) -> None:
+    changed = data()
+    del changed["contacts"]
+    with pytest.raises(InputError, match="no contact stands"):
+        Tasks.from_data(changed, biped)
