@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_contents import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_contents import schemas
 from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 
 pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
@@ -80,7 +80,7 @@ def test_definitions_are_those_of_ros():
     stores = pytest.importorskip("rosbags.typesys", reason="knows the definitions of ROS")
     ros = stores.get_typestore(stores.Stores.ROS2_JAZZY)
     own = stores.get_typestore(stores.Stores.EMPTY)
-    for name, text in SCHEMAS.items():
+    for name, text in schemas().items():
         own.register(stores.get_types_from_msg(text, name))
         assert own.hash_rihs01(name) == ros.hash_rihs01(name), name
 

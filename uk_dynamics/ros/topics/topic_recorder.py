@@ -26,11 +26,11 @@ from uk_dynamics.ros.topics.qos import RECORDING_QOS
 from uk_dynamics.simulation.recording import (
     CHUNK,
     MISSING,
-    SCHEMAS,
     START,
     GrowingFile,
     MachineData,
     description,
+    schemas,
 )
 
 # The writer keeps an index entry for every chunk until the end: large chunks keep the index small,
@@ -69,20 +69,19 @@ class TopicRecorder:
         self._writer.add_metadata(
             START, description(mechanism.name, MachineData.of(mechanism), limits)
         )
-        schemas: dict[str, int] = {}
+        registered: dict[str, int] = {}
         bases = mechanism.model.bases
         topics = [*_TOPICS, *((odom_topic(bases, base), Odometry) for base in bases)]
         if bases:
             topics.append(("forward_dynamics/base_dynamics", MultiDOFJointTrajectory))
         for topic, kind in topics:
             name = f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
-            if name not in schemas:
-                schemas[name] = self._writer.register_schema(
-                    name, "ros2msg", SCHEMAS[name].encode()
-                )
+            if name not in registered:
+                text = schemas()[name].encode()
+                registered[name] = self._writer.register_schema(name, "ros2msg", text)
             full = node.resolve_topic_name(topic)
             self.counts[full] = 0
-            channel = self._writer.register_channel(full, "cdr", schemas[name])
+            channel = self._writer.register_channel(full, "cdr", registered[name])
             receive = functools.partial(self._receive, full, channel)
             node.create_subscription(kind, topic, receive, RECORDING_QOS, raw=True)
         if ends:

@@ -11,11 +11,11 @@ from uk_dynamics.simulation.recording.mcap_contents import (
     MOTION,
     REFERENCES,
     ROWS,
-    SCHEMAS,
     START,
     STATES,
     TASKS,
     description,
+    schemas,
 )
 from uk_dynamics.simulation.recording.mcap_writer import CHUNK, MISSING, GrowingFile, Message
 from uk_dynamics.simulation.recording.trajectory_data import Array, Statistics

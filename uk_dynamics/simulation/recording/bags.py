@@ -14,7 +14,7 @@ from urllib.parse import quote
 import yaml
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_contents import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_contents import schemas
 from uk_dynamics.simulation.recording.mcap_writer import MISSING, McapReader, Message
 from uk_dynamics.whole_file import require_regular
 
@@ -119,7 +119,7 @@ def _decoders(file: sqlite3.Connection) -> dict[str, Callable[[bytes], Any]]:
         from mcap_ros2.decoder import DecoderFactory
     except ImportError:
         raise InputError(MISSING) from None
-    texts = dict(SCHEMAS)
+    texts = dict(schemas())
     tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master")}
     if "message_definitions" in tables:  # since Iron
         texts |= dict(

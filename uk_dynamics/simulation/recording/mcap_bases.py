@@ -12,7 +12,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.mcap_contents import SECOND
+from uk_dynamics.simulation.recording.mcap_contents import nanoseconds
 
 ODOM = "/odom"
 ODOMETRY = "nav_msgs/msg/Odometry"
@@ -113,8 +113,7 @@ class BaseSamples:
         """Take a message, if it is one of bases; topics may have a namespace."""
         if not topic.endswith((ODOM, BASE_MOTION)):
             return False
-        stamp = content.header.stamp
-        time = int(stamp.sec) * SECOND + int(stamp.nanosec)
+        time = nanoseconds(content.header.stamp)
         if topic.endswith(ODOM):
             self._odoms.setdefault(topic, {})[time] = content
         else:

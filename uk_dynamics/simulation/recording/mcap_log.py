@@ -13,24 +13,9 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording import mcap_contents as mcap
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_bases import messages, others, recorded_bases
-from uk_dynamics.simulation.recording.mcap_contents import (
-    COMMANDS,
-    CONTACTS,
-    DIAGNOSTICS,
-    END,
-    MOTION,
-    NUMBERS,
-    OF_ROWS,
-    REFERENCES,
-    ROWS,
-    SECOND,
-    START,
-    STATES,
-    TASKS,
-    description,
-)
 from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 from uk_dynamics.simulation.recording.trajectory_data import Array, Names, Statistics, Switching
 
@@ -49,7 +34,7 @@ class MotionLog(McapWriter):
             others(coordinates, self._bases) for coordinates in (names.positions, names.velocities)
         )
         self._joints = tuple(names.positions[k] for k in self._positions)
-        self.note(START, description(mechanism, machine, effort_limits))
+        self.note(mcap.START, mcap.description(mechanism, machine, effort_limits))
 
     def finish(
         self,
@@ -63,19 +48,20 @@ class MotionLog(McapWriter):
             "statistics": json.dumps(asdict(statistics)),
             "switchings": json.dumps([asdict(s) for s in switchings]),
         }
-        self.note(END, outcome)
+        self.note(mcap.END, outcome)
 
     def sample(self, values: Mapping[str, Any], status: str) -> None:
         """Write a sample."""
         names = self._names
-        time = round(float(values["t"]) * SECOND)
+        time = round(float(values["t"]) * mcap.SECOND)
         header = {"stamp": _stamp(time), "frame_id": ""}
         if names.motors:
             layout = {"dim": [], "data_offset": 0}
             content = {"layout": layout, "data": values["efforts"].tolist()}
-            self.write(COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
+            self.write(mcap.COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
         if status:  # tables of other programs have none, and no accelerations
-            numbers = {name: repr(float(values[name])) for name in NUMBERS} | {"status": status}
+            numbers = {"status": status}
+            numbers |= {name: repr(float(values[name])) for name in mcap.NUMBERS}
             report = {
                 "level": 0,
                 "name": "forward_dynamics: dynamics",
@@ -84,24 +70,23 @@ class MotionLog(McapWriter):
                 "values": [{"key": key, "value": value} for key, value in numbers.items()],
             }
             content = {"header": header, "status": [report]}
-            self.write(DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
+            self.write(mcap.DIAGNOSTICS, "diagnostic_msgs/msg/DiagnosticArray", content, time)
             q, v, qdd = values["q"][self._positions], values["v"], values["qdd"]
             rates = v[self._velocities], qdd[self._velocities]
             content = _motion(header, self._joints, q, *rates)
-            self.write(MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
-        of = {ROWS: names.constraint_rows, CONTACTS: names.contact_rows, TASKS: names.task_rows}
-        for topic, arrays in OF_ROWS.items():
-            if of[topic]:
-                content = _joint_state(header, of[topic], *(values[array] for array in arrays))
+            self.write(mcap.MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
+        for topic, (field, arrays) in mcap.OF_ROWS.items():
+            if rows := getattr(names, field):
+                content = _joint_state(header, rows, *(values[array] for array in arrays))
                 self.write(topic, "sensor_msgs/msg/JointState", content, time)
         if names.task_rows and np.isfinite(values["references"]).all():
             content = _motion(header, names.task_rows, values["references"])
-            self.write(REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
+            self.write(mcap.REFERENCES, "trajectory_msgs/msg/JointTrajectory", content, time)
         # Last, because readers take a joint state as the end of a sample.
         self._write_bases(header, values, time)
         v = values["v"][self._velocities] if np.isfinite(values["v"]).all() else None
         states = _joint_state(header, self._joints, values["q"][self._positions], v)
-        self.write(STATES, "sensor_msgs/msg/JointState", states, time)
+        self.write(mcap.STATES, "sensor_msgs/msg/JointState", states, time)
 
     def _write_bases(self, header: dict[str, Any], values: Mapping[str, Any], time: int) -> None:
         names = self._names
@@ -154,5 +139,5 @@ def _motion(header: dict[str, Any], names: tuple[str, ...], *parts: Array) -> di
 
 
 def _stamp(time: int) -> dict[str, int]:
-    seconds, nanoseconds = divmod(time, SECOND)
+    seconds, nanoseconds = divmod(time, mcap.SECOND)
     return {"sec": seconds, "nanosec": nanoseconds}

@@ -15,25 +15,11 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.simulation.recording import mcap_contents as mcap
 from uk_dynamics.simulation.recording.bags import BagReader
 from uk_dynamics.simulation.recording.columns import BROKEN
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_bases import BaseSamples
-from uk_dynamics.simulation.recording.mcap_contents import (
-    COMMANDS,
-    CONTACTS,
-    DIAGNOSTICS,
-    END,
-    MOTION,
-    NUMBERS,
-    OF_ROWS,
-    REFERENCES,
-    ROWS,
-    SECOND,
-    START,
-    STATES,
-    TASKS,
-)
 from uk_dynamics.simulation.recording.mcap_log import MotionLog
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
@@ -44,8 +30,8 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 )
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
-_ARRAYS = tuple(array for arrays in OF_ROWS.values() for array in arrays)
-_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ARRAYS, "references", *NUMBERS)
+_ARRAYS = tuple(array for _, arrays in mcap.OF_ROWS.values() for array in arrays)
+_SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ARRAYS, "references", *mcap.NUMBERS)
 
 
 class Samples:
@@ -56,23 +42,25 @@ class Samples:
         self._joints: tuple[str, ...] = ()
         self._states: list[tuple[Any, Any]] = []
         self._held: list[tuple[Any, dict[str, str]]] = []
-        self._by_stamp: dict[str, dict[int, Any]] = {x: {} for x in (MOTION, *OF_ROWS, REFERENCES)}
+        self._by_stamp: dict[str, dict[int, Any]] = {
+            x: {} for x in (mcap.MOTION, *mcap.OF_ROWS, mcap.REFERENCES)
+        }
         self._bases = BaseSamples()
         self._command: Any = None
         self._values: dict[str, str] = {}
 
     def add(self, topic: str, content: Any) -> None:
         """Add a message; topics may have a namespace."""
-        if topic.endswith(COMMANDS):
+        if topic.endswith(mcap.COMMANDS):
             self._command = content.data
-        elif topic.endswith(DIAGNOSTICS):
+        elif topic.endswith(mcap.DIAGNOSTICS):
             for status in content.status:
                 self._values |= {value.key: value.value for value in status.values}
-        elif topic.endswith(STATES):
+        elif topic.endswith(mcap.STATES):
             joints = tuple(content.name)
             if not self._joints:
                 self._joints = joints
-            time = _nanoseconds(content.header.stamp)
+            time = mcap.nanoseconds(content.header.stamp)
             if joints == self._joints and not (self.times and time <= self.times[-1]):
                 self.times.append(time)
                 self._states.append((content.position, content.velocity))
@@ -80,27 +68,28 @@ class Samples:
         elif not self._bases.add(topic, content):
             for name, found in self._by_stamp.items():
                 if topic.endswith(name):
-                    found[_nanoseconds(content.header.stamp)] = content
+                    found[mcap.nanoseconds(content.header.stamp)] = content
 
     def trajectory(self, notes: dict[str, dict[str, str]], *, cut: bool) -> TrajectoryData:
         """All samples; missing values are NaN."""
-        first, last = notes.get(START, {}), notes.get(END, {})
+        first, last = notes.get(mcap.START, {}), notes.get(mcap.END, {})
         machine = MachineData.from_text(first.get("machine", "{}"))
         self._keep(self._bases.complete(machine, self._joints, self.times))
         times = np.array(self.times, dtype=np.int64)
-        if times[0] > _WALL_CLOCK * SECOND:
+        if times[0] > _WALL_CLOCK * mcap.SECOND:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
         count = 0 if self._command is None else len(self._command)
         numbered = [f"motor_{index + 1}" for index in range(count)]
         motors = tuple(json.loads(first.get("motors", "null")) or numbered)
-        named = {topic: self._names(topic) for topic in OF_ROWS}
+        named = {topic: self._names(topic) for topic in mcap.OF_ROWS}
+        of_rows = {field: named[topic] for topic, (field, _) in mcap.OF_ROWS.items()}
         arrays = {
             array: self._matched(topic, attrgetter(part), len(named[topic]))
-            for topic, of_topic in OF_ROWS.items()
+            for topic, (_, of_topic) in mcap.OF_ROWS.items()
             for array, part in zip(of_topic, ("position", "velocity", "effort"), strict=False)
         }
-        tasks = named[TASKS]
+        tasks = len(named[mcap.TASKS])
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)
         warnings = json.loads(last.get("warnings", "[]"))
         if cut:
@@ -108,18 +97,18 @@ class Samples:
         nv = len(self._joints)
         q = np.array([state[0] for state in self._states], dtype=float)
         v = _rates([state[1] for state in self._states], nv)
-        qdd = self._matched(MOTION, lambda m: m.points[0].accelerations, nv)
+        qdd = self._matched(mcap.MOTION, lambda m: m.points[0].accelerations, nv)
         positions, velocities, q, v, qdd = self._bases.merged(self._joints, q, v, qdd)
         return TrajectoryData(
             name=first.get("mechanism", "recording"),
-            names=Names(positions, velocities, motors, named[ROWS], tasks, named[CONTACTS]),
+            names=Names(positions, velocities, motors, **of_rows),
             t=t,
             q=q,
             v=v,
             qdd=qdd,
             efforts=self._efforts(len(motors)),
             effort_limits=np.array([math.inf if x is None else x for x in limits]),
-            references=self._matched(REFERENCES, lambda m: m.points[0].positions, len(tasks)),
+            references=self._matched(mcap.REFERENCES, lambda m: m.points[0].positions, tasks),
             kinetic=self._number("kinetic", "kinetic_energy"),
             potential=self._potential(),
             rank=np.nan_to_num(self._number("rank"), nan=-1.0).astype(int),
@@ -201,12 +190,8 @@ def load(path: Path) -> TrajectoryData:
             if message.content is not None:
                 samples.add(message.topic, message.content)
         if not samples.times:
-            raise InputError(f"there is no {STATES} in this recording", file=str(path))
+            raise InputError(f"there is no {mcap.STATES} in this recording", file=str(path))
         return samples.trajectory(reader.notes, cut=reader.cut)
     except BROKEN as error:
         problem = f"is damaged: {type(error).__name__}: {error!s:.200}"
         raise InputError(problem, file=str(path)) from None
-
-
-def _nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec) * SECOND + int(stamp.nanosec)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.mcap_contents import SCHEMAS
+from uk_dynamics.simulation.recording.mcap_contents import schemas
 
 UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording that was not finished
 # Data reach the file a chunk at a time: a crash loses at most this much, in bytes.
@@ -126,7 +126,7 @@ class McapWriter:
         """Write a message."""
         self._writing = True  # remains set if Ctrl-C or a full disk interrupts the record
         if type_ not in self._schemas:
-            self._schemas[type_] = self._writer.register_msgdef(type_, SCHEMAS[type_])
+            self._schemas[type_] = self._writer.register_msgdef(type_, schemas()[type_])
         self._writer.write_message(topic, self._schemas[type_], content, time, time)
         self._writing = False
 
