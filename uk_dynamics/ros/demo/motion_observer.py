@@ -25,6 +25,7 @@ from uk_dynamics.ros.topics.inputs import EffortInput, StateInput
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.simulation import Recorder, Trajectory
 from uk_dynamics.simulation.recording import Statistics
+from uk_dynamics.viewing.scene import Marker
 
 _MOST_SAMPLES = 1500
 
@@ -64,7 +65,7 @@ class MotionObserver(Node):
         self._tasks = tasks
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
-        self._task_workspace = (tasks or mechanism).model.workspace()
+        self.tracking_error = Marker(mechanism, tasks).tracking_error  # of a state, (mt,), m or rad
         problems = MessageProblems(self)
         self._states = StateInput(self, self._mechanism, problems, self._on_state)
         self._commands = EffortInput(self, self._mechanism, problems, topic=EFFORT_COMMANDS)
@@ -100,15 +101,6 @@ class MotionObserver(Node):
             solution.rank,
             solution.status.value,
         )
-
-    def tracking_error(self, state: State) -> Array:
-        """Error of each task row, (mt,), in m or rad."""
-        if self._tasks is None:
-            return np.zeros(0)
-        workspace = self._task_workspace
-        workspace.update(state.q, state.v)
-        rows = self._tasks.evaluate(workspace, state.q, state.v, state.t)
-        return rows.residual / self._tasks.constraints.reference_scale
 
     def trajectory(self, wall_time: float) -> Trajectory:
         """The motion so far, reduced to what a plot can show; ``wall_time`` in s."""

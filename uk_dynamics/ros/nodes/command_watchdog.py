@@ -177,7 +177,7 @@ class CommandWatchdog(Node):
         if self._takeover.phase is not before:
             self._tell()
         if action.deactivate:
-            self._deactivate()
+            self._ask(self._switch_to(active=False), self._on_deactivated)
 
     def _tell(self) -> None:
         """Say in the log that the phase has changed."""
@@ -187,9 +187,6 @@ class CommandWatchdog(Node):
             self.get_logger().error(f"no heartbeat for {timeout:.3g} s: commanding zero efforts")
         else:
             self.get_logger().info(phase.value)
-
-    def _deactivate(self) -> None:
-        self._ask(self._switch_to(active=False), self._on_deactivated)
 
     def _restore(self) -> None:
         """Activate what was deactivated for another generation; again where that was refused."""
