@@ -100,6 +100,7 @@ setup(
         "mjcf": ["mujoco>=3.2"],
         "usd": ["usd-core>=24.5"],
         "plan": ["casadi>=3.6"],
+        "cones": ["clarabel>=0.9"],
         "crocoddyl": [
             "crocoddyl>=3.2"
         ],  # its own, since it decides the versions of Pinocchio and of robots

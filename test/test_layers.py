@@ -86,6 +86,7 @@ HOME = {
     "cupy": ("compilation",),
     "viser": ("viewing",),
     "casadi": ("planning",),
+    "clarabel": ("control",),
     "crocoddyl": ("planning",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}

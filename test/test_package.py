@@ -34,6 +34,7 @@ LAUNCHING = {"launch", "launch_ros"}
 OPTIONAL = {
     "argcomplete",
     "casadi",
+    "clarabel",
     "crocoddyl",
     "placo",
     "rich",  # of viser

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
     from uk_dynamics.control.servo.servo_controller import ServoController
+    from uk_dynamics.control.standing import Standing, standing
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
@@ -55,6 +56,7 @@ _HOMES = {
     "ServoController": "uk_dynamics.control.servo.servo_controller",
     "ServoDerivatives": "uk_dynamics.derivatives.effort_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
+    "Standing": "uk_dynamics.control.standing",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",
     "Status": "uk_dynamics.core.equation.solution",
@@ -69,6 +71,7 @@ _HOMES = {
     "linearize_along": "uk_dynamics.derivatives.linearization",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
+    "standing": "uk_dynamics.control.standing",
 }
 
 __all__ = [
@@ -88,6 +91,7 @@ __all__ = [
     "ServoController",
     "ServoDerivatives",
     "Solution",
+    "Standing",
     "State",
     "StateCompletion",
     "Status",
@@ -103,6 +107,7 @@ __all__ = [
     "linearize_along",
     "simulate",
     "simulate_many",
+    "standing",
 ]
 
 

@@ -114,6 +114,8 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.Hold,
         ukd.inverse_dynamics,
         ukd.InverseDynamics,
+        ukd.standing,
+        ukd.Standing,
         ukd.internal_efforts,
         ukd.StateCompletion,
         JointStateEstimate,

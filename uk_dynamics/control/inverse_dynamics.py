@@ -9,7 +9,7 @@ joints transmit none, and redundant motors can share the effort in many ways.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -17,10 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.control.command import require_motors
+from uk_dynamics.control.cone_efforts import ConeProgram
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
-from uk_dynamics.exceptions import StateError, expect
+from uk_dynamics.exceptions import InputError, StateError, expect
+from uk_dynamics.mechanism.contact import Contact, ContactReactions, Reactions
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
@@ -35,6 +37,7 @@ from uk_dynamics.mechanism_class import Mechanism
 
 _OPEN = 1e-6  # m or rad (rates per s): about the rounding of hand-written numbers
 _AGREES = 1e-6  # of the accelerations that cancel in a row
+_AT_LIMIT = 1.0 + 1e-9  # of a limit, with rounding
 _REACHED = 1e-6  # of the accelerations; a smaller residual is rounding
 
 
@@ -54,6 +57,9 @@ class InverseDynamics:
         missing: The part of the acceleration that the motors cannot cause, by velocity coordinate,
             in m/s² or rad/s²; empty if they cause all of it.
         beyond_limits: Motors that need more effort than their limit.
+        contacts: Contacts, stops and ropes with the forces that go with the efforts, by name.
+        overtaxed: What contacts would have to do beyond their cones for the missing acceleration,
+            by name: "pull", or "hold more than its friction".
     """
 
     mechanism: Mechanism
@@ -65,6 +71,13 @@ class InverseDynamics:
     actuation: str
     missing: Mapping[str, float]
     beyond_limits: tuple[str, ...]
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
+    overtaxed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def possible(self) -> bool:
+        """Whether motors within their limits and contacts within their cones cause the motion."""
+        return not self.missing and not self.beyond_limits
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -90,45 +103,63 @@ def inverse_dynamics(
     weights: Weights = "limits",
     preload: Mapping[str, float] | None = None,
     active: ActiveConstraints | None = None,
+    friction_part: float = 1.0,
 ) -> InverseDynamics:
-    """Motor efforts and loop forces of a motion.
+    """Motor efforts and loop forces of a motion, and forces of contacts that go with it.
+
+    Contacts that the motion leaves closed push and hold within their cones; of all efforts that
+    cause the motion with them the least are taken, within limits if that is possible, and of the
+    contact forces those of least norm. Joints with stiction hold up to it.
 
     Args:
-        mechanism: What moves; at least one motor.
+        mechanism: What moves; with motors, or with contacts.
         state: Positions and velocities that satisfy the constraints, as from ``mechanism.start``.
         qdd: Accelerations: all of them, (nv,), or by joint name as many as determine the others
-            through the loops, in m/s² or rad/s².
+            through the loops, in m/s² or rad/s²; contacts that touch and do not slide stay so
+            where that takes it.
         tau: Other known forces, by joint name or (nv,), in N or N·m. Of forces on links:
             ``mechanism.wrench_forces({link: force}, state.q)``.
         weights: Redundant motors minimise Σ weight·(effort − preload)²: ``limits`` 1/limit²,
             ``equal`` one each, or by motor name.
         preload: Preferred efforts where several cause the same motion, by motor name.
         active: Switchable constraints that are on; None: as in the mechanism file.
+        friction_part: Part of the friction that contacts may use, 0 or more.
 
     Returns:
         Efforts and forces; if the motors cannot cause the motion, the closest ones, and the part of
         the acceleration that is missing.
 
     Raises:
-        StateError: State or acceleration contradict a constraint, which is named, or too few
-            accelerations are given.
+        StateError: State or acceleration contradict a constraint or a contact, which is named, or
+            too few accelerations are given.
         InputError: The mechanism has no motors, or names do not exist.
+        UkDynamicsError: It has contacts, and Clarabel is not installed.
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
+    if not 0.0 <= friction_part < np.inf:
+        raise InputError(f"friction_part must be zero or positive, found {friction_part}")
     actuators = mechanism.actuators
-    require_motors(mechanism)
+    contacts = ContactReactions(mechanism) if mechanism.one_sided else None
+    if contacts is None:
+        require_motors(mechanism)
     allocation = Allocation.given(actuators, weights, preload)
     inputs = Inputs(tau=mechanism.inputs(tau).tau, active=active, stabilize=False)
     dynamics = InterpretedDynamics(mechanism)
     prepared = dynamics.prepare(state, inputs)
     _check_state(mechanism, prepared.rows, state)
-    desired = _consistent_acceleration(mechanism, prepared.terms, qdd)
-    M = prepared.terms.M.copy()
+    desired = _consistent_acceleration(mechanism, prepared.terms, qdd, state, contacts)
+    M, S, reactions = prepared.terms.M.copy(), actuators.matrix, None
+    if contacts is not None:
+        on = active or mechanism.hierarchy.initial
+        reactions = contacts.reactions(state, inputs, on, desired)
+        inputs = replace(inputs, active=reactions.active)
+        holding = np.eye(mechanism.model.nv)[:, reactions.holding]
+        S = np.hstack((S, holding, reactions.force))
 
     def law(qdd_free: Array) -> ServoSolution:
-        return motion_efforts(
+        servo = motion_efforts(
             prepared.factorization,
             M,
             qdd_free,
@@ -138,19 +169,23 @@ def inverse_dynamics(
             preload=allocation.preload,
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
         )
+        if reactions is None:
+            return servo
+        seen = prepared.factorization.admissible_coordinates(S)[0]
+        x = _within_cones(mechanism, reactions, seen, servo.wanted, allocation, friction_part)
+        return replace(servo, efforts=x)
 
     servo = law(dynamics.solve(prepared, state, inputs).qdd)
     if mechanism.friction.dry or mechanism.nonideal is not None:
-        servo, _ = compensate_friction(
-            dynamics, prepared, state, inputs, actuators.matrix, law, servo
-        )
-    terms = prepared.terms._replace(F=prepared.terms.F + actuators.matrix @ servo.efforts)
+        servo, _ = compensate_friction(dynamics, prepared, state, inputs, S, law, servo)
+    terms = prepared.terms._replace(F=prepared.terms.F + S @ servo.efforts)
     solution = dynamics.solve(prepared._replace(terms=terms), state, inputs)
     lack = desired - solution.qdd
     size = np.abs(desired).max(initial=0.0) + np.abs(solution.qdd).max(initial=0.0) + 1e-3
-    return InverseDynamics(
+    efforts = servo.efforts[: len(actuators)]
+    found = InverseDynamics(
         mechanism=mechanism,
-        efforts=servo.efforts,
+        efforts=efforts,
         qdd=desired,
         constraint_force=solution.constraint_force,
         multipliers=solution.joint_multipliers,
@@ -161,9 +196,72 @@ def inverse_dynamics(
             for i in np.flatnonzero(np.abs(lack) > _REACHED * size).tolist()
         },
         beyond_limits=tuple(
-            compress(actuators.names, np.abs(servo.efforts) > actuators.effort_limits)
+            compress(actuators.names, np.abs(efforts) > actuators.effort_limits * _AT_LIMIT)
         ),
     )
+    if contacts is None or reactions is None:
+        return found
+    forces = servo.efforts[S.shape[1] - reactions.force.shape[1] :].reshape(-1, 3)
+    seen = prepared.factorization.admissible_coordinates(reactions.force)[0]
+    lacking = -(reactions.jacobian @ lack).reshape(-1, 3)
+    return replace(
+        found,
+        multipliers=found.multipliers + contacts.multipliers(reactions, forces),
+        contacts=contacts.contacts(state, reactions, forces, seen),
+        overtaxed=_overtaxed(contacts, reactions, lacking, size) if found.missing else {},
+    )
+
+
+def _within_cones(
+    mechanism: Mechanism,
+    reactions: Reactions,
+    seen: Array,  # motion per unit effort of motors, joints that stick and contacts, (n, nu+d+3k)
+    wanted: Array,  # (n,)
+    allocation: Allocation,
+    friction_part: float,
+) -> Array:
+    """Efforts of motors, of joints that stick, and forces of contacts, (nu + d + 3k,)."""
+    nu, held = len(mechanism.actuators), len(reactions.most)
+    free = np.zeros(held)
+    limits = mechanism.actuators.effort_limits
+    preload = np.zeros(nu) if allocation.preload is None else allocation.preload
+    for most in (limits, np.full(nu, np.inf)):  # beyond limits only where it must be
+        bounds = np.concatenate((most, reactions.most))
+        program = ConeProgram(
+            seen[:, : nu + held],
+            seen[:, nu + held :],
+            wanted,
+            friction_part * reactions.friction,
+            -bounds,
+            bounds,
+        )
+        found = program.least(np.append(allocation.weights, free), np.append(preload, free))
+        if found.possible:
+            break
+    return np.concatenate((found.efforts, found.forces.ravel()))
+
+
+def _overtaxed(
+    contacts: ContactReactions,
+    reactions: Reactions,
+    motion: Array,  # of contacts under the forces that come closest, (k, 3)
+    size: float,  # of accelerations
+) -> dict[str, str]:
+    """What contacts would have to do beyond their cones, by name.
+
+    What forces in cones cannot prevent is a motion in the dual cones, on their surface where
+    friction is used up, and within them where there is no force.
+    """
+    found = {}
+    for k, (normal, *tangents), mu in zip(
+        reactions.closed.tolist(), motion, reactions.friction, strict=True
+    ):
+        slip = float(mu * np.hypot(*tangents))
+        if normal - slip > _REACHED * size:
+            found[contacts.names[k]] = "pull"
+        elif slip > _REACHED * size:
+            found[contacts.names[k]] = "hold more than its friction"
+    return found
 
 
 def _check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> None:
@@ -184,7 +282,11 @@ def _check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> N
 
 
 def _consistent_acceleration(
-    mechanism: Mechanism, terms: DynamicsTerms, qdd: Mapping[str, float] | ArrayLike
+    mechanism: Mechanism,
+    terms: DynamicsTerms,
+    qdd: Mapping[str, float] | ArrayLike,
+    state: State,
+    contacts: ContactReactions | None,
 ) -> Array:
     """An acceleration that agrees with the constraints, (nv,), in m/s² or rad/s²."""
     model, A, b = mechanism.model, terms.A, terms.b
@@ -193,7 +295,14 @@ def _consistent_acceleration(
         free = np.ones(model.nv, dtype=bool)
         for name in qdd:
             free[model.velocity_index(name)] = False
-        given = _solve_free(mechanism, terms, given, free)
+        try:
+            given = _solve_free(mechanism, terms, given, free)
+        except StateError:
+            if contacts is None:
+                raise
+            rows, bias = contacts.rows(state, mechanism.hierarchy.initial)
+            stays = terms._replace(A=np.vstack((A, rows)), b=np.append(b, -bias))
+            given = _solve_free(mechanism, stays, given, free)
     off = np.abs(A @ given - b)
     size = np.abs(b) + np.abs(A) @ np.abs(given) + NEGLIGIBLE_ACCELERATION
     worst = int(np.argmax(off / size)) if len(b) else -1

@@ -8,6 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.contacts import contact_facts, contact_lines
 from uk_dynamics.cli.output.printing import show, table
 from uk_dynamics.exceptions import InputError
 
@@ -43,8 +44,10 @@ def register(commands: common.Commands) -> None:
         common.add_joint_values(parser, option, dest, text, of=of)
     common.add_options(
         parser,
+        "--friction-part PART=1  of the friction of contacts, which they may use\n"
         "--weights limits|equal=limits  how redundant motors share the effort: by their limits, or"
         " equally",
+        PART=common.positive,
     )
     common.add_json(parser, "the facts")
 
@@ -63,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         dict(arguments.accelerations) or [0.0] * mechanism.model.nv,
         weights=arguments.weights,
         preload=dict(arguments.preload),
+        friction_part=arguments.friction_part,
     )
     facts = {
         "efforts": motion.by_motor(),
@@ -70,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         "actuation": motion.actuation,
         "missing": dict(motion.missing),
         "beyond_limits": list(motion.beyond_limits),
+        "contacts": contact_facts(motion.contacts),
+        "overtaxed": dict(motion.overtaxed),
     }
     show(arguments, facts, _text(motion))
     return 0
@@ -77,7 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _text(motion: InverseDynamics) -> str:
     rows = [(name, f"{effort:.6g} N m or N") for name, effort in motion.by_motor().items()]
+    rows += contact_lines(motion.contacts)
+    one_sided = motion.mechanism.hierarchy.one_sided
     for (name, force), unique in zip(motion.by_row().items(), motion.determined, strict=True):
+        if name.rpartition(".")[0] in one_sided or name in one_sided:
+            continue
         shared = "" if unique else "  (one of many: redundant rows share it)"
         rows.append((name, f"{force:.6g} N m or N{shared}"))
     rows.append(("actuation", motion.actuation))
@@ -86,4 +96,7 @@ def _text(motion: InverseDynamics) -> str:
         for name, lack in motion.missing.items()
     ]
     rows += [("beyond its limit", name) for name in motion.beyond_limits]
+    rows += [
+        ("beyond its cone", f"{name} would have to {x}") for name, x in motion.overtaxed.items()
+    ]
     return f"{motion.mechanism.name}\n{table(rows)}"

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.contacts import standing_facts, standing_lines
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 
 if TYPE_CHECKING:
+    from uk_dynamics import Mechanism
+    from uk_dynamics.arrays import Array
     from uk_dynamics.control.servo import Promise
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
@@ -70,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         promised = promise(tasks, arguments.control_period)
         told = {"robust": promised.to_dict(tasks.row_names)}
         lines += _promised(promised, tasks.row_names)
-    show(arguments, facts.to_dict() | told, describe(facts, lines))
+    stands: list[tuple[str, str]] = []
+    if mechanism.one_sided:
+        told["standing"], stands = _standing(mechanism, q)
+    show(arguments, facts.to_dict() | told, describe(facts, lines, stands))
     return 0
 
 
@@ -90,8 +96,27 @@ def _promised(found: Promise, rows: tuple[str, ...]) -> Iterator[tuple[str, str]
         yield "too weak", f"{motor} needs up to {part:.2f} of its effort limit against all of it"
 
 
-def describe(facts: MechanismReport, promised: Sequence[tuple[str, str]] = ()) -> str:
-    """A report as text, with lines of what a robust law promises."""
+def _standing(
+    mechanism: Mechanism, q: Array
+) -> tuple[dict[str, Any] | None, list[tuple[str, str]]]:
+    """Whether it stands where something touches, as facts and as lines."""
+    from uk_dynamics import UkDynamicsError, standing
+
+    try:
+        found = standing(mechanism, mechanism.state(q))
+    except UkDynamicsError as error:
+        return None, [("standing", f"not examined: {error}")]
+    if not any(one.force[0] > 0.0 for one in found.motion.contacts.values()) and not found.stands:
+        return None, []
+    return standing_facts(found), list(standing_lines(found))
+
+
+def describe(
+    facts: MechanismReport,
+    promised: Sequence[tuple[str, str]] = (),
+    stands: Sequence[tuple[str, str]] = (),
+) -> str:
+    """A report as text, with lines of what a robust law promises, and of whether it stands."""
     rows: list[tuple[str, str]] = [
         ("links", _counted(facts.links)),
         ("joints", _counted(facts.joints)),
@@ -119,6 +144,7 @@ def describe(facts: MechanismReport, promised: Sequence[tuple[str, str]] = ()) -
         *([("largest residual", f"{facts.largest_residual:.1e} m or rad")] if facts.rows else []),
         *((f"level {i}", ", ".join(names)) for i, names in levels),
         *(("one-sided", f"{name}, {what}") for name, what in facts.one_sided.items()),
+        *stands,
         *(("switchable", f"{name}, {_SWITCHED[on]}") for name, on in facts.switchable.items()),
         *(
             (x["by"], f"{name} {x['value']:.6g} ± {x['deviation']:.2g}  ({x['date']})")

@@ -1,0 +1,125 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Efforts of motors and forces of contacts, within their cones, that cause a motion together.
+
+Quadratic programs over second-order cones, solved by Clarabel's interior-point method (Goulart and
+Chen 2024, arXiv 2405.12762): the efforts of least cost, then the contact forces of least norm that
+go with them. Where none cause the motion, those that leave the least of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.arrays import Array
+from uk_dynamics.exceptions import UkDynamicsError
+
+_TOLERANCE = 1e-10  # of Clarabel, relative
+_LEFT = 1e-7  # of what is wanted: a smaller residual is the solver's
+_SLIGHT = 1e-8  # of the cost of efforts: that of contact forces, which makes them finite
+
+
+@dataclass(frozen=True, eq=False)
+class ConeEfforts:
+    """Efforts and forces that cause a motion, or come closest to it."""
+
+    efforts: Array  # (nu,)
+    forces: Array  # of contacts: normal, first and second tangent, (k, 3)
+    possible: bool  # whether they cause it
+
+
+class ConeProgram(NamedTuple):
+    """Which efforts u and contact forces r have motor @ u + contact @ r = wanted."""
+
+    motor: Array  # motion per unit effort, (n, nu)
+    contact: Array  # motion per unit contact force: normal, two tangents of each, (n, 3k)
+    wanted: Array  # (n,)
+    friction: Array  # μ, (k,)
+    lower: Array  # of efforts, possibly infinite, (nu,)
+    upper: Array
+
+    def least(self, weights: Array, preload: Array) -> ConeEfforts:
+        """The efforts of least (u − s)ᵀ W (u − s), and the contact forces of least norm with them.
+
+        Args:
+            weights: Diagonal of W, (nu,); zero: an effort that costs nothing.
+            preload: s, (nu,).
+        """
+        nu, count = len(preload), self.contact.shape[1]
+        equal = np.hstack((self.motor, self.contact))
+        x, wanted = self._closest(equal), self.wanted
+        left = wanted - equal @ x
+        size = np.linalg.norm(wanted) + np.linalg.norm(self.motor @ x[:nu])
+        possible = bool(np.linalg.norm(left) <= _LEFT * size)
+        if not possible:
+            wanted = wanted - left
+        relative = weights / (weights.max(initial=0.0) or 1.0)
+        cost = np.concatenate((relative, np.full(count, _SLIGHT)))
+        toward = np.concatenate((relative * preload, np.zeros(count)))
+        found = self._solve(cost, -toward, equal, wanted)
+        x = x if found is None else found
+        fixed = self._replace(lower=np.zeros(0), upper=np.zeros(0))
+        r = fixed._solve(
+            np.ones(count), np.zeros(count), self.contact, wanted - self.motor @ x[:nu]
+        )
+        return ConeEfforts(x[:nu], (x[nu:] if r is None else r).reshape(-1, 3), possible)
+
+    def possible(self, part: float) -> bool:
+        """Whether there are any where contacts use only this part of their friction."""
+        equal = np.hstack((self.motor, self.contact))
+        x = self._replace(friction=part * self.friction)._closest(equal)
+        size = np.linalg.norm(self.wanted) + np.linalg.norm(self.motor @ x[: len(self.lower)])
+        return bool(np.linalg.norm(self.wanted - equal @ x) <= _LEFT * size)
+
+    def _closest(self, equal: Array) -> Array:
+        """The efforts and forces that leave the least, (nu + 3k,)."""
+        n, count = equal.shape
+        cost = np.concatenate((np.full(count, 1e-14), np.ones(n)))
+        with_rest = np.hstack((equal, np.eye(n)))
+        found = self._solve(cost, np.zeros(count + n), with_rest, self.wanted)
+        return np.zeros(count) if found is None else found[:count]
+
+    def _solve(self, cost: Array, linear: Array, equal: Array, right: Array) -> Array | None:
+        """The x = (u, r, …) of least ½ Σ cost x² + linear · x with equal @ x = right."""
+        try:
+            import clarabel
+        except ModuleNotFoundError:
+            problem = "contacts in inverse dynamics need Clarabel: pip install clarabel"
+            raise UkDynamicsError(problem) from None
+        from scipy import sparse
+
+        nu, total = len(self.lower), equal.shape[1]
+        rows, offsets, cones = [equal], [right], [clarabel.ZeroConeT(len(right))]
+        for sign, bounds in ((1.0, self.upper), (-1.0, self.lower)):
+            finite = np.flatnonzero(np.isfinite(bounds))
+            if len(finite):
+                rows.append(sign * np.eye(nu, total)[finite])
+                offsets.append(sign * bounds[finite])
+                cones.append(clarabel.NonnegativeConeT(len(finite)))
+        for k, mu in enumerate(self.friction.tolist()):
+            block = np.zeros((3, total))
+            block[:, nu + 3 * k : nu + 3 * k + 3] = -np.diag((mu or 1.0, 1.0, 1.0))
+            if mu:
+                cones.append(clarabel.SecondOrderConeT(3))
+            else:  # no tangential force
+                cones += [clarabel.NonnegativeConeT(1), clarabel.ZeroConeT(2)]
+            rows.append(block)
+            offsets.append(np.zeros(3))
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+        solver = clarabel.DefaultSolver(
+            sparse.diags_array(cost).tocsc(),
+            linear,
+            sparse.csc_matrix(np.vstack(rows)),
+            np.concatenate(offsets),
+            cones,
+            settings,
+        )
+        found = solver.solve()
+        if str(found.status) not in ("Solved", "AlmostSolved"):
+            return None
+        return np.array(found.x)

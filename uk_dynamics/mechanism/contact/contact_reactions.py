@@ -1,0 +1,155 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Which forces contacts, stops, ropes and joints that stick can have in a motion that is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import null_basis
+from uk_dynamics.exceptions import StateError
+from uk_dynamics.mechanism.contact.closed_contacts import ClosedContacts, Places
+from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+
+#: m or rad, and per s: about the rounding of hand-written numbers.
+TOUCHES = 1e-6
+_SHARED = 1e-9  # of the largest singular value, and of a direction of unit length
+_STILL = 1e-6  # of the accelerations that cancel: a contact that moves less does not
+
+
+@dataclass(frozen=True, eq=False)
+class Reactions:
+    """Forces that may act in a motion."""
+
+    closed: NDArray[np.intp]  # contacts that stay closed, (k,)
+    jacobian: Array  # their normal and tangential motions, (3k, nv)
+    # generalized forces per unit force: normal, with the friction of sliding, and the tangents of
+    # what sticks, (nv, 3k)
+    force: Array
+    friction: Array  # μ of what sticks, zero of what slides, (k,)
+    drag: Array  # friction of what slides per unit normal force, (k, 2)
+    holding: NDArray[np.intp]  # velocities of joints that stick, (d,)
+    most: Array  # what they hold, (d,), in N or N·m
+    active: ActiveConstraints  # with the joints that slide
+
+
+class ContactReactions(ClosedContacts):
+    """What may act on a mechanism in a motion that is given; not for threads."""
+
+    def rows(self, state: State, active: ActiveConstraints) -> tuple[Array, Array]:
+        """Rows of contacts that are closed and at rest, (3k, nv), and ψ̈ at no acceleration."""
+        places = self.places(state)
+        still = np.hypot(*places.slip.T) <= self._slow(state)
+        closed = np.flatnonzero(self._touching(state, places) & ~self._dry)
+        _, found = self._prepare(state, Inputs(), self.without(active), closed, {})
+        kept = np.ones((len(closed), 3), dtype=bool)
+        kept[:, 1:] = (still[closed])[:, None] & self._rubs[closed]
+        return found.jacobian[kept.ravel()], found.bias[kept.ravel()]
+
+    def reactions(
+        self, state: State, inputs: Inputs, active: ActiveConstraints, qdd: Array
+    ) -> Reactions:
+        """What may act where the acceleration is q̈, (nv,).
+
+        Raises:
+            StateError: A contact is inside its surface, or the motion takes it there.
+        """
+        places = self.places(state)
+        touching = self._touching(state, places)
+        closed = np.flatnonzero(touching & ~self._dry)
+        every = np.arange(len(self.names))
+        _, rows = self._prepare(state, inputs, self.without(active), every, {})
+        motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, 3)
+        size = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(rows.bias)
+        least = _STILL * (size.reshape(-1, 3).max(axis=1) + 1e-3)
+        for k in closed[motion[closed, 0] < -least[closed]].tolist():
+            raise StateError(
+                f"the accelerations take it into its surface, at {-motion[k, 0]:.3g} m/s²",
+                place=self.names[k],
+            )
+        closed = closed[motion[closed, 0] <= least[closed]]
+        directions = {}
+        for k in (*closed.tolist(), *np.flatnonzero(self._dry).tolist()):
+            for move, still in ((places.slip[k], self._slow(state)), (motion[k, 1:], least[k])):
+                if self._rubs[k, 0] and (speed := float(np.hypot(*move))) > still:
+                    directions[k] = move / speed
+                    break
+        _, rows = self._prepare(state, inputs, self.without(active), closed, directions)
+        sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
+        holding = [k for k in np.flatnonzero(self._dry).tolist() if k not in directions]
+        drag = np.zeros((len(closed), 2))
+        for i, k in enumerate(closed.tolist()):
+            drag[i] = -self._friction[k] * directions.get(k, np.zeros(2))
+        return Reactions(
+            closed,
+            rows.jacobian,
+            rows.force,
+            np.where(drag.any(axis=1), 0.0, self._friction[closed]),
+            drag,
+            np.array([d.velocity for k in holding if (d := self.one_sided[k].dry)], dtype=np.intp),
+            self._static[holding],
+            replace(self.without(active), sliding=sliding),
+        )
+
+    def contacts(
+        self, state: State, found: Reactions, forces: Array, seen: Array
+    ) -> dict[str, Contact]:
+        """Contacts with these forces.
+
+        Args:
+            state: Where the mechanism is.
+            found: Which forces may act.
+            forces: Of those, (k, 3), in N or N·m.
+            seen: Motion per unit force, (n, 3k): which forces make none.
+        """
+        places = self.places(state)
+        full = np.zeros((len(self.names), 3))
+        full[found.closed] = forces
+        full[found.closed, 1:] += forces[:, :1] * found.drag
+        shared = (np.abs(null_basis(seen, _SHARED)) > _SHARED).any(axis=1)
+        unique = np.ones(len(self.names), dtype=bool)
+        unique[found.closed] = ~(shared & found.force.any(axis=0)).reshape(-1, 3).any(axis=1)
+        return {
+            one.name: Contact(
+                one.name,
+                float(places.gap[k]),
+                float(places.rate[k]),
+                places.slip[k],
+                full[k],
+                one.friction,
+                bool(unique[k]),
+            )
+            for k, one in enumerate(self.one_sided)
+            if one.dry is None
+        }
+
+    def multipliers(self, found: Reactions, forces: Array) -> Array:
+        """Their forces (k, 3) as multipliers of the mechanism's rows, (m,)."""
+        result = np.zeros(len(self._scale))
+        rows = self._rows[found.closed]
+        np.add.at(result, self._tangents[found.closed], forces[:, 1:])
+        result[rows] = self._side[found.closed] * forces[:, 0] / self._scale[rows]
+        return result
+
+    def _touching(self, state: State, places: Places) -> NDArray[np.bool_]:
+        """Which contacts are closed and stay so at these velocities.
+
+        Raises:
+            StateError: One is inside its surface, or moves into it.
+        """
+        for values, least, what in (
+            (places.gap, TOUCHES, "is {:.3g} m or rad inside its surface"),
+            (places.rate, self._slow(state), "strikes its surface at {:.3g} m/s or rad/s"),
+        ):
+            near = (places.gap <= TOUCHES) & ~self._dry & (values < -least)
+            for k in np.flatnonzero(near).tolist():
+                raise StateError(what.format(-values[k]), place=self.names[k])
+        return (places.gap <= TOUCHES) & (places.rate <= self._slow(state))
+
+    @staticmethod
+    def _slow(state: State) -> float:
+        return TOUCHES * (1.0 + float(np.abs(state.v).max(initial=0.0)))
