@@ -41,6 +41,7 @@ def test_a_four_bar_is_a_joint_with_the_power_of_its_motor(tmp_path: Path) -> No
         assert done.returncode == 0, done.stderr
     rng = np.random.default_rng(2)
     crank = 1.2 + 0.5 * np.sin(0.05 * np.arange(120))  # no dead centre of the rocker in between
+    crank[7] = np.nan  # the motor has no measurement; the next one has
     inputs = np.column_stack((crank, rng.normal(size=120), rng.normal(size=120)))
     text = "\n".join(" ".join(map(repr, row)) for row in inputs.tolist())
     done = subprocess.run(
@@ -50,6 +51,10 @@ def test_a_four_bar_is_a_joint_with_the_power_of_its_motor(tmp_path: Path) -> No
     found = np.array([list(map(float, row.split())) for row in done.stdout.splitlines()])
     completion = StateCompletion(machine, ["crank"])
     place = machine.joint_names.index("rocker")
+    missing = found[7]
+    assert missing[0] == 0
+    assert np.isnan(missing[1]), "no old position"
+    inputs, found = np.delete(inputs, 7, axis=0), np.delete(found, 7, axis=0)
     states = [completion.complete([a], [rate]) for a, rate, _ in inputs.tolist()]
     wanted = np.array([(state.q[place], state.v[place]) for state in states])
     closed, joint, returned, motor = found[:, 0], found[:, 1:4], found[:, 4], found[:, 5:]
