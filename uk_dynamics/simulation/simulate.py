@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +19,7 @@ from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, MotionSegment, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import instants as at
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.live_recording import live_recording
 from uk_dynamics.simulation.plant import Plant
@@ -27,8 +27,6 @@ from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.time_integration import METHODS, Advance
 from uk_dynamics.simulation.trajectory import Trajectory
-
-Event = tuple[float, Mapping[str, bool]]
 
 _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a mistake
 
@@ -163,7 +161,7 @@ def simulate(
     _check_tolerances(rtol, atol, mechanism.size)
     began = time.perf_counter()
     continuous = control_period is None
-    same = same_instant(sample_period, control_period or duration)
+    same = at.same_instant(sample_period, control_period or duration)
     plant = Plant(
         mechanism,
         mechanism.inputs(tau).tau,
@@ -195,7 +193,7 @@ def simulate(
             control(reached)
         recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
 
-    def move(start: State, when: Array, marks: _Marks) -> State:
+    def move(start: State, when: Array, marks: at.Marks) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
         first, treated = 0, False  # the instant reached, and whether what happens there has
         while True:
@@ -256,31 +254,32 @@ def simulate(
         )
 
     scheduled = _schedule(mechanism, events, state.t, duration)
-    samples = _ticks(state.t, duration, sample_period)
-    controls = _ticks(state.t, duration, control_period or duration)
+    samples = at.ticks(state.t, duration, sample_period)
+    controls = at.ticks(state.t, duration, control_period or duration)
     current = plant.project(state)
     _require_determined(mechanism, plant, current)
     warn_of_start(mechanism, plant, recorder, state)
-    effects = _effects(controls, delay)
+    effects = at.effects_of(controls, delay)
     if advance.fixed and duration > advance.longest:  # a call of C ends after so many steps
-        rests = _ticks(state.t, duration, max(advance.longest, duration / _MOST_RESTS))
-        effects = np.sort(np.append(effects, [t for t in rests if not _near(effects, t, same)]))
-    instants, changes_at, control_instants = _merge(controls, effects, scheduled, same)
+        rests = at.ticks(state.t, duration, max(advance.longest, duration / _MOST_RESTS))
+        effects = np.sort(np.append(effects, rests[~at.near(effects, rests, same)]))
+    instants, changes_at = at.merged(controls, effects, scheduled, same)
+    commanded = frozenset(controls.tolist())
     with live_recording(None if recording is None else Path(recording), recorder, cost):
-        for begin, stop in pairwise(_parts(instants, changes_at)):
+        for begin, stop in pairwise(at.parts(instants, changes_at)):
             for changes in changes_at.get(begin, ()):
                 current = switch(current, changes)
             between = [t for t in instants if begin <= t <= stop]
             if advance.in_charge:
-                when, marks = _marked(between, samples, control_instants, same)
+                when, marks = at.marked(between, samples, controls, same)
                 current = move(current, when, marks)
                 continue
             for start, end in pairwise(between):
-                if start in control_instants:
+                if start in commanded:
                     control(current)
                 plant.act(start)
                 current = advance.begin(current)
-                if _near(samples, start, same):
+                if at.near(samples, start, same):
                     record(current)
                 inside = samples[(samples > start + same) & (samples < end - same)]
                 plant.set_law()
@@ -334,32 +333,6 @@ def fixed_step(step: float | None, control_period: float | None) -> float:
     return min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
 
 
-def periods(
-    start: float, duration: float, sample_period: float, control_period: float, delay: float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Instants of a motion without events, in s, and marks of commands and samples before its end.
-
-    Returns:
-        Three arrays of one size; the last instant is the end.
-    """
-    samples, controls = (_ticks(start, duration, x) for x in (sample_period, control_period))
-    same = same_instant(sample_period, control_period)
-    instants, _, control_instants = _merge(controls, _effects(controls, delay), (), same)
-    when, marks = _marked(instants, samples, control_instants, same)
-    before = np.arange(len(when)) < len(when) - 1
-    return np.ascontiguousarray(when), marks.control * before, marks.sample * before
-
-
-def same_instant(*periods: float) -> float:
-    """Instants that are nearer to one another are one, in s: ticks differ by rounding."""
-    return 1e-9 * min(periods)
-
-
-def _effects(controls: Array, delay: float) -> Array:
-    """When efforts take effect, in s, where that is later than they are computed."""
-    return controls[controls + delay < controls[-1]] + delay if delay else controls[:0]
-
-
 def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> None:
     """Refuse a start where rows vanish that the motion from there would violate.
 
@@ -381,8 +354,8 @@ def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> Non
 
 
 def _schedule(
-    mechanism: Mechanism, events: Sequence[Event], start: float, duration: float
-) -> tuple[Event, ...]:
+    mechanism: Mechanism, events: Sequence[at.Event], start: float, duration: float
+) -> tuple[at.Event, ...]:
     """Check events and sort them by time."""
     for t, changes in events:
         if not start <= t <= start + duration:
@@ -392,72 +365,6 @@ def _schedule(
             )
         mechanism.hierarchy.check(frozenset(changes))
     return tuple(sorted(events, key=lambda event: event[0]))
-
-
-class _Marks(NamedTuple):
-    """What happens at some instants, as numbers."""
-
-    control: Array
-    sample: Array
-    breaks: Array  # forces may jump there
-
-
-def _marked(
-    instants: list[float], samples: Array, controls: frozenset[float], same: float
-) -> tuple[Array, _Marks]:
-    """Instants with the samples between them, and what happens at each."""
-    fixed = np.array(instants)
-    place = np.clip(np.searchsorted(fixed, samples), 1, len(fixed) - 1)
-    distance = np.minimum(np.abs(samples - fixed[place]), np.abs(samples - fixed[place - 1]))
-    between = samples[(distance > same) & (samples > fixed[0]) & (samples < fixed[-1])]
-    when = np.sort(np.append(fixed, between))
-    place = np.clip(np.searchsorted(samples, when), 1, max(1, len(samples) - 1))
-    sampled = np.minimum(
-        np.abs(when - samples[np.minimum(place, len(samples) - 1)]),
-        np.abs(when - samples[place - 1]),
-    )
-    controlled = np.array([t in controls for t in when.tolist()])
-    breaks = np.isin(when, fixed)
-    return when, _Marks(*(x.astype(float) for x in (controlled, sampled <= same, breaks)))
-
-
-def _parts(instants: list[float], changes: Mapping[float, object]) -> list[float]:
-    """Start, end, and instants between them at which constraints are switched."""
-    inside = (t for t in instants[1:-1] if t in changes)
-    return [instants[0], *inside, instants[-1]]
-
-
-def _merge(
-    controls: Array, effects: Array, events: Sequence[Event], same: float
-) -> tuple[list[float], dict[float, list[Mapping[str, bool]]], frozenset[float]]:
-    """Instants at which the integration stops: control instants; effects and events between."""
-    instants = [float(t) for t in controls]
-    instants = sorted([*instants, *(float(t) for t in effects if not _near(controls, t, same))])
-    changes: dict[float, list[Mapping[str, bool]]] = {}
-    for t, change in events:
-        nearest = min(instants, key=lambda other: abs(other - t))
-        instant = nearest if abs(nearest - t) <= same else float(t)
-        if instant not in instants:
-            instants.append(instant)
-        changes.setdefault(instant, []).append(change)
-    return sorted(instants), changes, frozenset(float(t) for t in controls)
-
-
-def _ticks(start: float, duration: float, period: float) -> Array:
-    """Start, then multiples of the period after it, and the end."""
-    count = int(np.floor(duration / period + 1e-9))
-    ticks: Array = start + period * np.arange(count + 1.0)
-    end = start + duration
-    if end - ticks[-1] < 1e-9 * period:
-        ticks[-1] = end
-        return ticks
-    return np.append(ticks, end)
-
-
-def _near(ticks: Array, t: float, same: float) -> bool:
-    """Whether there is a tick at a time, within rounding."""
-    place = int(np.searchsorted(ticks, t - same))
-    return place < len(ticks) and bool(ticks[place] <= t + same)
 
 
 def _check(method: str, **numbers: float) -> None:

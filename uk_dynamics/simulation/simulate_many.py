@@ -31,14 +31,13 @@ from uk_dynamics.mechanism.dynamics import METHODS, Backend, CompiledLaw, Interp
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
+from uk_dynamics.simulation.instants import periods, same_instant
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.simulate import (
     check_delay,
     fixed_step,
-    periods,
-    same_instant,
     simulate,
     warn_of_start,
 )
