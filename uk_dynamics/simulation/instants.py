@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.resolution import Array
 
@@ -39,12 +39,13 @@ def same_instant(*periods: float) -> float:
     return 1e-9 * min(periods)
 
 
-def near(times: Array, when: ArrayLike, same: float) -> NDArray[np.bool_]:
+def near(times: Array, when: Array | float, same: float) -> NDArray[np.bool_]:
     """Whether one of some times, which increase, is at an instant; all in s."""
     if not len(times):
         return np.zeros(np.shape(when), dtype=bool)
-    place = np.searchsorted(times, np.asarray(when) - same)
-    return np.abs(times[np.minimum(place, len(times) - 1)] - when) <= same
+    place = np.searchsorted(times, when - same)
+    found: NDArray[np.bool_] = np.abs(times[np.minimum(place, len(times) - 1)] - when) <= same
+    return found
 
 
 def effects_of(controls: Array, delay: float) -> Array:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.core.integration import ADAPTIVE_METHODS, FIXED_METHODS, Tolerances
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
 from uk_dynamics.mechanism.dynamics import Backend, MotionSegment, require_finite
@@ -22,30 +20,18 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import instants as at
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.live_recording import live_recording
+from uk_dynamics.simulation.options import checked
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.time_integration import METHODS, Advance
+from uk_dynamics.simulation.time_integration import Advance
 from uk_dynamics.simulation.trajectory import Trajectory
 
 _OPEN = 1e-4  # of the machine's size: a larger error of the start is probably a mistake
 
 _REST = 1e-9  # m/s² or rad/s², and rates of rows: nothing moves, or they hold
 
-_STEP = 1e-3  # s, of the fixed-step methods
-
-_BYTES_OF_NUMBER, _OTHER_COLUMNS = 32, 8  # of samples: measured, with copies; time, energies …
-_BYTES_OF_INSTANT = 240  # measured
-
 _MOST_RESTS = 1e5  # of C in a long motion: each is an instant of Python
-
-_MOST_STEPS = 1e11  # days to months in C
-
-_COARSE = 1e3  # of a tolerance, in what positions resolve
-
-_MANY_CONTACTS = 4  # with friction: events of more come too often to be located one by one
-
-_LEAST_RTOL = 100.0 * float(np.finfo(float).eps)  # as SciPy has it
 
 
 def simulate(
@@ -120,45 +106,18 @@ def simulate(
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
     require_finite(mechanism.model, state)
-    check_delay(delay)
-    if delay and control_period is None:
-        raise InputError(
-            "a delay needs a control period: continuous control has none", place="delay"
-        )
-    method = method or default_method(mechanism, held=control_period is not None)
-    for_contacts = (*ADAPTIVE_METHODS, "moreau")
-    if mechanism.one_sided and method not in for_contacts:
-        raise InputError(
-            f"with contacts, stops and ropes expected one of {', '.join(for_contacts)};"
-            f' found "{method}"',
-            place="method",
-        )
-    if not mechanism.one_sided and method == "moreau":
-        raise InputError(
-            f"moreau is for contacts, stops and ropes, which {mechanism.name} does not have; take"
-            " rk4 for fixed steps",
-            place="method",
-        )
-    _check(method, duration=duration, rtol=rtol, sample_period=sample_period)
-    for name, value in (("atol", atol), ("control_period", control_period), ("step", step)):
-        if value is not None:
-            _check(method, **{name: value})
-    step = fixed_step(step, control_period)
-    if not duration + step > duration:
-        raise InputError(f"{duration:g} s do not change by a step of {step:g} s", place="step")
-    for name, period, size in (
-        ("sample_period", sample_period, _bytes_of_sample(mechanism)),
-        ("control_period", control_period, _BYTES_OF_INSTANT),
-    ):
-        if period is not None:
-            _check_memory(name, duration, period, size)
-    if method in FIXED_METHODS and not duration / step <= _MOST_STEPS:
-        raise InputError(
-            f"{duration:g} s in steps of {step:g} s are more than {_MOST_STEPS:.0e} steps, which"
-            " take months; lengthen them or shorten the duration",
-            place="step",
-        )
-    _check_tolerances(rtol, atol, mechanism.size)
+    method, step, tolerances = checked(
+        mechanism,
+        state,
+        duration,
+        control_period=control_period,
+        delay=delay,
+        method=method,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        sample_period=sample_period,
+    )
     began = time.perf_counter()
     continuous = control_period is None
     same = at.same_instant(sample_period, control_period or duration)
@@ -176,9 +135,6 @@ def simulate(
         if progress is not None:
             progress(t - state.t)
 
-    tolerances = Tolerances(rtol, 0.3 * rtol if atol is None else atol)
-    if len(state.q) and method not in FIXED_METHODS:
-        _check_positions(mechanism, state, tolerances.atol)
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
     recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
     advance.changed, advance.warn = recorder.switched, recorder.warn
@@ -295,13 +251,6 @@ def simulate(
     return recorder.trajectory(cost())
 
 
-def default_method(mechanism: Mechanism, *, held: bool) -> str:
-    """What :func:`simulate` takes where no method is given; ``held``: with a control period."""
-    if sum(one.friction > 0.0 for one in mechanism.one_sided) > _MANY_CONTACTS:
-        return "moreau"
-    return "rk4" if held and not mechanism.one_sided else "DOP853"
-
-
 def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state: State) -> None:
     """Warn where the initial state was far from the constraints."""
     initial = plant.dynamics.residual(state, plant.inputs).position
@@ -314,23 +263,6 @@ def warn_of_start(mechanism: Mechanism, plant: Plant, recorder: Recorder, state:
             f" ({row})",
             state.t,
         )
-
-
-def check_delay(delay: float) -> None:
-    """Refuse what is no time.
-
-    Raises:
-        InputError: It is negative or not finite.
-    """
-    if not (_is_finite(delay) and delay >= 0.0):
-        raise InputError(f"expected a time in s, found {delay}", place="delay")
-
-
-def fixed_step(step: float | None, control_period: float | None) -> float:
-    """The fixed step, in s, where none may be given."""
-    if step is not None:
-        return step
-    return min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
 
 
 def _require_determined(mechanism: Mechanism, plant: Plant, start: State) -> None:
@@ -365,64 +297,3 @@ def _schedule(
             )
         mechanism.hierarchy.check(frozenset(changes))
     return tuple(sorted(events, key=lambda event: event[0]))
-
-
-def _check(method: str, **numbers: float) -> None:
-    if method not in METHODS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
-    for name, value in numbers.items():
-        if not (_is_finite(value) and value > 0.0):
-            raise InputError(f"expected a positive number, found {value!r}", place=name)
-
-
-def _bytes_of_sample(mechanism: Mechanism) -> int:
-    """What a recorded state takes, with copies while arrays grow."""
-    model, motors = mechanism.model, len(mechanism.actuators)
-    columns = model.nq + 2 * model.nv + motors + 3 * len(mechanism.row_names) + _OTHER_COLUMNS
-    return _BYTES_OF_NUMBER * columns
-
-
-def _check_memory(name: str, duration: float, period: float, size: int) -> None:
-    """Refuse what the memory of this computer does not hold.
-
-    Args:
-        name: Of the period.
-        duration: In s.
-        period: In s.
-        size: Of what each period leaves, in bytes.
-    """
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    needed = duration / period * size
-    if not needed <= memory:
-        raise InputError(
-            f"{duration:g} s in parts of {period:g} s need {needed / 1e9:.3g} GB of memory, and"
-            f" there are {memory / 1e9:.3g}; lengthen it or shorten the duration",
-            place=name,
-        )
-
-
-def _check_positions(mechanism: Mechanism, state: State, atol: float) -> None:
-    """Refuse positions so large that steps would shrink without end."""
-    far = int(np.argmax(np.abs(state.q)))
-    resolved = float(np.spacing(np.abs(state.q[far])))
-    if resolved > _COARSE * atol:
-        raise InputError(
-            f"found {state.q[far]:g}, which numbers resolve to {resolved:.2g}: too coarse for the"
-            f" tolerance of {atol:.2g}; begin nearer to zero, by whole turns",
-            place=mechanism.model.position_names[far],
-        )
-
-
-def _check_tolerances(rtol: float, atol: float | None, size: float) -> None:
-    """Refuse tolerances that rounding errors exceed: steps would shrink without end."""
-    if not rtol >= _LEAST_RTOL:
-        problem = f"expected at least {_LEAST_RTOL:.3g}, 100 times what numbers resolve"
-        raise InputError(f"{problem}, found {rtol!r}", place="rtol")
-    least = float(np.finfo(float).eps) * size
-    if atol is not None and not atol >= least:
-        problem = f"expected at least {least:.3g}, what positions of this machine resolve"
-        raise InputError(f"{problem}, found {atol!r}", place="atol")
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))

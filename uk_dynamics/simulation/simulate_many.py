@@ -32,15 +32,11 @@ from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.instants import periods, same_instant
+from uk_dynamics.simulation.options import check_delay, fixed_step
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
-from uk_dynamics.simulation.simulate import (
-    check_delay,
-    fixed_step,
-    simulate,
-    warn_of_start,
-)
+from uk_dynamics.simulation.simulate import simulate, warn_of_start
 from uk_dynamics.simulation.trajectory import Trajectory
 
 
