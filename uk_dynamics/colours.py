@@ -25,6 +25,7 @@ ON_PAPER = COLOURS[:-1]  # without yellow, which is invisible on white
 #: What marks at a mechanism have, in the browser where the mechanism itself is of other colours.
 FORCE, TORQUE, TARGET = VERMILION, PINK, GREEN
 SHARED: RGB = (140, 140, 140)  # a force that redundant rows share somehow
+CONTACT_OPEN, CONTACT_STICKS, CONTACT_SLIPS = SHARED, BLUE, ORANGE
 LOOP_ERROR, LOOP_ERROR_ON_WHITE = YELLOW, BLACK  # RViz is dark, the browser view is not
 CENTRE: RGB = (20, 20, 20)  # of mass
 WARNING = COLOURS[1]  # on pages

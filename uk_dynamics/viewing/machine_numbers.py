@@ -40,6 +40,8 @@ class MachineNumbers:
             parts += [html.heading("Motor power"), self._power(instant)]
         if instant.solution is not None and self._loops:
             parts += [html.heading("Forces in the loop joints"), self._forces(instant)]
+        if instant.marks.contacts.contacts:
+            parts += [html.heading("Contacts"), self._contacts(instant, units)]
         if self._task_rows:
             parts += [html.heading("Tasks"), self._tasks(instant, units)]
         parts += [html.heading("Machine"), self._machine(instant, units)]
@@ -80,6 +82,19 @@ class MachineNumbers:
             turning = engineering(torque, "N·m") if torque > noise else ""
             numbers = engineering(force, "N", noise), turning
             rows.append((html.name(label), *map(html.number, numbers)))
+        return html.table(rows)
+
+    def _contacts(self, instant: Instant, units: Units) -> str:
+        """What each does: the gap of open ones, normal force and friction of closed ones."""
+        unit, per = units.of("m")
+        rows = []
+        for one in instant.marks.contacts.contacts:
+            name, shown = one.name, [f"open {per * one.gap:.3g} {unit}", ""]
+            if one.force[0] > 0.0:
+                used = f", {1.0 - one.slip_margin:.0%} of friction" if one.friction else ""
+                shown = [f"{one.mode.value}{used}", engineering(float(one.force[0]), "N")]
+                name += "" if one.unique else " (share not unique)"
+            rows.append((html.name(name), *map(html.number, shown)))
         return html.table(rows)
 
     def _tasks(self, instant: Instant, units: Units) -> str:

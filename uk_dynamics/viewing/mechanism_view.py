@@ -110,10 +110,11 @@ class MechanismView:
         self._workspace.update_positions(state.q)
         self._shapes.move(self._workspace.rotation, self._workspace.translation)
         message = snapshot.message
-        residual = self._dynamics.residual(state, snapshot.inputs)
+        inputs = self._marker.contacts.acting(state, snapshot.inputs)
+        residual = self._dynamics.residual(state, inputs)
         try:
-            solution = self._dynamics.evaluate(state, snapshot.inputs)
-            marks = self._marker.marks(state, residual.position, solution, *asked)
+            solution = self._dynamics.evaluate(state, inputs)
+            marks = self._marker.marks(state, residual.position, solution, *asked, inputs)
         except UkDynamicsError as error:
             solution, message = None, message or str(error)
             marks = self._marker.marks(state, residual.position, None, *asked)

@@ -24,6 +24,7 @@ from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
 from uk_dynamics.viewing.live_simulation import LABELS
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.scene.contact_marks import MODE_COLOURS
 from uk_dynamics.viewing.scene.link_shapes import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.source import Instant, Source
@@ -112,12 +113,14 @@ class Panel:
         with self._plots:
             gui.add_dropdown("quantity", curves.choices).on_update(self._on_quantity)
         with gui.add_folder("Show", expand_by_default=False):
-            self._add_show(overlay, JointLabels(server, mechanism.model))
+            self._add_show(
+                overlay, JointLabels(server, mechanism.model), bool(mechanism.spec.contacts)
+            )
         with gui.add_folder("Solver", expand_by_default=False):
             self.solver = gui.add_html("")  # HTML of what the solver says, folded
         server.on_client_connect(self._on_client)
 
-    def _add_show(self, overlay: Overlay, labels: JointLabels) -> None:
+    def _add_show(self, overlay: Overlay, labels: JointLabels, contacts: bool) -> None:
         gui = self._server.gui
         gui.add_button_group("camera", list(camera.PRESETS)).on_click(self._on_camera)
         units = gui.add_dropdown("units", list(CHOICES), initial_value=self.units.name)
@@ -125,6 +128,7 @@ class Panel:
         for label, name in (
             ("forces", "show_forces"),
             ("torques", "show_torques"),
+            *([("contacts", "show_contacts")] if contacts else []),
             ("targets of tasks", "show_targets"),
             ("loop joints, closure errors", "show_frames"),
             ("centre of mass", "show_centre"),
@@ -135,9 +139,10 @@ class Panel:
         scale = gui.add_slider("length of arrows", 0.1, 3.0, 0.1, 1.0)
         scale.on_update(partial(_store, overlay, "force_scale"))
         colours = overlay.colours
-        gui.add_html(
-            legend({"force": colours.force, "torque": colours.torque, "target": colours.target})
-        )
+        shown = {"force": colours.force, "torque": colours.torque, "target": colours.target}
+        if contacts:
+            shown |= {f"contact: {mode.value}": rgb for mode, rgb in MODE_COLOURS.items()}
+        gui.add_html(legend(shown))
 
     def follow(self, positions: dict[str, float], t: float) -> None:
         """Set sliders to joint positions, in rad or m, and the time in s, without a request."""

@@ -12,6 +12,7 @@ pytest.importorskip("visualization_msgs")
 import numpy as np
 from builtin_interfaces.msg import Time
 from std_srvs.srv import SetBool
+from support.mechanism_builder import link
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -19,8 +20,12 @@ from visualization_msgs.msg import Marker as MarkerMessage
 from visualization_msgs.msg import MarkerArray
 
 from uk_dynamics import Mechanism, Tasks
+from uk_dynamics.mechanism.resolution import Inputs
 from uk_dynamics.ros.nodes.markers import (
     CLOSURE_ERRORS,
+    CONES,
+    CONTACT_FORCES,
+    CONTACTS,
     FORCES,
     FRAMES,
     LABELS,
@@ -103,6 +108,49 @@ def test_a_loop_that_is_open_shows_its_gap(mechanism, messages):
     marks = _marks(mechanism, state)
     start, end = map(_point, _shown(messages.array(marks, Time(), 0.35))[CLOSURE_ERRORS, 0].points)
     assert np.abs(end - start - marks.closure_errors[0]).max() < 1e-12
+
+
+def test_contacts_have_balls_arrows_and_cones():
+    """Forces of a slope that holds a block, and what is deleted when it is lifted."""
+    points = {"a": [-0.2, 0, 0], "b": [0.2, 0.1, 0], "c": [0.2, -0.1, 0]}
+    block = Mechanism.from_data(
+        {
+            "model": {"root": "floating", "gravity": [1.0, 0.0, -9.7]},
+            "contacts": {
+                "foot": {
+                    "parent": {"link": "world"},
+                    "child": {"link": "block", "xyz": [0, 0, -0.2]},
+                    "points": points,
+                    "friction": 0.5,
+                }
+            },
+        },
+        robot_description=f'<robot name="block">{link("block", 2.0, 0.05)}</robot>',
+    )
+    marker, dynamics = Marker(block), block.dynamics("interpreted")
+    messages = MarkerMessages("world", marker.constraints, marker.tasks, 1.0)
+
+    def told(height: float) -> MarkerArray:
+        state = block.state([0, 0, height, 0, 0, 0, 1], [0.0] * 6)
+        inputs = marker.contacts.acting(state, Inputs())
+        residual = dynamics.residual(state, inputs).position
+        solution = dynamics.evaluate(state, inputs)
+        marks = marker.marks(state, residual, solution, inputs=inputs)
+        return messages.array(marks, Time(), 0.35)
+
+    shown = _shown(told(0.2))
+    assert {n for n, _ in shown} == {CONTACTS, CONTACT_FORCES, CONES}
+    arrows = [shown[CONTACT_FORCES, k] for k in range(3)]
+    vectors = np.array([_point(a.points[1]) - _point(a.points[0]) for a in arrows])
+    # all arrows have one scale
+    total = vectors.sum(axis=0)
+    np.testing.assert_allclose(total / total[2], [-1.0 / 9.7, 0.0, 1.0], rtol=0, atol=1e-9)
+    blue = shown[CONTACTS, 0].color
+    assert (blue.r, blue.b) == pytest.approx((0.0, 178 / 255), abs=1e-6)  # floats of 4 bytes
+    assert len(shown[CONES, 1].points) == 40
+    lifted = told(0.3)
+    assert _deleted(lifted) == {(ns, k) for ns in (CONTACT_FORCES, CONES) for k in range(3)}
+    assert {n for n, _ in _shown(lifted)} == {CONTACTS}
 
 
 def test_markers_follow_a_simulator(ros: Ros, start_node):

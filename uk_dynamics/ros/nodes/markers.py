@@ -24,11 +24,11 @@ from uk_dynamics.ros.topics.base_topics import world_frame
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.viewing.scene import ArrowScale, Marks, stage
+from uk_dynamics.viewing.scene import MODE_COLOURS, ArrowScale, ContactMarks, Marks, stage
 from uk_dynamics.viewing.scene import Marker as SceneMarker
 
 TOPIC = "mechanism_markers"
-FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = (
+FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS, *_CONTACTS = NAMESPACES = (
     "loop_frames",
     "closure_errors",
     "forces",
@@ -36,7 +36,11 @@ FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS = NAMESPACES = 
     "labels",
     "targets",
     "task_errors",
+    "contacts",
+    "contact_forces",
+    "friction_cones",
 )
+CONTACTS, CONTACT_FORCES, CONES = _CONTACTS
 LIFETIME = 1.0  # s; markers vanish when the node has ended
 
 # Lengths as fractions of the mechanism's size.
@@ -100,7 +104,9 @@ class MarkerMessages:
         errors = marks.closure_errors
         open_ = np.linalg.norm(errors, axis=1) > _VISIBLE * self._size
         yield from self._segments(CLOSURE_ERRORS, marks.children[open_], errors[open_], _ERROR)
-        per_force = self._force_scale.factor(marks.forces, longest)
+        forces = np.concatenate((marks.forces, marks.contacts.forces))
+        per_force = self._force_scale.factor(forces, longest)
+        yield from self._contacts(marks.contacts, per_force)
         per_torque = self._torque_scale.factor(marks.torques, longest)
         for k, name in enumerate(self._constraints):
             origin, unique = marks.children[k], bool(marks.determined[k])
@@ -125,6 +131,23 @@ class MarkerMessages:
         far = np.linalg.norm(missing, axis=1) > _VISIBLE * self._size
         yield from self._segments(ERRORS, marks.task_points[far], missing[far], _TARGET)
 
+    def _contacts(self, marks: ContactMarks, factor: float) -> Iterator[Marker]:
+        """Balls in the colour of what each contact does, its force, and the cone around it."""
+        ball = Vector3(**dict.fromkeys("xyz", 0.5 * _BALL * self._size))
+        cones = marks.cones(factor)
+        for k, (one, point) in enumerate(zip(marks.contacts, marks.points, strict=True)):
+            colour = _colour(MODE_COLOURS[one.mode])
+            marker = Marker(ns=CONTACTS, id=k, type=Marker.SPHERE, color=colour, scale=ball)
+            marker.pose.position = _point(point)
+            yield marker
+            arrow = factor * marks.forces[k]
+            if np.linalg.norm(arrow) <= _VISIBLE * self._size:
+                continue
+            yield self._arrow(CONTACT_FORCES, k, point, arrow, _FORCE if one.unique else _SHARED)
+            if one.friction:
+                vectors = cones[k, :, 1] - cones[k, :, 0]
+                yield from self._segments(CONES, cones[k, :, 0], vectors, colour, k, 0.3)
+
     def _frames(self, marks: Marks) -> Iterator[Marker]:
         """Axes of all loop frames, red, green and blue, on parents and children."""
         if not len(marks.parents):
@@ -143,12 +166,18 @@ class MarkerMessages:
         yield marker
 
     def _segments(
-        self, namespace: str, origins: Array, vectors: Array, colour: ColorRGBA
+        self,
+        namespace: str,
+        origins: Array,
+        vectors: Array,
+        colour: ColorRGBA,
+        number: int = 0,
+        width: float = 1.0,
     ) -> Iterator[Marker]:
         if not len(origins):
             return
-        marker = Marker(ns=namespace, type=Marker.LINE_LIST, color=colour)
-        marker.scale.x = _LINE * self._size
+        marker = Marker(ns=namespace, id=number, type=Marker.LINE_LIST, color=colour)
+        marker.scale.x = width * _LINE * self._size
         for origin, vector in zip(origins, vectors, strict=True):
             marker.points += [_point(origin), _point(origin + vector)]
         yield marker
@@ -218,6 +247,7 @@ class Markers(MechanismNode):
         if stamp is None:
             return
         state, inputs = self._states.copied()
+        inputs = self._marker.contacts.acting(state, inputs)
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:
@@ -229,6 +259,6 @@ class Markers(MechanismNode):
         task_time, followed = None, None
         if self._control is not None:
             task_time, followed = self._control.origin.since(stamp), self._control.live.followed
-        marks = self._marker.marks(state, residual, solution, task_time, followed)
+        marks = self._marker.marks(state, residual, solution, task_time, followed, inputs)
         longest = self.settings["arrow_length"]
         self._publisher.publish(self._messages.array(marks, stamp, longest))

@@ -14,8 +14,9 @@ from uk_dynamics.constraints.references import Followed
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.viewing.scene.contact_marks import ContactMarker, ContactMarks
 
 _NONE = np.zeros((0, 2), dtype=np.intp)  # frames
 
@@ -34,6 +35,7 @@ class Marks:
     determined: NDArray[np.bool_]  # whether force and torque are unique, (k,)
     task_points: Array  # origins of the frames that tasks move, (n, 3), in m
     task_targets: Array  # where tasks want them, (n, 3), in m
+    contacts: ContactMarks
 
 
 class Marker:
@@ -45,6 +47,8 @@ class Marker:
         self._workspace = mechanism.model.workspace()
         # names of the constraints that have frames, (k,), and these
         self.constraints, self._frames = _framed(mechanism.constraints)
+        #: Of its contacts, which are none of these.
+        self.contacts = ContactMarker(mechanism)
         self._tasks = tasks
         self._task_workspace = tasks.model.workspace() if tasks else None
         # the same of tasks, (n,)
@@ -53,12 +57,22 @@ class Marker:
     def marks(
         self,
         state: State,
-        residual: Array,  # ψ of all rows there, 0 where they do not act, (m,)
-        solution: Solution | None,  # its dynamics there; None: no forces
+        residual: Array,
+        solution: Solution | None,
         task_time: float | None = None,
         followed: Mapping[str, Followed] | None = None,
+        inputs: Inputs | None = None,
     ) -> Marks:
-        """Everything to be drawn at a state; references at ``task_time``, s, by default its own."""
+        """Everything to be drawn at a state.
+
+        Args:
+            state: Where the mechanism is.
+            residual: ψ of all rows there, 0 where they do not act, (m,).
+            solution: Its dynamics there; None: no forces.
+            task_time: Time of references, in s; None: that of the state.
+            followed: What replaces references of tasks, by name.
+            inputs: Those of the solution, where the mechanism has contacts.
+        """
         constraints = self._mechanism.constraints
         self._workspace.update_positions(state.q)
         wrenches = constraints.wrenches(self._workspace)
@@ -88,6 +102,7 @@ class Marker:
             determined=determined,
             task_points=points,
             task_targets=targets,
+            contacts=self.contacts.marks(state, inputs or Inputs(), solution),
         )
 
     def tracking_error(
@@ -122,7 +137,11 @@ class Marker:
 
 def _framed(constraints: ConstraintSet) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """Names of the constraints that have frames, and the frames of parent and child, (k, 2)."""
-    framed = [c for c in constraints.constraints if None not in (c.parent, c.child)]
+    framed = [
+        c
+        for c in constraints.constraints
+        if None not in (c.parent, c.child) and c.kind != "contact"
+    ]
     frames = np.array([(c.parent, c.child) for c in framed], dtype=np.intp).reshape(-1, 2)
     return tuple(c.name for c in framed), frames
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Flags
 from uk_dynamics.colours import (
     BLUE,
     CENTRE,
@@ -25,6 +26,7 @@ from uk_dynamics.colours import (
     TORQUE,
 )
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.viewing.scene.contact_marks import CONE_SEGMENTS, ContactMarks
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
 from uk_dynamics.viewing.scene.stage import ArrowScale
@@ -118,6 +120,7 @@ class Overlay:
         # what is drawn
         self.show_frames = self.show_forces = self.show_targets = True
         self.show_torques = self.show_centre = False
+        self.show_contacts = True
         self.colours = colours  # of arrows and targets
         self._centre: Any = None
         self.force_scale = 1.0  # further factor on the length of arrows
@@ -132,6 +135,12 @@ class Overlay:
             self._centre.visible, self._centre.position = self.show_centre, centre
         if not self._made:
             self._make(marks)
+        forces = np.concatenate((marks.forces, marks.contacts.forces))
+        longest = _LONGEST * self._size * self.force_scale
+        self._per_force = self._force_scale.factor(forces, longest)
+        self._per_torque = self._torque_scale.factor(marks.torques, longest)
+        if marks.contacts.contacts:
+            self._show_contacts(marks.contacts)
         if len(marks.children):
             self._show_constraints(marks)
         if len(marks.task_points):
@@ -145,8 +154,26 @@ class Overlay:
             self._frames.batched_positions = np.concatenate((marks.parents, marks.children))
             self._closure_errors.points = _segments(marks.children, marks.closure_errors, 0.0)
         self._forces.visible, self._torques.visible = self.show_forces, self.show_torques
-        self._draw(self._forces, self._force_scale, marks, marks.forces, self.colours.force)
-        self._draw(self._torques, self._torque_scale, marks, marks.torques, self.colours.torque)
+        unique = marks.determined
+        self._draw(
+            self._forces, marks.children, self._per_force * marks.forces, unique, self.colours.force
+        )
+        torques = self._per_torque * marks.torques
+        self._draw(self._torques, marks.children, torques, unique, self.colours.torque)
+
+    def _show_contacts(self, marks: ContactMarks) -> None:
+        self._touching.visible = self.show_contacts
+        self._cones.visible = self._pressing.visible = self.show_contacts and self.show_forces
+        if not self.show_contacts:
+            return
+        colours = marks.colours
+        self._touching.points, self._touching.colors = marks.points.astype(np.float32), colours
+        vectors = self._per_force * marks.forces
+        self._draw(self._pressing, marks.points, vectors, marks.determined, self.colours.force)
+        if self._cones.visible:
+            cones = marks.cones(self._per_force).reshape(-1, 2, 3)
+            self._cones.points = cones.astype(np.float32)
+            self._cones.colors = _of_segments(colours)
 
     def _show_tasks(self, marks: Marks) -> None:
         self._errors.visible = self.show_targets
@@ -174,16 +201,25 @@ class Overlay:
             )
             colours = {"forces": self.colours.force, "torques": self.colours.torque}
             self._forces, self._torques = (
-                scene.add_arrows(
-                    f"/loops/{name}",
-                    _segments(marks.children, 0.0 * marks.forces, 1e-3 * size),
-                    np.tile(colour, (len(nothing), 1)),
-                    shaft_radius=_THIN * size,
-                    head_radius=_HEAD * size,
-                    head_length=2.5 * _HEAD * size,
-                )
+                self._arrows(f"/loops/{name}", marks.children, colour)
                 for name, colour in colours.items()
             )
+        if marks.contacts.contacts:
+            contacts = marks.contacts
+            self._touching = scene.add_point_cloud(
+                "/contacts/points",
+                contacts.points.astype(np.float32),
+                contacts.colours,
+                point_size=0.03 * size,
+                point_shape="circle",
+            )
+            self._cones = scene.add_line_segments(
+                "/contacts/cones",
+                contacts.cones(0.0).reshape(-1, 2, 3).astype(np.float32),
+                _of_segments(contacts.colours),
+                thickness=0.002 * size,
+            )
+            self._pressing = self._arrows("/contacts/forces", contacts.points, self.colours.force)
         if len(marks.task_points):
             self._targets = [
                 scene.add_icosphere(
@@ -198,17 +234,30 @@ class Overlay:
                 thickness=0.006 * size,
             )
 
-    def _draw(
-        self, arrows: Any, scale: ArrowScale, marks: Marks, vectors: Array, colour: RGB
-    ) -> None:
+    def _arrows(self, name: str, points: Array, colour: RGB) -> Any:
+        """Arrows at points, (k, 3), without length."""
+        size = self._size
+        return self._scene.add_arrows(
+            name,
+            _segments(points, 0.0 * points, 1e-3 * size),
+            np.tile(colour, (len(points), 1)),
+            shaft_radius=_THIN * size,
+            head_radius=_HEAD * size,
+            head_length=2.5 * _HEAD * size,
+        )
+
+    def _draw(self, arrows: Any, points: Array, vectors: Array, unique: Flags, colour: RGB) -> None:
         """Move arrows, if they are to be seen; those that are not unique are grey."""
-        per_vector = scale.factor(vectors, _LONGEST * self._size * self.force_scale)
         if arrows.visible:
-            ends = vectors * per_vector
-            arrows.points = _segments(marks.children, ends, 1e-3 * self._size)
-            colours = np.where(marks.determined[:, None], colour, SHARED).astype(np.uint8)
+            arrows.points = _segments(points, vectors, 1e-3 * self._size)
+            colours = np.where(unique[:, None], colour, SHARED).astype(np.uint8)
             if not np.array_equal(arrows.colors, colours):
                 arrows.colors = colours
+
+
+def _of_segments(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Colours of both ends of the segments of each cone, (20 c, 2, 3)."""
+    return np.repeat(np.repeat(colours, CONE_SEGMENTS, axis=0)[:, None], 2, axis=1)
 
 
 def _segments(points: Array, vectors: Array, least: float) -> NDArray[np.float32]:
