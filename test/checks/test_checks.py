@@ -476,3 +476,24 @@ def test_progress_ends_with_the_last_check():
     check_file("four_bar", progress=parts.append)
     assert len(parts) > 5
     assert sum(parts) == pytest.approx(1.0)
+
+
+def test_a_contact_that_a_loop_holds_as_well():
+    """A pin keeps the elbow on a circle, and a one-sided rod between the same points."""
+    rod = (
+        "  rod: {type: distance, distance: 1.0, one_sided: at_most, parent: {link: base,"
+        " xyz: [1, 0, 0]}, child: {link: l2, xyz: [1.0, 0.0, 0.0]}}\n"
+    )
+    text = SOUND.replace("constraints:\n", f"constraints:\n{rod}")
+    (found,) = findings(four_bar(text=text), "redundancy")
+    assert found.subject == ("rod",)
+    assert "never opens or closes" in found.problem
+    free = text.replace("link: base, xyz: [1, 0, 0]", "link: base, xyz: [1.2, 0, 0]")
+    assert findings(four_bar(text=free), "redundancy") == []
+
+
+def test_a_contact_with_its_own_body():
+    parts = ROCKER + joint("glue", "rocker", "shoe", kind="fixed") + link("shoe", 0.0)
+    contact = "contacts: {scrape: {parent: {link: rocker}, child: {link: shoe, xyz: [0, 0, 1]}}}\n"
+    (found,) = findings(four_bar(text=SOUND + contact, parts=parts), "idle")
+    assert found.subject == ("scrape",)

@@ -95,3 +95,23 @@ def test_sdf_of_a_tree_is_the_same(tree, drawn_elsewhere):
     scale = max(1.0, float(np.abs(ours.mass).max()))
     expected = ours.mass[np.ix_(names, names)]
     np.testing.assert_allclose(theirs.mass, expected, rtol=0, atol=ROUNDING * scale)
+
+
+def test_a_draft_has_contacts_of_collision_shapes_as_a_comment(tmp_path):
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    path = tmp_path / "leg.urdf"
+    path.write_text(
+        f'<robot name="leg"><link name="world"/><link name="foot">{body}</inertial>'
+        '<collision><origin xyz="0 0 -1"/><geometry><sphere radius="0.1"/></geometry></collision>'
+        '</link><joint name="slide" type="prismatic"><parent link="world"/><child link="foot"/>'
+        '<axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>'
+    )
+    text = draft(str(path), tmp_path).text
+    _, _, contacts = text.partition("# contacts:")
+    active = "\n".join(line.replace("# ", "", 1) for line in contacts.splitlines())
+    file = path.with_suffix(".yaml")
+    file.write_text(f"{text}\ncontacts:{active}\n")
+    machine = Mechanism.from_file(file)
+    (one,) = machine.one_sided
+    assert (one.name, one.friction) == ("foot_on_ground", 0.5)
+    assert not Mechanism.from_spec(MechanismSpec.from_text(text, directory=tmp_path)).one_sided

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
+from uk_dynamics.checks.contacts import doubled, inside
 from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
-from uk_dynamics.checks.limits import inside, limits
+from uk_dynamics.checks.limits import limits
 from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
@@ -33,6 +34,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     open_loops,
     idle_entries,
     redundancy,
+    doubled,
     singularity,
     actuation,
     reach,

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Constraints and springs between two frames of one body, which do nothing."""
+"""Constraints, springs and contacts between two frames of one body, which do nothing."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def idle_entries(subject: Subject) -> Iterator[Finding]:
     mechanism, model = subject.mechanism, subject.mechanism.model
     entries = [(x.name, x.frames) for x in mechanism.spec.constraints]
     entries += [(x.name, list(x.frames)) for x in mechanism.spec.forces]
+    entries += [(x.name, x.frames) for x in mechanism.spec.contacts]
     for name, links in ((name, [x.link for _, x in frames]) for name, frames in entries):
         bodies = {model.ancestry.carriers[model.frame_index(link)] for link in links}
         if len(links) < 2 or len(bodies) > 1:

@@ -7,32 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
-
 from uk_dynamics.checks.subject import Finding, Subject
-from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
-from uk_dynamics.mechanism.resolution import State
 
 _AT = 1e-9  # rad or m
 _warning = partial(Finding, "limits", "warning")
-
-
-def inside(subject: Subject) -> Iterator[Finding]:
-    """Contacts, hard stops and one-sided constraints that the start violates."""
-    mechanism, q = subject.mechanism, subject.assembly.q
-    if not mechanism.one_sided:
-        return
-    start = State(0.0, q, np.zeros(mechanism.model.nv))
-    contacts = ContactDynamics(mechanism)
-    for name, gap in zip(contacts.names, contacts.places(start).gap.tolist(), strict=True):
-        if gap < -CLOSE:
-            yield Finding(
-                "limits",
-                "error",
-                (name,),
-                f"starts {-gap:.3g} m or rad inside: simulations cannot begin there",
-                "choose another initial_guess, or see which way the z axis of its plane points",
-            )
 
 
 def limits(subject: Subject) -> Iterator[Finding]:

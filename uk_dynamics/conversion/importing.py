@@ -67,12 +67,15 @@ def import_file(
     urdf: Path | None = None,  # of a YAML file, if it is not the one next to it
     # whether a root that nothing holds stands in the world, where SDF and USD let it float
     fixed: bool = False,
+    contacts: bool = False,  # of an MJCF file: whether to take contacts, stops and stiction
 ) -> Import:
     """Read a file of another format.
 
     Raises:
         InputError: The file cannot be read, is of no such kind, or does not make sense.
     """
+    if contacts and path.suffix in (".yaml", ".yml", *SUFFIXES):
+        raise InputError("contacts are taken from MJCF; leave out --contacts", file=path.name)
     if path.suffix in (".yaml", ".yml"):
         data = read_yaml(path, path.name)
         description = read_urdf(urdf or urdf_next_to(path))
@@ -87,7 +90,9 @@ def import_file(
     else:
         root = _parse(path)
         if root.tag == "mujoco":
-            robot = read_mjcf(path)
+            robot = read_mjcf(path, contacts=contacts)
+        elif contacts and root.tag == "sdf":
+            raise InputError("contacts are taken from MJCF; leave out --contacts", file=path.name)
         elif root.tag == "sdf":
             with located(file=path.name):
                 robot = read_sdf(root, path.parent, model, fixed=fixed)

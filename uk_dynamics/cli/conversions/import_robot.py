@@ -31,6 +31,7 @@ files in --out: NAME.urdf and NAME.yaml
 _OPTIONS = """\
 --model NAME  model of an SDF file that has several
 --urdf FILE  URDF of a YAML file (the one next to it)
+--contacts  of MJCF: contacts, hard stops at limits and stiction, rigid where MuJoCo's are soft
 --fixed  a root that nothing holds stands in the world, instead of floating
 """
 
@@ -51,7 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     from uk_dynamics.conversion import import_file, write_files
 
     found = import_file(
-        arguments.file, model=arguments.model, urdf=arguments.urdf, fixed=arguments.fixed
+        arguments.file,
+        model=arguments.model,
+        urdf=arguments.urdf,
+        fixed=arguments.fixed,
+        contacts=arguments.contacts,
     )
     facts = found.load()
     paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]

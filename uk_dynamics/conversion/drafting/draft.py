@@ -20,14 +20,14 @@ from uk_dynamics.conversion.drafting.guesses import (
     motor_lines,
 )
 from uk_dynamics.conversion.output_files import relative_address
-from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow
+from uk_dynamics.conversion.robot.yaml_layout import comment, entry, flow, identifier
 from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.analysis import MechanismReport
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import Array, RobotDescription, read_urdf
+from uk_dynamics.model.urdf import Array, RobotDescription, collision_shapes, read_urdf
 
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 _SHOWN = 6  # joints, of a branch
@@ -234,7 +234,27 @@ class _Drafter:
         if self.guess:
             lines.append(f"initial_guess: {flow(self.guess)}   # rad or m; others at 0")
         lines += self._constraints(cuts)
+        lines += self._contacts()
         return lines
+
+    def _contacts(self) -> Iterator[str]:
+        """What may stand on the ground, as a comment: outermost links with collision shapes."""
+        inner = {joint.parent for joint in self.description.joints}
+        links = [
+            link.name
+            for link in self.description.links
+            if link.name not in inner and collision_shapes(self.description, link.name)
+        ]
+        if not links or not self.description.joints:
+            return
+        yield from comment(
+            "Collision shapes, which may touch a plane through the origin of another link, such as"
+            " the ground of a machine that stands:"
+        )
+        yield "# contacts:"
+        for link in links[:_SHOWN]:
+            data = {"parent": {"link": "world"}, "child": {"link": link}, "from": "collision"}
+            yield from entry(f"{identifier(link)}_on_ground", data | {"friction": 0.5}, active=False)
 
     def _constraints(self, cuts: Sequence[CandidateCut]) -> Iterator[str]:
         if not cuts and not self.others:

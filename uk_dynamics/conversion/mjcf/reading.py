@@ -16,6 +16,7 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of, without_missing_files
+from uk_dynamics.conversion.mjcf.contacts import add_contacts
 from uk_dynamics.conversion.mjcf.couplings import add_actuators, add_equalities, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
@@ -32,7 +33,7 @@ _KINDS = (
 )
 
 
-def add_remarks(source: Compiled, robot: ImportedRobot) -> None:
+def add_remarks(source: Compiled, robot: ImportedRobot, *, contacts: bool) -> None:
     """Add a remark for everything that has not been converted."""
     model = source.model
     for kind, count, reason in _KINDS:
@@ -40,13 +41,13 @@ def add_remarks(source: Compiled, robot: ImportedRobot) -> None:
         if found:
             robot.lost(f"{kind}s {', '.join(found)}", reason)
     colliding = (np.array(model.geom_contype) != 0) | (np.array(model.geom_conaffinity) != 0)
-    if colliding.any() or model.npair:
-        robot.lost("contacts", "contact is out of scope; geoms are shapes here")
+    if (colliding.any() or model.npair) and not contacts:
+        robot.lost("contacts", "are taken with the option --contacts; geoms are shapes here")
     for medium in ("density", "viscosity", "wind"):
         if np.any(getattr(model.opt, medium)):
             robot.lost(f"option {medium}", "forces of a fluid have no counterpart")
     limited = [source.joint(j) for j in range(model.njnt) if model.jnt_limited[j]]
-    if limited:
+    if limited and not contacts:
         reason = "are reported here, not enforced, unless joints: {NAME: {stop: ...}} is given"
         robot.changed(f"limits of {', '.join(limited)}", reason)
 
@@ -55,15 +56,15 @@ _LEAST = 1e-12  # of a spring or inertia: nothing
 _LARGEST = 1e12  # in SI units: products of such numbers are still numbers
 
 
-def read_mjcf(path: Path) -> ImportedRobot:
-    """Take the model of an MJCF file."""
+def read_mjcf(path: Path, *, contacts: bool = False) -> ImportedRobot:
+    """Take the model of an MJCF file, with its contacts, stops and stiction or without."""
     if importlib.util.find_spec("mujoco") is None:
         problem = "MJCF is read by MuJoCo, which is not installed"
         raise InputError(f'{problem}; pip install "uk_dynamics[mjcf]"', file=path.name)
     mujoco: Any = importlib.import_module("mujoco")
     try:
         model, losses = without_missing_files(mujoco, path)
-        robot = _Reader(mujoco, model, path.stem).read()
+        robot = _Reader(mujoco, model, path.stem).read(contacts=contacts)
     except InputError as error:
         raise error.located(file=path.name) from None
     except ValueError as error:
@@ -82,7 +83,7 @@ class _Reader:
         self.robot = ImportedRobot(self.source.name or fallback)
         self.moved = self.source.moved
 
-    def read(self) -> ImportedRobot:
+    def read(self, *, contacts: bool) -> ImportedRobot:
         model, robot = self.model, self.robot
         off = model.opt.disableflags & int(self.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
         robot.gravity = [0.0, 0.0, 0.0] if off else np.array(model.opt.gravity).tolist()
@@ -101,7 +102,9 @@ class _Reader:
         add_equalities(self.source, robot)
         add_actuators(self.source, robot)
         add_springs(self.source, robot)
-        add_remarks(self.source, robot)
+        if contacts:
+            add_contacts(self.source, robot)
+        add_remarks(self.source, robot, contacts=contacts)
         return robot
 
     def _floating_root(self) -> int | None:

@@ -93,6 +93,7 @@ class ImportedRobot(Remarks):
     joint_data: dict[str, Data] = field(default_factory=dict)
     actuators: dict[str, Data] = field(default_factory=dict)  # section ``actuators``
     constraints: dict[str, Data] = field(default_factory=dict)  # section ``constraints``
+    contacts: dict[str, Data] = field(default_factory=dict)  # section ``contacts``
     forces: dict[str, Data] = field(default_factory=dict)  # section ``forces``
     initial_guess: dict[str, float] = field(default_factory=dict)  # positions by name, in rad or m
     solver: dict[str, float] = field(default_factory=dict)  # section ``solver``
@@ -105,6 +106,10 @@ class ImportedRobot(Remarks):
     def add_constraint(self, name: str, data: Data) -> None:
         """Add a constraint under a name like the given one."""
         self.constraints[self._named(name, self.constraints, "constraint")] = data
+
+    def add_contact(self, name: str, data: Data) -> None:
+        """Add a contact under a name like the given one."""
+        self.contacts[self._named(name, self.contacts, "contact")] = data
 
     def add_force(self, name: str, data: Data) -> None:
         """Add a spring under a name like the given one."""
@@ -213,7 +218,8 @@ def _lines(robot: ImportedRobot, source: str, urdf: str) -> Iterator[str]:
         yield from (short_entry(name, value) for name, value in robot.initial_guess.items())
     if robot.solver:
         yield f"solver: {flow(robot.solver)}"
-    if robot.constraints:
-        yield "constraints:"
-        for name, data in robot.constraints.items():
-            yield from entry(name, data)
+    for section in ("constraints", "contacts"):
+        if data_of := getattr(robot, section):
+            yield f"{section}:"
+            for name, data in data_of.items():
+                yield from entry(name, data)

@@ -31,7 +31,8 @@ from uk_dynamics.model.urdf import (
     collision_shapes,
 )
 
-_MOST_CORNERS = 64  # of a mesh: each is a contact of its own
+#: Of a mesh: each is a contact of its own.
+MOST_CORNERS = 64
 _RIM = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
 
 
@@ -57,15 +58,19 @@ def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[
     points = [
         (pose.rotation @ point + pose.translation, radius)
         for pose, shape in shapes
-        for point, radius in _points(link, shape)
+        for point, radius in touching_points(link, shape)
     ]
     for index, (point, radius) in enumerate(points, 1):
         label = str(index) if len(points) > 1 else ""
         yield replace(contact.at(label, vector(point.tolist())), radius=radius)
 
 
-def _points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
-    """Points or centres in the frame of a shape, (3,), and radii, in m."""
+def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
+    """Points or centres with which a shape of a link touches planes, (3,), and radii, in m.
+
+    Raises:
+        InputError: Of a mesh that cannot be read or has too many corners.
+    """
     match shape:
         case Sphere(radius):
             yield np.zeros(3), radius
@@ -95,9 +100,9 @@ def _corners(link: str, mesh: MeshFile) -> Array:
         corners: Array = loaded.convex_hull.vertices * np.array(mesh.scale)
     except Exception as error:  # noqa: BLE001 - whatever its readers raise
         raise InputError(f"{mesh.path.name} is no mesh: {error!s:.100}; give points") from None
-    if len(corners) > _MOST_CORNERS:
+    if len(corners) > MOST_CORNERS:
         raise InputError(
             f"the convex hull of {mesh.path.name} has {len(corners)} corners, more than"
-            f" {_MOST_CORNERS}; give points"
+            f" {MOST_CORNERS}; give points"
         )
     return corners

@@ -1,0 +1,134 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts of MJCF: gaps as MuJoCo measures them, and the pairs that it would let collide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uk_dynamics import simulate
+from uk_dynamics.cli.main import main
+from uk_dynamics.conversion.importing import import_file
+from uk_dynamics.conversion.mjcf.compiled import Compiled
+from uk_dynamics.conversion.mjcf.contacts import _candidates
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism.contact import ContactDynamics
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
+
+WALKER = """
+<mujoco model="walker"><compiler angle="radian"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" pos="0 0 -1" euler="0.1 0.2 0" friction="0.4"/>
+    <geom name="rock" type="sphere" size="0.2" pos="0.3 0.1 -0.6" friction="0.9"/>
+    <geom name="rail" type="capsule" size="0.05" fromto="-1 0.5 -0.6 1 0.4 -0.5"/>
+    <geom name="ghost" type="sphere" size="0.3" contype="0" conaffinity="0"/>
+    <body name="trunk" pos="0 0 0.1"><freejoint/>
+      <geom name="chest" type="capsule" size="0.1 0.3" euler="0.4 0.3 0" mass="2"/>
+      <geom name="head" type="sphere" size="0.12" pos="0 0 0.4" mass="1" priority="1"
+        friction="0.3"/>
+      <body name="leg" pos="0.1 0 -0.3">
+        <joint name="hip" axis="0 1 0" range="-1 1" limited="true" frictionloss="0.2"/>
+        <geom name="foot" type="box" size="0.1 0.05 0.02" pos="0 0 -0.2" mass="0.5" condim="1"/>
+        <body name="toe" pos="0.1 0 -0.2"><joint name="tip" axis="0 1 0"/>
+          <geom name="nail" type="cylinder" size="0.03 0.05" pos="0.05 0 0" mass="0.2"/></body>
+      </body>
+    </body>
+    <body name="other" pos="1 1 0"><freejoint/>
+      <geom name="ball" type="sphere" size="0.1" mass="1"/></body>
+  </worldbody>
+  <contact><exclude body1="leg" body2="other"/>
+    <pair geom1="ball" geom2="head" friction="0.7 0.7 0.01 0.001 0.001"/></contact>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def walker(tmp_path):
+    path = tmp_path / "walker.xml"
+    path.write_text(WALKER)
+    found = import_file(path, contacts=True)
+    return found, found.load(), mujoco.MjModel.from_xml_string(WALKER)
+
+
+def test_pairs_are_those_that_mujoco_lets_collide(walker):
+    _, _, peer = walker
+    for margin in (peer.geom_margin, peer.body_margin, peer.pair_margin):
+        margin[:] = 100.0  # then all that may collide are contacts
+    data = mujoco.MjData(peer)
+    mujoco.mj_forward(peer, data)
+    expected = {tuple(sorted(data.contact.geom[k].tolist())) for k in range(data.ncon)}
+    found = {tuple(sorted(pair)) for pair in _candidates(Compiled(mujoco, peer))}
+    assert found | {tuple(sorted((peer.geom("ball").id, peer.geom("head").id)))} == expected
+
+
+def test_gaps_and_friction_are_those_of_mujoco(walker):
+    found, machine, peer = walker
+    names = {one.name.partition(".")[0] for one in machine.one_sided}
+    assert names >= {"head_ball", "floor_chest", "floor_foot", "floor_nail", "rock_chest"}
+    assert names >= {"rail_chest", "rail_ball"}
+    assert "rock_rail" not in names  # both stand still
+    friction = {one.name: one.friction for one in machine.one_sided}
+    assert friction["head_ball"] == 0.7
+    assert friction["floor_head"] == 0.3  # of the higher priority
+    assert friction["rock_ball"] == 1.0  # the larger one, MuJoCo's default
+    assert friction["floor_foot.1"] == 1.0
+    data = mujoco.MjData(peer)
+    rng = np.random.default_rng(2)
+    contacts = ContactDynamics(machine)
+    for _ in range(8):
+        q = machine.model.integrate(
+            machine.initial_guess, 0.5 * rng.uniform(-1.0, 1.0, machine.model.nv)
+        )
+        data.qpos[:] = _positions(machine, peer, q)
+        mujoco.mj_forward(peer, data)
+        gaps = contacts.places(machine.state(q)).gap
+        for pair in names & {"head_ball", "rock_chest", "rail_chest", "rail_ball", "rock_head"}:
+            first, second = pair.split("_")
+            distance = mujoco.mj_geomDistance(
+                peer, data, peer.geom(first).id, peer.geom(second).id, 10.0, np.zeros(6)
+            )
+            # MuJoCo's search ends within 1e-6
+            assert gaps[contacts.names.index(pair)] == pytest.approx(distance, abs=1e-5)
+        normal = data.geom("floor").xmat.reshape(3, 3)[:, 2]
+        height = (data.geom("foot").xpos - data.geom("floor").xpos) @ normal
+        reach = np.abs(normal @ data.geom("foot").xmat.reshape(3, 3)) @ peer.geom("foot").size
+        lowest = min(g for g, n in zip(gaps, contacts.names, strict=True) if "floor_foot" in n)
+        assert lowest == pytest.approx(height - reach, abs=1e-12)
+    lost = {remark.subject: remark.reason for remark in found.remarks if remark.lost}
+    assert any("further pairs" in subject for subject in lost)
+    assert any("sphere and box" in reason or "box" in reason for reason in lost.values())
+
+
+def _positions(machine, peer, q):
+    """MuJoCo's positions of ours: the same order, but quaternions are w x y z there."""
+    found, at = q.copy(), 0
+    for joint in range(peer.njnt):
+        free = peer.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        if free:
+            found[at + 3 : at + 7] = np.roll(q[at + 3 : at + 7], 1)
+        at += 7 if free else 1
+    return found
+
+
+def test_limits_are_hard_and_friction_sticks(walker):
+    _, machine, _ = walker
+    names = {one.name for one in machine.one_sided}
+    assert {"hip.lower_stop", "hip.upper_stop", "hip.sticking"} <= names
+
+
+def test_what_is_imported_lands_and_rests(tmp_path, capsys):
+    path = tmp_path / "box.xml"
+    path.write_text(
+        '<mujoco model="crate"><worldbody><geom name="floor" type="plane" size="1 1 1"/>'
+        '<body name="crate" pos="0 0 0.3"><freejoint/><geom name="side" type="box"'
+        ' size="0.1 0.1 0.1" mass="1"/></body></worldbody></mujoco>'
+    )
+    assert main(["import", str(path), "--contacts", "--out", str(tmp_path)]) == 0
+    machine = import_file(path, contacts=True).load()
+    found = simulate(machine, machine.start(), 1.0, method="moreau")
+    assert found.q[-1, 2] == pytest.approx(0.1, abs=1e-9)
+    assert "contacts" in capsys.readouterr().out
+    with pytest.raises(InputError, match="leave out --contacts"):
+        import_file(tmp_path / "crate.yaml", contacts=True)

@@ -1,0 +1,59 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Contacts, stops and one-sided constraints at the start, and next to loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.core.linalg import null_basis
+from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
+from uk_dynamics.mechanism.resolution import State
+
+_HELD = 1e-9  # part of a row that the loops leave
+
+
+def inside(subject: Subject) -> Iterator[Finding]:
+    """Contacts, hard stops and one-sided constraints that the start violates."""
+    mechanism, q = subject.mechanism, subject.assembly.q
+    if not mechanism.one_sided:
+        return
+    start = State(0.0, q, np.zeros(mechanism.model.nv))
+    contacts = ContactDynamics(mechanism)
+    for name, gap in zip(contacts.names, contacts.places(start).gap.tolist(), strict=True):
+        if gap < -CLOSE:
+            yield Finding(
+                "limits",
+                "error",
+                (name,),
+                f"starts {-gap:.3g} m or rad inside: simulations cannot begin there",
+                "choose another initial_guess, or see which way the z axis of its plane points",
+            )
+
+
+def doubled(subject: Subject) -> Iterator[Finding]:
+    """Those whose gap the loops fix: the same is held twice."""
+    mechanism, q = subject.mechanism, subject.assembly.q
+    if not mechanism.one_sided or not subject.closed:
+        return
+    state = State(0.0, q, np.zeros(mechanism.model.nv))
+    loops: Any = mechanism.terms(state).A  # sparse where the mechanism is large
+    held = np.asarray(loops.toarray() if hasattr(loops, "toarray") else loops)
+    free = null_basis(held, mechanism.spec.solver.rank_tolerance)
+    workspace = mechanism.model.workspace()
+    workspace.update(state.q, state.v)
+    rows = mechanism.constraints.evaluate(workspace, state.t, state.q, state.v).A
+    for one in mechanism.one_sided:
+        row = rows[mechanism.constraints.slices[one.name].start]
+        if np.linalg.norm(row @ free) <= _HELD * np.linalg.norm(row):
+            yield Finding(
+                "redundancy",
+                "warning",
+                (one.name,),
+                "never opens or closes: the loops fix where it is, and would share its force",
+                "remove it, or the constraint that holds the same",
+            )
