@@ -253,8 +253,13 @@ class _Drafter:
         )
         yield "# contacts:"
         for link in links[:_SHOWN]:
-            data = {"parent": {"link": "world"}, "child": {"link": link}, "from": "collision"}
-            yield from entry(f"{identifier(link)}_on_ground", data | {"friction": 0.5}, active=False)
+            data: dict[str, object] = {
+                "parent": {"link": "world"},
+                "child": {"link": link},
+                "from": "collision",
+            }
+            data["friction"] = 0.5
+            yield from entry(f"{identifier(link)}_on_ground", data, active=False)
 
     def _constraints(self, cuts: Sequence[CandidateCut]) -> Iterator[str]:
         if not cuts and not self.others:
