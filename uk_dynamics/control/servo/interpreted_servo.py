@@ -154,16 +154,23 @@ class InterpretedServo:
         if (standing := demand.standing) is not None:
             contacts = self._tasks.standing
             assert contacts is not None
-            first = 3 * len(standing.points)
+            first, weights = 3 * len(standing.points), self._weights(demand)
+            friction = contacts.friction[standing.points]
+            if servo.fully_reachable:
+                found = self._with_contacts.nearest(
+                    servo.map, weights, lower, upper, servo.efforts, friction, standing.most
+                )
+                if found is not None:
+                    return found, True
             found = self._with_contacts.solve(
                 servo.map,
                 servo.wanted,
                 (np.arange(first), *(first + rows for rows in self._allocation.levels)),
-                self._weights(demand),
+                weights,
                 lower,
                 upper,
                 servo.efforts,
-                contacts.friction[standing.points],
+                friction,
                 standing.most,
             )
             return found, self._with_contacts.finished

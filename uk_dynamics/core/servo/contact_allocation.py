@@ -2,9 +2,12 @@
 
 """Efforts within limits, with contact forces inside friction pyramids: by priority, then nearest.
 
-A contact force is a sum of four edges of its cone, f = Σ λᵢ (1, ±μ, 0) and (1, 0, ±μ) with λ ≥ 0: a
-pyramid inside the cone, |f_x| + |f_y| ≤ μ f_n. Its normal force n = Σ λᵢ is a further
-unknown with a limit. All unknowns then have bounds and nothing else, so that
+Where everything that is asked for can be served, the answer is the one nearest to the closed form
+among those that serve it: a least-distance problem in the motions that the rows leave, which Lawson
+and Hanson (1974, chapter 23) solve as non-negative least squares. Where it cannot, a search by
+priority follows. In it a contact force is a sum of four edges of its cone, f = Σ λᵢ (1, ±μ, 0) and
+(1, 0, ±μ) with λ ≥ 0: a pyramid inside the cone, |f_x| + |f_y| ≤ μ f_n. Its normal force Σ λᵢ is a
+further unknown with a limit. All unknowns then have bounds and nothing else, so that
 :func:`bounded_least_squares` serves, whose every iterate is within them.
 """
 
@@ -15,9 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.core.linalg import bounded_least_squares
+from uk_dynamics.core.linalg import RowBasis, bounded_least_squares
 
-_INSIDE = 1.0 - 1e-14  # of forces: rounding of a sum of edges is within the pyramid as well
+_SIGNS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))  # of the faces of a pyramid
+_INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
+_STILL = 1e-10  # of the largest: an inequality that changes by less does not change
+_KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
 _PARTS = 5  # unknowns of a contact: four edges and their sum
 # orthonormal motions of these that leave the sum what it is, (5, 4)
 _MOTIONS: Array = np.linalg.qr(np.vstack((np.eye(4), np.ones((1, 4)))))[0]
@@ -36,6 +42,51 @@ class ContactAllocation:
         self.finished = True
         self._tolerance = min(rank_tolerance, 1e-9)
         self._last: Array | None = None
+
+    def nearest(
+        self,
+        C: Array,  # rows per unit effort and force, (m, nu + 3k)
+        weights: Array,  # of squares of efforts and forces, (nu + 3k,)
+        lower: Array,  # of the efforts, (nu,)
+        upper: Array,  # (nu,)
+        closed: Array,  # efforts and forces that serve all rows, by least squares, (nu + 3k,)
+        friction: Array,  # μ, (k,)
+        most: Array,  # largest normal forces, (k,), possibly infinite
+    ) -> Array | None:
+        """Efforts and forces within limits that serve all rows as well; None: there are none."""
+        from scipy.optimize import nnls  # takes long to import
+
+        nu, root = len(lower), np.sqrt(weights)
+        basis = RowBasis(np.asfortranarray((C / root).T), None, self._tolerance)
+        free = basis.complement() / root[:, None]
+        force, own = free[nu:].reshape(len(friction), 3, -1), closed[nu:].reshape(-1, 3)
+        normal, tangents = friction[:, None] * force[:, 0], (force[:, 1], force[:, 2])
+        at, beside = friction * own[:, 0], (own[:, 1], own[:, 2])
+        limited, bounded = np.flatnonzero(most < np.inf), np.flatnonzero(upper - lower < np.inf)
+        rows = [free[:nu][bounded], -free[:nu][bounded], -force[limited, 0]]
+        lack = [(lower - closed[:nu])[bounded], (closed[:nu] - upper)[bounded]]
+        lack.append((own[:, 0] - most)[limited])
+        for a, b in _SIGNS:
+            rows.append(normal + a * tangents[0] + b * tangents[1])
+            lack.append(-(at + a * beside[0] + b * beside[1]))
+        A, b = np.concatenate(rows), np.concatenate(lack)
+        size = np.linalg.norm(A, axis=1)
+        moves = size > _STILL * size.max(initial=0.0)
+        if (b[~moves] > 0.0).any():
+            return None
+        A, b = A[moves] / size[moves, None], b[moves] / size[moves]
+        right = np.append(np.zeros(A.shape[1]), 1.0)
+        try:
+            push, _ = nnls(np.vstack((A.T, b)), right)
+        except RuntimeError:  # too many iterations
+            return None
+        active = push > 0.0
+        y = np.linalg.lstsq(A[active], b[active], rcond=None)[0]
+        if not (A @ y >= b - _KEPT * (1.0 + np.abs(b).max(initial=0.0))).all():
+            return None
+        answer = closed + free @ y
+        answer[:nu] = np.clip(answer[:nu], lower, upper)
+        return _inside(answer, nu, friction, most)
 
     def solve(
         self,
@@ -85,12 +136,10 @@ class ContactAllocation:
             )
             x, motions = found.x, found.motions
             self.finished &= found.finished
-        _limit(x[nu:], limit)
         self._last = x
-        parts[np.delete(np.arange(nu, len(root)), np.s_[::3])] *= _INSIDE
         answer: Array = parts @ x / root
         answer[:nu] = np.clip(answer[:nu], lower, upper)
-        return answer
+        return _inside(answer, nu, friction, most)
 
     def reset(self) -> None:
         """Forget the last solution."""
@@ -102,5 +151,15 @@ def _limit(unknowns: Array, limit: Array) -> None:
     edges = unknowns.reshape(-1, _PARTS)
     total = edges[:, :4].sum(axis=1)
     beyond = total > limit
-    edges[beyond, :4] *= (_INSIDE * limit[beyond] / total[beyond])[:, None]
+    edges[beyond, :4] *= (limit[beyond] / total[beyond])[:, None]
     edges[:, 4] = np.minimum(edges[:, :4].sum(axis=1), limit)
+
+
+def _inside(answer: Array, nu: int, friction: Array, most: Array) -> Array:
+    """Efforts and forces, whose forces rounding has left just outside, with these inside."""
+    forces = answer[nu:].reshape(-1, 3)
+    forces[:, 0] = np.clip(forces[:, 0], 0.0, most)
+    held, wanted = friction * forces[:, 0], np.abs(forces[:, 1:]).sum(axis=1)
+    beyond = wanted > held
+    forces[beyond, 1:] *= (_INSIDE * held[beyond] / wanted[beyond])[:, None]
+    return answer
