@@ -160,8 +160,9 @@ class StandingContacts:
         """The structure with what stands by its plan, as if the ground pulled as well.
 
         Args:
-            t: Time of the tasks, in s; detected contacts stand.
-            active: What is on for other reasons; None: as in the mechanism file.
+            t: Time of the tasks, in s.
+            active: What is on, and closed; None: as in the mechanism file, and what would be
+                detected stands.
 
         Returns:
             What is on, and 0 for task rows that ask for nothing then, else 1, (mt,).
@@ -169,9 +170,22 @@ class StandingContacts:
         base = self.without(active or self._initial)
         stands = [i for i, stand in enumerate(self.entries) if stand.share(t) > 0.0]
         points = {k for i in stands for k in self.entries[i].points}
+        if active is not None:
+            detected = {k for s in self.entries if s.spec.stands == "detected" for k in s.points}
+            points -= {k for k in detected if self.names[k] not in active.names}
         names = {name for k in points for name in self._constraints[k]}
         on = ActiveConstraints(base.names | names, base.captured, base.sliding)
         return on, np.where(np.isin(self.lifted, stands), 0.0, 1.0)
+
+    def with_closed(
+        self, active: ActiveConstraints | None, closed: frozenset[str]
+    ) -> ActiveConstraints:
+        """The constraints that are on, and of these contacts the points that are closed."""
+        base = self.without(active or self._initial)
+        names = (
+            n for k, name in enumerate(self.names) if name in closed for n in self._constraints[k]
+        )
+        return ActiveConstraints(base.names | frozenset(names), base.captured, base.sliding)
 
     def without(self, active: Active) -> Active:
         """The constraints that are on besides these contacts; None: as in the mechanism file."""

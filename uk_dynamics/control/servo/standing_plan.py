@@ -46,14 +46,14 @@ class StandingPlan:
         """Forget which contacts were closed, and since when."""
         self._since = [np.nan] * len(self.contacts.entries)  # of detected ones that are closed
         self._up = [np.nan] * len(self.contacts.entries)  # of those that do not stand
-        self._begun = False
+        self._begun = self._told = False
 
     def at(self, state: State, active: ActiveConstraints | None) -> Standing:
         """What stands at a measured state.
 
         Args:
             state: t is the time of the tasks.
-            active: What is closed; None: nobody tells, and what touches is.
+            active: What is closed. Until something tells of a closed contact, what touches is.
         """
         contacts, t = self.contacts, state.t
         points: list[int] = []
@@ -89,12 +89,14 @@ class StandingPlan:
     ) -> list[tuple[int, float]]:
         """Closed points with their share, which rises after the first has closed."""
         own = list(stand.points)
-        if active is None:
+        names = frozenset[str]() if active is None else active.names
+        self._told |= not names.isdisjoint(self.contacts.names)
+        if not self._told:
             self._workspace.update(state.q, state.v)
             rows = self.contacts.evaluate(self._workspace, state.q, state.v)
             closed = np.asarray(rows.residual <= _TOUCHES)[::3][own]
         else:
-            closed = np.array([self.contacts.names[k] in active.names for k in own])
+            closed = np.array([self.contacts.names[k] in names for k in own])
         if not closed.any():
             self._since[i] = np.nan
             return []

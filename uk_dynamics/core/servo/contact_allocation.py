@@ -66,9 +66,9 @@ class ContactAllocation:
         rows = [free[:nu][bounded], -free[:nu][bounded], -force[limited, 0]]
         lack = [(lower - closed[:nu])[bounded], (closed[:nu] - upper)[bounded]]
         lack.append((own[:, 0] - most)[limited])
-        for a, b in _SIGNS:
-            rows.append(normal + a * tangents[0] + b * tangents[1])
-            lack.append(-(at + a * beside[0] + b * beside[1]))
+        for x, y in _SIGNS:
+            rows.append(normal + x * tangents[0] + y * tangents[1])
+            lack.append(-(at + x * beside[0] + y * beside[1]))
         A, b = np.concatenate(rows), np.concatenate(lack)
         size = np.linalg.norm(A, axis=1)
         moves = size > _STILL * size.max(initial=0.0)
@@ -81,10 +81,10 @@ class ContactAllocation:
         except RuntimeError:  # too many iterations
             return None
         active = push > 0.0
-        y = np.linalg.lstsq(A[active], b[active], rcond=None)[0]
-        if not (A @ y >= b - _KEPT * (1.0 + np.abs(b).max(initial=0.0))).all():
+        way = np.linalg.lstsq(A[active], b[active], rcond=None)[0]
+        if not (A @ way >= b - _KEPT * (1.0 + np.abs(b).max(initial=0.0))).all():
             return None
-        answer = closed + free @ y
+        answer = closed + free @ way
         answer[:nu] = np.clip(answer[:nu], lower, upper)
         return _inside(answer, nu, friction, most)
 

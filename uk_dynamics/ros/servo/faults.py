@@ -32,6 +32,7 @@ class Fault(Enum):
     BASE_MISSING = "joint_states have come for 5 s, and no base of a floating machine with them"
     BASE_STALE = "for state_timeout the base has not come, or not with the stamps of joint_states"
     BASE_JUMP = "a base is over position_jump further than its twist and the motors can take it"
+    CONTACTS_STALE = "for state_timeout nothing usable has come on contact_topic"
     FROZEN_POSITION = (
         "a position stands still for state_timeout although the model moves it by frozen_motion"
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -16,7 +17,7 @@ from uk_dynamics.control import DelayPrediction, MotorCommand, reachable_acceler
 from uk_dynamics.control.servo import TASKS, ControlPeriods, Setpoint, SetpointGenerator
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TRAJECTORY, Parameters
@@ -43,6 +44,7 @@ from uk_dynamics.ros.timing.clock import (
     runs_on_simulated_time,
     stamp_clock,
 )
+from uk_dynamics.ros.topics.contact_input import contact_input
 from uk_dynamics.ros.topics.inputs import StateInput
 
 # Periods that trajectories reach ahead of the time at which they are sent: the next update of the
@@ -106,6 +108,7 @@ class ServoLoop:
         # tasks start with the control, unless the mechanism itself depends on time
         own = None if mechanism.driven_by_time else TimeOrigin(simulated=False)
         self._states = StateInput(node, mechanism, problems, self._on_state, own, settings=settings)
+        self._contacts = contact_input(settings, self.controller.tasks, problems)
         self.references = ReferenceInputs(
             node,
             settings,
@@ -138,6 +141,8 @@ class ServoLoop:
         self._prediction.reset()
         self._motion.forget()
         self._states.forget()
+        if self._contacts is not None:
+            self._contacts.begin()
         self._subscribed.forget()
         self._answerable.forget()
         self.commands.begin()
@@ -187,6 +192,8 @@ class ServoLoop:
                 self._log.warning(warning)
         if doubt := silence(self._guard, self._states, begun=self._answered is not None):
             self._end(*doubt)
+        elif self._contacts is not None and self._answered is not None and self._contacts.silent:
+            self._end(Fault.CONTACTS_STALE, self._contacts.silent)
         elif self.commands.subscribers:
             self._subscribed.feed()
         elif self._subscribed.fed and self._subscribed.age > self._settings["listener_timeout"]:
@@ -217,7 +224,7 @@ class ServoLoop:
         command = self._last_command()
         report.add(TIME_ORIGIN, str(self._states.origin.total))
         state = self._states.state
-        self._motion.report(report, state, command.free, self._states.inputs())
+        self._motion.report(report, state, command.free, self._inputs())
         warning = self._settings["tracking_warning"]
         errors = self.controller.tracking_error(state, self.references.followed)
         report_decision(report, self.controller, errors, command, warning)
@@ -231,6 +238,20 @@ class ServoLoop:
         if self._now() is None or self.controller.mode != TASKS:
             return None
         return self._states.state
+
+    def _active(self) -> ActiveConstraints | None:
+        """What is on, and closed; None: as in the mechanism file."""
+        if self._contacts is None:
+            return self._states.active
+        return self._contacts.closed(self._states.active)
+
+    def _inputs(self) -> Inputs:
+        """What the structure does; contacts that stand by the tasks are a part of it."""
+        inputs, tasks = self._states.inputs(), self.controller.tasks
+        if tasks is None or tasks.standing is None:
+            return inputs
+        active, _ = tasks.standing.held(self._states.t, self._active())
+        return replace(inputs, active=active)
 
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
@@ -255,7 +276,7 @@ class ServoLoop:
             return
         if self._answered is not None and not self._by_trajectory:
             last, efforts, _ = self._answered
-            inputs, period = self._states.inputs(), self.controller.control_period or 0.0
+            inputs, period = self._inputs(), self.controller.control_period or 0.0
             elapsed = (at - last) * 1e-9
             if reason := self._frozen.look(self._states.state, inputs, efforts, elapsed, period):
                 self._end(Fault.FROZEN_POSITION, reason)
@@ -263,7 +284,7 @@ class ServoLoop:
         self._timing.begin(stamp)
         self._prediction.longest = self._settings["longest_prediction"]
         self._prediction.delay = self._delay.of_state(at)
-        active = self._states.active
+        active = self._active()
         self.controller.active = None if active is None else self.mechanism.for_control(active)
         self.controller.structure = self._states.references
         state = self._states.state
@@ -293,7 +314,7 @@ class ServoLoop:
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
-        self._motion.see(state, self._states.inputs())
+        self._motion.see(state, self._inputs())
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
@@ -311,7 +332,7 @@ class ServoLoop:
 
     def _decide(self, state: State) -> tuple[Array, list[Setpoint]]:
         """Efforts for a measured state; and setpoints, for drives that follow trajectories."""
-        followed, inputs = self.references.followed, self._states.inputs()
+        followed, inputs = self.references.followed, self._inputs()
         if self._desired is not None:
             if self._delay.delay > self._prediction.longest:
                 raise DelayError(self._delay.delay, self._prediction.longest)
@@ -342,7 +363,7 @@ class ServoLoop:
         state = State(self._states.t, q, v)
         try:
             return reachable_acceleration(
-                self.mechanism, self._interpreted, state, efforts, self._states.inputs()
+                self.mechanism, self._interpreted, state, efforts, self._inputs()
             )
         except UkDynamicsError:  # nothing is known of it
             return np.zeros(len(v))

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
@@ -20,6 +18,7 @@ from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.base_input import names
 from uk_dynamics.ros.topics.base_topics import BasePublishers, odom_topic
+from uk_dynamics.ros.topics.contact_input import standing_points
 from uk_dynamics.ros.topics.messages import LARGEST
 from uk_dynamics.ros.topics.qos import MEASURED_QOS
 
@@ -111,17 +110,10 @@ class LegOdometryTopic:
 
     def _on_contacts(self, message: JointState) -> str:
         """Feet stand on which at least ``standing_force`` acts."""
-        if len(message.effort) != len(message.name):
-            return f"{len(message.effort)} efforts for {len(message.name)} names"
-        forces = {
-            name.removesuffix(".normal"): force
-            for name, force in zip(message.name, message.effort, strict=True)
-        }
-        if missing := [foot for foot in self._odometry.feet if foot not in forces]:
-            return f"no force of {', '.join(missing[:8])}"
-        if not all(math.isfinite(forces[foot]) for foot in self._odometry.feet):
-            return "a force is not finite"
         least = self._settings["standing_force"]
-        self._standing = frozenset(f for f in self._odometry.feet if forces[f] >= least)
+        points, problem = standing_points(message, self._odometry.feet, least)
+        if problem:
+            return problem
+        self._standing = points
         self._contacts.feed()
         return ""
