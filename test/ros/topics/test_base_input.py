@@ -25,7 +25,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
 from uk_dynamics.ros.topics.base_topics import BasePublishers
-from uk_dynamics.ros.topics.serialized_numbers import IMU, NumbersMessage, SerializedOdometry
+from uk_dynamics.ros.topics.serialized import IMU, NumbersMessage, SerializedOdometry
 
 pytestmark = [pytest.mark.ros, pytest.mark.together("floating base")]
 

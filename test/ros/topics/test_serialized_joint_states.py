@@ -13,8 +13,8 @@ from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.ros.topics import serialized_joint_states
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage, SerializedJointState
+from uk_dynamics.ros.topics import serialized
+from uk_dynamics.ros.topics.serialized import JointStateMessage, SerializedJointState
 
 pytestmark = pytest.mark.ros
 
@@ -56,7 +56,7 @@ def test_numbers_are_read_in_place_where_nothing_else_has_changed(monkeypatch):
     sample = SerializedJointState()
     first, second = (a_message(rng, ["a", "bcd"], "world", FIELDS) for _ in range(2))
     sample.read(serialize_message(first))
-    monkeypatch.setattr(serialized_joint_states, "deserialize_message", None)
+    monkeypatch.setattr(serialized, "deserialize_message", None)
     sample.read(serialize_message(second))
     assert numbers(sample) == numbers(second)
     other = JointState(name=["a", "bcd"], position=[1.0, 2.0], effort=[3.0, 4.0])
@@ -69,7 +69,7 @@ def test_numbers_are_read_in_place_where_nothing_else_has_changed(monkeypatch):
 def test_arrays_are_written_in_their_places_or_by_rclpy_where_these_are_not_known(
     order: bytes, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(serialized_joint_states, "_LITTLE_ENDIAN", order)
+    monkeypatch.setattr(serialized, "_LITTLE_ENDIAN", order)
     published = []
 
     class Publisher:

@@ -24,7 +24,7 @@ from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.leg_odometry_topic import LegOdometryTopic
 from uk_dynamics.ros.topics.qos import JOINT_STATE_QOS, MEASURED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
+from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 
 MEASURED = "measured_joint_states"
 _SAID = 1.0  # s between two lines about a problem

@@ -19,7 +19,7 @@ from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.messages import wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized import JointStateMessage
 
 
 class WrenchObserverNode(MechanismNode):

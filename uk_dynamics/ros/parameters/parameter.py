@@ -2,7 +2,8 @@
 
 """Parameters of a node, declared once, checked whenever they are set, and their tables.
 
-Those of all nodes are in ``parameters.yaml``; those of tasks and motors follow from the files.
+Those of all nodes are in ``parameters.yaml``; those of tasks and motors have default and bounds
+from the files.
 """
 
 from __future__ import annotations
@@ -201,6 +202,7 @@ def _read_tables() -> dict[str, tuple[Parameter, ...]]:
 
 
 TABLES = _read_tables()
+_OF_FILES = {parameter.name: parameter for parameter in TABLES.pop("of_files")}
 
 
 def command_topic(settings: Parameters) -> str:
@@ -213,59 +215,39 @@ def commanded_efforts(settings: Parameters) -> str:
     return settings["command_topic"] if settings["effort_source"] == "commands" else ""
 
 
+def _of_file(
+    known: str, name: str, default: float, bounds: tuple[float, float] | None = None
+) -> Parameter:
+    """A parameter of a task, row or motor."""
+    found = _OF_FILES[known]
+    called, text = (x.replace("NAME", name) for x in (found.name, found.description))
+    return replace(found, name=called, description=text, default=default, bounds=bounds)
+
+
 def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tuple[Parameter, ...]:
     """Feedback parameters of one task at ``rate`` states per second (0: unknown).
 
     A tenth of the rate is the largest natural frequency for which efforts that are constant during
     a period serve well. ``damped``: whether a damping ratio applies.
     """
-    frequency = Parameter(
-        f"gains.{task}.frequency",
-        gains.frequency,
-        f"Natural frequency of the feedback of task {task}; 0: no feedback.",
-        "Hz",
-        (0.0, max(gains.frequency, rate / 10.0 or 1e3)),
-        live=True,
-    )
-    damping_ratio = Parameter(
-        f"gains.{task}.damping_ratio",
-        gains.damping_ratio,
-        f"Damping ratio of the feedback of task {task}; 1 is critical.",
-        bounds=(0.0, max(gains.damping_ratio, 10.0)),
-        live=True,
-    )
-    return (frequency, damping_ratio) if damped else (frequency,)
+    fastest, ratio = max(gains.frequency, rate / 10.0 or 1e3), gains.damping_ratio
+    frequency = _of_file("gains.NAME.frequency", task, gains.frequency, (0.0, fastest))
+    damping = _of_file("gains.NAME.damping_ratio", task, ratio, (0.0, max(ratio, 10.0)))
+    return (frequency, damping) if damped else (frequency,)
 
 
 def robust_parameter() -> Parameter:
     """Whether the robust term acts, of a tasks file that says what is uncertain."""
-    text = "Whether the robust term acts, which keeps errors within the promised bounds."
-    return Parameter("robust", True, text, live=True)
+    return _OF_FILES["robust"]
 
 
 def row_parameter(row: str, force: float) -> Parameter:
     """Internal force of one constraint row; ``force`` in N or N·m is that of the tasks file."""
-    text = f"Internal (squeeze) force of {row}, on top of what the motion needs."
-    return Parameter(f"internal_forces.{row}", force, text, unit="N or N m", live=True)
+    return _of_file("internal_forces.NAME", row, force)
 
 
 def motor_parameters(motor: str, limit: float, preload: float) -> tuple[Parameter, ...]:
     """Parameters of one motor by its effort limit (infinite: none) and preload, in N or N·m."""
-    return (
-        Parameter(
-            f"limits.{motor}.effort",
-            limit,
-            f"Largest effort of {motor}, at most that of the mechanism file.",
-            "N or N m",
-            (0.0, limit),
-            live=True,
-        ),
-        Parameter(
-            f"preload.{motor}",
-            preload,
-            f"Effort that {motor} stays close to where that does not affect the motion.",
-            "N or N m",
-            (min(-limit, preload), max(limit, preload)),
-            live=True,
-        ),
-    )
+    around = min(-limit, preload), max(limit, preload)
+    effort = _of_file("limits.NAME.effort", motor, limit, (0.0, limit))
+    return effort, _of_file("preload.NAME", motor, preload, around)

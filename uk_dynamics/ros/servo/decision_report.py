@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
-from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
+from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 
 
 def report_decision(

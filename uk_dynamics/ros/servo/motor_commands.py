@@ -37,7 +37,7 @@ from uk_dynamics.ros.timing.clock import (
     write_stamp,
 )
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import JointStateMessage
+from uk_dynamics.ros.topics.serialized import JointStateMessage
 
 _HEARD = Duration(seconds=0.02)  # longest wait for the subscribers' acknowledgement; rather short
 _UNHEARD = 2.0  # s after which a subscriber that acknowledges nothing is one that nobody needs

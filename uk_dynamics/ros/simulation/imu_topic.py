@@ -14,7 +14,7 @@ from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_numbers import (
+from uk_dynamics.ros.topics.serialized import (
     ACCELERATION,
     ANGULAR_VELOCITY,
     IMU,

@@ -34,7 +34,7 @@ from uk_dynamics.ros.topics.inputs import EffortInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import to_message
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
+from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 
 # s after a reset in which commands do not release the brakes: they come from a controller that is
 # about to stop because of the jump

@@ -24,7 +24,7 @@ from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds
 from uk_dynamics.ros.topics.base_topics import TF, odom_topic, transform_messages
 from uk_dynamics.ros.topics.messages import LARGEST
 from uk_dynamics.ros.topics.qos import STATE_QOS
-from uk_dynamics.ros.topics.serialized_numbers import POSE, TWIST, SerializedOdometry
+from uk_dynamics.ros.topics.serialized import POSE, TWIST, SerializedOdometry
 
 _KEPT = 64  # samples of each base, of which one has the stamp of the joint state
 _MULTI_DOF = "multi_dof_joint_states"

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectory
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import FloatingBase, RobotModel
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_numbers import (
+from uk_dynamics.ros.topics.serialized import (
     ODOMETRY,
     POSE,
     POSE_COVARIANCE,

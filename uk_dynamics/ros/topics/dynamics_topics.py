@@ -23,7 +23,7 @@ from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.base_topics import base_motion
 from uk_dynamics.ros.topics.messages import MotionMessage, wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import FIELDS, JointStateMessage
+from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 
 
 class ConstraintWrenches:

@@ -28,7 +28,7 @@ from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import TOPIC, EffortReader, from_message
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
-from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
+from uk_dynamics.ros.topics.serialized import SerializedJointState
 from uk_dynamics.ros.topics.state_reader import StateReader
 
 _ORIGIN_TOPIC = "simulator/time_origin"

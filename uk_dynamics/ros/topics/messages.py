@@ -30,7 +30,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.ros.topics.serialized_joint_states import SerializedJointState
+from uk_dynamics.ros.topics.serialized import SerializedJointState
 
 # Larger numbers are mistakes of the sender, and their squares overflow.
 LARGEST = 1e100
