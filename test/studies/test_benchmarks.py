@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 
@@ -171,6 +172,19 @@ def test_the_command_prints_times_beside_errors(tmp_path, capsys):
     error = float(re.split(r"\s{2,}", line.strip())[-1])
     assert error <= 1e-10
     assert "| four_bar | Pinocchio constraintDynamics |" in text
+
+
+def test_contact_is_measured_beside_mujoco(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)  # without the example that a clone has
+    assert main(["benchmark", "--parts", "contact", "--quick", "--json"]) == 0
+    ours, peer = json.loads(capsys.readouterr().out)["contact"]
+    assert (ours["mechanism"], ours["engine"]) == ("landing_leg", "uk_dynamics moreau")
+    assert ours["penetration"] <= 1e-9  # what a step projects
+    assert ours["gained"] <= 1e-6  # J, of 10: springs in steps of 1 ms
+    # it lands as well, on a floor that is soft
+    assert 1e-4 < peer["penetration"] < 0.05
+    assert min(ours["seconds"], peer["seconds"]) > 0.0
 
 
 def test_machines_compared_by_default_are_those_whose_robots_are_installed(

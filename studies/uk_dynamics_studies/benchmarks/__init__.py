@@ -3,6 +3,7 @@
 """Measurements of speed and accuracy, next to other engines on the same mechanisms."""
 
 from uk_dynamics_studies.benchmarks import (
+    contact,
     controlled,
     device,
     growth,
@@ -17,6 +18,7 @@ __all__ = [
     "Report",
     "as_page",
     "as_text",
+    "contact",
     "controlled",
     "device",
     "growth",

@@ -14,6 +14,8 @@ from typing import Any
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
+from uk_dynamics_studies.benchmarks.contact import OURS as STEPPED
+from uk_dynamics_studies.benchmarks.contact import InContact
 from uk_dynamics_studies.benchmarks.controlled import OURS, Controlled
 from uk_dynamics_studies.benchmarks.device import OnDevice
 from uk_dynamics_studies.benchmarks.growth import Growth
@@ -40,6 +42,7 @@ class Report:
     batch: list[Measured] = field(default_factory=list)  # many states at once, times of one
     slopes: list[Differentiated] = field(default_factory=list)  # derivatives of a state
     device: list[OnDevice] = field(default_factory=list)  # a GPU
+    contact: list[InContact] = field(default_factory=list)  # machines that stand and fall
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)  # with the number of loops
@@ -73,6 +76,10 @@ def tables(report: Report) -> list[Table]:
         header = ["mechanism", "device", "evaluations a second", "states stay there"]
         header += ["with forces", "within rollouts", "all cores of the processor", "error of q̈"]
         found.append(("On a GPU", header, _device_rows(report.device)))
+    if report.contact:
+        header = ["mechanism", "engine", "time of a step", f"relative to {STEPPED}"]
+        header += ["penetration in m", "slip in m/s", "loop-closure error", "energy gained in J"]
+        found.append(("Contact, steps of 1 ms", header, _contact_rows(report.contact)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
         header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
@@ -126,6 +133,20 @@ def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
         ]
         for row in rows
     ]
+
+
+def _contact_rows(rows: Sequence[InContact]) -> list[list[str]]:
+    own = {row.mechanism: row.seconds for row in rows if row.engine == STEPPED}
+    shown = []
+    for row in rows:
+        start = [row.mechanism, row.engine, duration(row.seconds)]
+        measure = own.get(row.mechanism)
+        if not row.seconds or not measure:
+            shown.append([*start, "", row.note, "", "", ""])
+            continue
+        kept = (row.penetration, row.slip, row.violation, row.gained)
+        shown.append([*start, f"{row.seconds / measure:.2f}", *(f"{x:.1e}" for x in kept)])
+    return shown
 
 
 def _law_rows(rows: Sequence[Law]) -> list[list[str]]:

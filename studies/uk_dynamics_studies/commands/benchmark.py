@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # This start avoids the flat configuration, where the other engines fail.
 _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("control", "law", "single", "batch", "derivatives", "simulation", "growth")
-_ON_REQUEST = ("device",)
+_WALKER = Path("examples/plantigrade/plantigrade.yaml")  # in a clone
+_ON_REQUEST = ("device", "contact")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 CONTROLLED = (
     *("five_bar", "rrr3", "coordinated_robots", "excavator", "dual_panda"),
@@ -47,6 +48,7 @@ with a note.
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes
   uk_dynamics benchmark five_bar --parts single --quick
+  uk_dynamics benchmark --parts contact                     a leg that lands, a walking machine
   uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md
 """
 
@@ -102,7 +104,7 @@ def register(commands: Commands) -> None:
         nargs="+",
         choices=(*PARTS, *_ON_REQUEST),
         default=list(PARTS),
-        help=f"which parts, of {', '.join(PARTS)} (default: these), device (a GPU)",
+        help=f"which parts, of {', '.join(PARTS)} (default: these), device (a GPU), contact",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
@@ -151,6 +153,7 @@ def _warnings_silenced() -> Iterator[None]:
 def _measure(arguments: argparse.Namespace) -> Report:
     from uk_dynamics_studies.benchmarks import (
         Report,
+        contact,
         controlled,
         device,
         growth,
@@ -162,7 +165,12 @@ def _measure(arguments: argparse.Namespace) -> Report:
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
-    mechanisms = list(compared(arguments.files))
+    rounds = 3 if arguments.quick else 9
+    if "contact" in arguments.parts:
+        for mechanism in standing(arguments.files):
+            report.contact += contact.in_contact(mechanism, seconds, rounds)
+    others = set(arguments.parts) != {"contact"}
+    mechanisms = list(compared(arguments.files)) if others else []
     driven: list[Mechanism] = []
     if {"control", "law"} & set(arguments.parts):
         asked = [name for name in CONTROLLED if not arguments.files or name in arguments.files]
@@ -171,7 +179,6 @@ def _measure(arguments: argparse.Namespace) -> Report:
     with progress_bar(steps, "machine") as bar:
         for mechanism in driven:
             bar.set_description_str(f"{mechanism.name} under control")
-            rounds = 3 if arguments.quick else 9
             if "control" in arguments.parts:
                 report.controlled += controlled.controlled(mechanism, rounds=rounds)
             if "law" in arguments.parts:
@@ -202,6 +209,17 @@ def _measure(arguments: argparse.Namespace) -> Report:
             cells = (1, 5, 20) if arguments.quick else growth.CELLS
             report.growth = growth.growth(cells, seconds)
     return report
+
+
+def standing(files: list[str]) -> Iterator[Mechanism]:
+    """Mechanisms of these files that have contacts, or the default ones."""
+    from uk_dynamics.mechanism_class import Mechanism
+    from uk_dynamics_studies.benchmarks import contact
+
+    if not files:
+        yield contact.landing_leg()
+        files = [str(_WALKER)] if _WALKER.is_file() else []
+    yield from (one for one in map(Mechanism.from_file, files) if one.spec.contacts)
 
 
 def compared(files: list[str]) -> Iterator[Mechanism]:

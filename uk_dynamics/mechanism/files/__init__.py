@@ -5,7 +5,7 @@
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
-from uk_dynamics.mechanism.files.force_specification import ForceSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec
 from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema, load_schema

@@ -1,0 +1,190 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Machines that stand and fall: time of a step, and how well contacts and loops are kept.
+
+Ours takes steps of Moreau's rule in C. MuJoCo gets the exported machine with a small sphere for
+each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size.
+What contacts and loops do is told by one evaluator of the mechanism at the states of both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics.conversion import export_mechanism
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
+from uk_dynamics.mechanism.files import ContactSpec, MechanismSpec, yaml_text
+from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics_studies.benchmarks.peers.peer import PeerError, load
+
+OURS = "uk_dynamics moreau"
+_PEER = "MuJoCo mj_step"
+_STEP = 1e-3  # s
+_SAMPLES = 100
+_SMALLEST = 1e-4  # m: radius of what is a point, which MuJoCo's shapes cannot be
+_TOUCHING = 1e-3  # m
+
+
+@dataclass(frozen=True)
+class InContact:
+    """A machine in one engine.
+
+    Attributes:
+        mechanism: Its name.
+        engine: Which.
+        seconds: Of a step; None: there is none.
+        penetration: Deepest, in m.
+        slip: Fastest of a contact that touches, in the plane, at the end, in m/s.
+        violation: Largest loop-closure error, in m or rad.
+        gained: Energy more than at any sample before, at most, in J.
+        note: Why there is none.
+    """
+
+    mechanism: str
+    engine: str
+    seconds: float | None = None
+    penetration: float = 0.0
+    slip: float = 0.0
+    violation: float = 0.0
+    gained: float = 0.0
+    note: str = ""
+
+
+def landing_leg() -> Mechanism:
+    """A leg with springs that lands."""
+    joints = {
+        name: {"spring": {"stiffness": 60.0, "rest": rest}, "damping": 0.5}
+        for name, rest in (("hip", -0.785), ("knee", -1.571))
+    }
+    foot = {
+        "parent": {"link": "ground"},
+        "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]},
+        "friction": 0.7,
+    }
+    data = {
+        "schema": 1,
+        "model": {"urdf": "package://uk_dynamics/urdf/landing_leg.urdf.xacro"},
+        "joints": joints,
+        "initial_guess": {"height": 0.866, "hip": -0.785, "knee": -1.571},
+        "contacts": {"foot": foot},
+    }
+    return Mechanism.from_spec(MechanismSpec.from_text(yaml_text(data), file="landing_leg"))
+
+
+def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[InContact]:
+    """Both engines by turns, from the start of the mechanism without motors; least times."""
+    steps = round(duration / _STEP)
+    runs: dict[str, Callable[[Callable[[State], object]], float]] = {OURS: _ours(mechanism, steps)}
+    try:
+        runs[_PEER] = _mujoco(mechanism, steps)
+    except (PeerError, UkDynamicsError) as problem:
+        yield InContact(mechanism.name, _PEER, note=str(problem))
+    times = dict.fromkeys(runs, np.inf)
+    for _ in range(rounds):
+        for engine, run in runs.items():
+            times[engine] = min(times[engine], run(lambda _: None) / steps)
+    for engine, run in runs.items():
+        seen: list[State] = []
+        run(seen.append)
+        yield InContact(mechanism.name, engine, times[engine], *_kept(mechanism, seen))
+
+
+def _kept(mechanism: Mechanism, seen: Sequence[State]) -> tuple[float, float, float, float]:
+    contacts, dynamics = ContactDynamics(mechanism), mechanism.dynamics("interpreted")
+    places = [contacts.places(state) for state in seen]
+    touching = places[-1].gap <= _TOUCHING
+    slip = np.hypot(*places[-1].slip[touching].T).max(initial=0.0)
+    residual = [dynamics.residual(state).position for state in seen]
+    energy = np.array([mechanism.energy(state).total for state in seen])
+    gained = (energy[1:] - np.minimum.accumulate(energy)[:-1]).max(initial=0.0)
+    depth = -min(float(place.gap.min()) for place in places)
+    violation = max(float(np.abs(one).max(initial=0.0)) for one in residual)
+    return max(depth, 0.0), float(slip), violation, float(gained)
+
+
+def _ours(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], object]], float]:
+    dynamics, contacts = mechanism.dynamics("compiled"), ContactStepping(mechanism)
+    inputs = Inputs(tau=np.zeros(mechanism.model.nv), stabilize=False)
+
+    def run(see: Callable[[State], object]) -> float:
+        contacts.forget()
+        state, active = mechanism.start(), mechanism.hierarchy.initial
+        begun, spent = state.t, 0.0
+        for k in range(1, _SAMPLES + 1):
+            chunk = steps // _SAMPLES
+            given = Inputs(tau=inputs.tau, stabilize=False, active=active)
+            end = begun + k * chunk * _STEP
+            start = time.process_time()
+            state, active = contacts.advance(state, end, chunk, dynamics, given)
+            spent += time.process_time() - start
+            see(state)
+        return spent
+
+    return run
+
+
+def _mujoco(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], object]], float]:
+    mujoco = load("mujoco", "MuJoCo")
+    if mechanism.model.bases:
+        raise PeerError("a floating base has other coordinates in MuJoCo")
+    export = export_mechanism(mechanism, "mjcf")
+    (text,) = export.texts.values()
+    spec = mujoco.MjSpec.from_string(text)
+    spec.option.disableflags = 0
+    spec.option.timestep, spec.option.cone = _STEP, mujoco.mjtCone.mjCONE_ELLIPTIC
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0
+    for contact in mechanism.spec.contacts:
+        _add(mujoco, spec, contact)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    names = [model.joint(j).name for j in range(model.njnt)]
+    places = [mechanism.model.position_index(name) for name in names]
+    zero = np.array([export.zero.get(name, 0.0) for name in names])
+    start = mechanism.start()
+
+    def run(see: Callable[[State], object]) -> float:
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = start.q[places] - zero, start.v[places]
+        spent, chunk = 0.0, steps // _SAMPLES
+        for _ in range(_SAMPLES):
+            begin = time.process_time()
+            mujoco.mj_step(model, data, chunk)
+            spent += time.process_time() - begin
+            q, v = start.q.copy(), start.v.copy()
+            q[places], v[places] = data.qpos + zero, data.qvel
+            see(State(start.t + data.time, q, v))
+        return spent
+
+    return run
+
+
+def _add(mujoco: Any, spec: Any, contact: ContactSpec) -> None:
+    """A contact as a sphere and a plane."""
+    if contact.surface is not None:
+        raise PeerError(f"{contact.name} is not with a plane")
+    shapes = {"parent": mujoco.mjtGeom.mjGEOM_PLANE, "child": mujoco.mjtGeom.mjGEOM_SPHERE}
+    for role, frame in contact.frames:
+        body = spec.body(frame.link)
+        if body is None:
+            body = spec.worldbody
+            if role == "child":
+                raise PeerError(f"{frame.link} is no body there")
+        x, y, z, w = frame.quaternion
+        body.add_geom(
+            type=shapes[role],
+            pos=frame.xyz,
+            quat=[w, x, y, z],
+            size=[max(contact.radius, _SMALLEST) if role == "child" else 1.0] * 3,
+            friction=[max(contact.friction, 1e-5), 0.005, 1e-4],
+            mass=0.0,
+            contype=int(role == "child"),
+            conaffinity=int(role == "parent"),
+        )
