@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Coordinates of the motions that the structure admits, at the states whose rows were pivoted last: they
- * stand behind those that it holds, which the reflections of solve_lanes.c lead to. */
+ * stand behind those that it holds, which the reflections of row_elimination.c lead to. */
 #pragma once
 
 #include "attributes.h"
@@ -13,9 +13,10 @@ static UK_OPTIONAL uk_lanes uk_admissible(const uk_lanes_memory *m, uk_lanes *x)
   uk_lanes_whiten(m, x);
   UK_EACH(i, UK_NV) square += x[i] * x[i];
 #if UK_M > 0
-  const int most = UK_WIDTH > 1 ? UK_COUNT : (int)UK_PART(m->rank, 0);
-  UK_EACH(k, most) uk_lanes_reflect(m, k, x);
-  UK_EACH(k, most) x[k] = uk_pick(m->independent[k], uk_all(0.0), x[k]);
+  uk_basis b = uk_rows_of(m);
+  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  uk_rotate(&b, x);
+  UK_EACH(k, b.rank) x[k] = uk_pick(uk_is_independent(&b, k), uk_all(0.0), x[k]);
 #endif
   return uk_lanes_sqrt(square);
 }
@@ -26,7 +27,9 @@ static UK_OPTIONAL uk_lanes uk_admissible(const uk_lanes_memory *m, uk_lanes *x)
 static UK_OPTIONAL void uk_admitted(const uk_lanes_memory *m, int rank, double *x) {
   for (int i = 0; i < rank; ++i) x[i] = 0.0;
 #if UK_M > 0
-  for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
+  uk_basis b = uk_rows_of(m);
+  b.rank = rank;
+  uk_rotate_back(&b, x);
 #endif
   uk_lanes_unwhiten(m, x);
 }

@@ -5,7 +5,6 @@
 
 #include "cluster_motion.c"
 #include "least_multipliers.c"
-#include "pivoted_rows.c"
 #include "uk_row_kinds.h"
 
 /* Place of a frame fixed in a body. */
@@ -54,7 +53,7 @@ static void uk_fill_rows(const uk_tree *t, int k, int moving) {
 }
 
 /* The rows of a cluster, to be factored or where they are. */
-static uk_basis uk_rows_of(const uk_tree *t, int k) {
+static uk_basis uk_cluster_rows(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   uk_basis b = uk_basis_at(c->joints, c->rows, (int)t->ground[k].rank, t->W + c->entry,
                            t->row_room + 6 * c->first_row);
@@ -63,10 +62,10 @@ static uk_basis uk_rows_of(const uk_tree *t, int k) {
 }
 
 /* Which rows are independent, and Z, the motions that they leave, column by column. */
-static void uk_eliminate_rows(const uk_tree *t, int k) {
+static void uk_find_motions(const uk_tree *t, int k) {
   const uk_cluster *c = t->cluster + k;
   const int n = c->joints;
-  uk_basis b = uk_rows_of(t, k);
+  uk_basis b = uk_cluster_rows(t, k);
   const double *A = t->A + c->entry, *scale = t->scale + c->first;
   for (int r = 0; r < c->rows; ++r)
     for (int i = 0; i < n; ++i) b.rows[r * n + i] = A[r * n + i] * scale[i];
@@ -83,39 +82,17 @@ static void uk_eliminate_rows(const uk_tree *t, int k) {
 /* The accelerations of least scaled norm that independent rows prescribe. */
 static void uk_particular(const uk_tree *t, int k, const double *wanted) {
   const uk_cluster *c = t->cluster + k;
-  const uk_basis b = uk_rows_of(t, k);
+  const uk_basis b = uk_cluster_rows(t, k);
   uk_solve_rows(&b, wanted + c->first_row, t->particular + c->first);
   for (int j = c->first; j < c->first + c->joints; ++j) t->particular[j] *= t->scale[j];
 }
 
-/* Combinations of scaled rows that vanish, or else all that is orthogonal to them; how many. */
-static int uk_kernel(const uk_tree *t, const uk_basis *b, int vanishing) {
-  const int m = b->count, dependent = m - b->rank, count = vanishing ? dependent : b->rank;
-  double *x = t->kernel, *z = t->scratch;
-  memset(x, 0, sizeof(double) * count * m);
-  for (int d = 0; d < dependent; ++d) {
-    const int own = (int)b->order[b->rank + d];
-    memcpy(z, uk_row_at(b, b->rank + d), sizeof(double) * b->rank);
-    uk_solve_triangle(b, z);
-    for (int k = 0; k < b->rank; ++k)
-      if (vanishing) x[d * m + (int)b->order[k]] = -z[k];
-      else x[k * m + own] = z[k];
-    if (vanishing) x[d * m + own] = 1.0;
-  }
-  for (int k = 0; !vanishing && k < count; ++k) x[k * m + (int)b->order[k]] = 1.0;
-  return count;
-}
-
-/* Multipliers of least norm of the ideal force with coordinates z, which is lost, and which of them are
- * unique. Each combination costs as many products as those before it, so that the fewer are taken. */
+/* Multipliers of least norm of the ideal force with coordinates z, (joints and rows), which is lost, and
+ * which of them are unique. */
 static void uk_multipliers(const uk_tree *t, int k, double *z) {
-  const uk_basis b = uk_rows_of(t, k);
-  const int m = b.count, vanishing = m - b.rank <= b.rank;
-  double *found = t->row_multipliers + t->cluster[k].first_row;
-  double *unique = t->row_determined + t->cluster[k].first_row;
-  for (int r = 0; r < m; ++r) found[r] = 0.0, unique[r] = 1.0;
-  uk_nearest_combination(&b, z, found);
-  if (b.rank == m) return;
-  const int count = uk_kernel(t, &b, vanishing);
-  uk_least_multipliers(t->kernel, count, m, vanishing, b.scale, found, unique, t->scratch);
+  const uk_basis b = uk_cluster_rows(t, k);
+  const int first = t->cluster[k].first_row;
+  uk_rotate(&b, z);
+  uk_find_multipliers(&b, z, t->kernel, t->scratch, t->scratch + b.count, t->row_multipliers + first,
+                      t->row_determined + first);
 }

@@ -40,7 +40,7 @@ static int uk_factor(const uk_tree *t, int k) {
     for (int i = 0; i < 10; ++i) rigid[i] += b->composite[i];
   }
   g->rank = 0.0;
-  if (c->rows) uk_eliminate_rows(t, k);
+  if (c->rows) uk_find_motions(t, k);
   const int free = n - (int)g->rank;
   const double *Z = t->Z + c->square;
   double *L = t->L + c->square, *Y = t->Y + 6 * c->first;
@@ -218,15 +218,14 @@ static double uk_check_rows(const uk_tree *t, const double *force) {
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
     if (!c->rows) continue;
-    const uk_basis m = uk_rows_of(t, k);
+    const uk_basis m = uk_cluster_rows(t, k);
     for (int d = m.rank; d < c->rows; ++d) {
-      const int own = (int)m.order[d], r = c->first_row + own;
+      const int own = (int)m.row[d], r = c->first_row + own;
       double scale = fabs(t->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
       for (int i = 0; i < c->joints; ++i)
         scale += fabs(t->A[c->entry + own * c->joints + i]) * size[c->first + i];
       if (fabs(t->row_violation[r]) <= t->consistency_tolerance * scale) continue;
-      const double *left = m.rows + own * c->joints;
-      const int rounding = sqrt(uk_squares(left, m.rank, m.n)) <= UK_EXACTLY_DEPENDENT;
+      const int rounding = sqrt(uk_squares(m.rows + d * m.n, m.rank, m.n)) <= UK_EXACTLY_DEPENDENT;
       t->offends[t->row[r]] = rounding ? 2.0 : 1.0;
       if (rounding) ++exact;
       else ++failed;

@@ -92,7 +92,7 @@ typedef struct { /* what a cluster stands on, seen from its point */
   F(double, residual, m) F(double, rate, m) F(double, b, m) F(double, row_violation, m)             \
   F(double, row_multipliers, m) F(double, row_determined, m) F(double, row_room, 6 * m)              \
   F(double, kernel, most * (most < largest ? most : largest)) \
-  F(double, scratch, most + largest) F(double, coordinates, most + largest)
+  F(double, scratch, 2 * most + largest) F(double, coordinates, most + largest)
 
 #define UK_POINTER(type, name, count) type *name;
 

@@ -9,7 +9,7 @@
 
 #include "attributes.h"
 #include "completion.h"
-#include "pivoted_rows.c"
+#include "row_elimination.c"
 #include "uk_config.h"
 #include "uk_loops.h"
 
@@ -46,10 +46,10 @@ static void uk_factor_conditions(uk_loop_factors *f, double tolerance) {
   }
   memcpy(rows, f->conditions, sizeof rows);
   uk_basis found = uk_basis_at(UK_MEASURED, UK_CONDITIONS, 0, rows, room);
-  uk_reduce_rows(&found, tolerance * uk_begin_rows(&found));
+  uk_eliminate_rows(&found, tolerance * uk_begin_rows(&found));
   f->count = found.rank < UK_REDUNDANT ? found.rank : UK_REDUNDANT;
   for (int k = 0; k < f->count; ++k) {
-    f->chosen[k] = (int)found.order[k];
+    f->chosen[k] = (int)found.row[k];
     for (int i = 0; i < UK_MEASURED; ++i)
       f->weighed[k * UK_MEASURED + i] = f->conditions[f->chosen[k]][i] * uk_deviation[i];
   }
@@ -59,19 +59,17 @@ static void uk_factor_conditions(uk_loop_factors *f, double tolerance) {
 
 #endif
 
-/* Factors of the rows at a configuration. */
+/* Factors of the rows at a configuration; joints that they do not determine stay where they are. */
 static void uk_factor_loops(uk_loop_factors *f, double tolerance) {
   for (int k = 0; k < UK_OTHERS; ++k)
     for (int r = 0; r < UK_HELD; ++r)
       f->columns[k * UK_HELD + r] = f->A[r * UK_NV + uk_other[k]] * uk_other_scale[k];
   uk_basis others = uk_others(f);
   uk_begin_rows(&others);
-  uk_reduce_rows(&others, 0.0);
-  for (int k = others.rank; k < UK_OTHERS; ++k) /* such joints stay where they are */
-    others.beta[k] = 0.0, others.R[k] = INFINITY;
+  uk_eliminate_rows(&others, 0.0);
   f->regularity = 1.0;
   if (others.rank < UK_OTHERS) f->regularity = 0.0;
-  else if (UK_OTHERS) f->regularity = fabs(others.R[UK_OTHERS - 1] / others.R[0]);
+  else if (UK_OTHERS) f->regularity = fabs(others.inverse_R[0] / others.inverse_R[UK_OTHERS - 1]);
   f->singular = !(f->regularity >= tolerance);
 #if UK_REDUNDANT
   uk_factor_conditions(f, tolerance);

@@ -14,11 +14,15 @@ static UK_OPTIONAL uk_rank uk_pivoted(const uk_memory *m, int rank, int *order) 
 
 /* Rows of K transposed and of C transposed. */
 static void uk_inverse(uk_memory *m, int rank) {
+#if UK_M > 0
+  uk_basis b = uk_rows_of(m);
+  b.rank = rank;
+#endif
   for (int f = rank; f < UK_NV; ++f) {
     double *x = m->free_motions + (f - rank) * UK_NV;
     for (int i = 0; i < UK_NV; ++i) x[i] = i == f;
 #if UK_M > 0
-    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
+    uk_rotate_back(&b, x);
 #endif
     uk_lanes_unwhiten(m, x);
   }
@@ -32,7 +36,7 @@ static void uk_inverse(uk_memory *m, int rank) {
       for (int i = c; i < k; ++i) sum -= row[i] * x[i];
       x[k] = sum * m->inverse_R[k];
     }
-    for (int k = rank - 1; k >= 0; --k) uk_lanes_reflect(m, k, x);
+    uk_rotate_back(&b, x);
     uk_lanes_unwhiten(m, x);
   }
 #endif

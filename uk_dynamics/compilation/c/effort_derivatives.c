@@ -200,7 +200,7 @@ static void uk_solve_efforts(uk_memory *m, uk_effort_system *x, const double *ro
     memcpy(m->effort_derivatives + j * UK_EFFORT_COLUMNS, row, sizeof(double) * UK_EFFORT_COLUMNS);
   }
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
-    const int r = (int)x->tasks.order[d];
+    const int r = (int)x->tasks.row[d];
     for (int k = 0; k < UK_EFFORT_COLUMNS; ++k) {
       const int at = r * columns + k;
       x->left[at] = -g[at], x->size[at] = fabs(x->asked[at]) + fabs(g[at] + x->asked[at]);
@@ -226,7 +226,7 @@ static int uk_stays(const uk_memory *m, const double *left, const double *size) 
 static int uk_tasks_follow(const uk_memory *m, const uk_effort_system *x) {
   int follow = 1;
   for (int d = x->tasks.rank; d < UK_MT; ++d) {
-    const int row = (int)x->tasks.order[d] * UK_EFFORT_STRIDE;
+    const int row = (int)x->tasks.row[d] * UK_EFFORT_STRIDE;
     for (int k = 2 * UK_NV; k < UK_EFFORT_COLUMNS; ++k)
       follow &= fabs(x->left[row + k]) <= UK_FOLLOWS_WITHIN * (1.0 + x->size[row + k]);
     follow &= uk_stays(m, x->left + row, x->size + row);

@@ -48,18 +48,19 @@ UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
   }
   uk_lanes_whiten_rows(m, m->active);
   uk_lanes_eliminate(m, uk_all(UK_RANK_TOLERANCE));
-  UK_EACH(k, UK_COUNT) uk_lanes_reflect(m, k, m->qdd);
-  uk_lanes_coordinates(m, m->b);
+  const uk_basis b = uk_rows_of(m);
+  uk_rotate(&b, m->qdd);
+  uk_find_coordinates(&b, m->b, m->z);
   uk_lanes ideal[UK_NV];
   UK_EACH(i, UK_NV) ideal[i] = zero;
   UK_EACH(k, UK_COUNT) {
     const uk_lanes y = m->z[k];
-    ideal[k] = m->z[k] = uk_pick(m->independent[k], y - m->qdd[k], zero);
-    m->qdd[k] = uk_pick(m->independent[k], y, m->qdd[k]);
+    ideal[k] = m->z[k] = uk_pick(uk_is_independent(&b, k), y - m->qdd[k], zero);
+    m->qdd[k] = uk_pick(uk_is_independent(&b, k), y, m->qdd[k]);
   }
-  for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, m->qdd);
+  uk_rotate_back(&b, m->qdd);
   if (m->forces) {
-    for (int k = UK_COUNT - 1; k >= 0; --k) uk_lanes_reflect(m, k, ideal);
+    uk_rotate_back(&b, ideal);
     uk_lanes_multiply_factor(m, ideal, m->ideal_force);
     uk_lanes_multipliers(m);
   }
@@ -70,14 +71,14 @@ UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
   uk_lanes sum = zero;
   UK_EACH(i, UK_NV) sum += m->qdd[i];
 #if UK_M > 0
-  if (m->forces || uk_any(m->dependent)) {
+  if (m->forces || uk_lanes_depend(m)) {
     UK_EACH(r, UK_M) {
       uk_lanes rest = -m->b[r];
       UK_EACH(i, UK_NV) rest += m->A[r * UK_NV + i] * m->qdd[i];
       m->violation[r] = rest;
       sum += rest;
     }
-    if (uk_any(m->dependent) && (UK_WIDTH > 1 || m->forces)) uk_lanes_check(m);
+    if (uk_lanes_depend(m) && (UK_WIDTH > 1 || m->forces)) uk_lanes_check(m);
   }
 #endif
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));

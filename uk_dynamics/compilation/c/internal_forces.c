@@ -2,7 +2,7 @@
 /* Efforts whose only effect are forces in the loops; see control/internal_efforts.py. */
 #pragma once
 
-#include "row_basis.c"
+#include "least_solution.c"
 
 /* At the rows in m->A. `named`, (UK_M): rows of constraints that forces are given for; `added`:
  * these forces; `unit`: natural efforts, (UK_NU). 0, or 5: motors do not determine them. */

@@ -1,9 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Multipliers of least norm, by combinations of rows that vanish, or all that do not. A lane is a state. */
+/* Multipliers of least norm of rows that were eliminated, by combinations of rows that vanish, or all that do
+ * not. A lane is a state. */
 #pragma once
 
-#include "uk_config.h"
-#include "uk_lanes.h"
+#include "row_elimination.c"
 
 /* Make rows of m numbers orthonormal: Gram-Schmidt, twice. */
 static inline void uk_orthonormalize(uk_lanes *rows, int count, int m) {
@@ -47,4 +47,48 @@ static inline void uk_least_multipliers(uk_lanes *kernel, int count, int m, int 
     UK_EACH(r, m) rest[r] += vanishing ? -s * x[r] : s * x[r];
   }
   UK_EACH(r, vanishing ? 0 : m) z[r] = rest[r];
+}
+
+/* Rows of these combinations, by place, for all lanes alike, whichever are fewer, since each costs as many
+ * products as those before it; how many, and which of both they are. `x`: room for the rank. */
+UK_INLINE int uk_find_kernel(const uk_basis *b, uk_lanes *kernel, uk_lanes *x, int *vanishing) {
+  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
+  const int m = b->count;
+  int first = 0, most = 0;
+  while (first < m && !uk_any(uk_not(uk_is_independent(b, first)))) ++first;
+  while (most < b->rank && uk_any(uk_is_independent(b, most))) ++most;
+  *vanishing = m - first <= most;
+  const int count = *vanishing ? m - first : most;
+  for (int k = 0; k < count * m; ++k) kernel[k] = zero;
+  for (int k = 0; !*vanishing && k < count; ++k) kernel[k * m + k] = uk_pick(uk_is_independent(b, k), one, zero);
+  for (int d = first; d < m; ++d) {
+    const uk_mask independent = uk_is_independent(b, d);
+    for (int k = 0; k < b->rank; ++k) x[k] = uk_pick(independent, zero, b->rows[d * b->n + k]);
+    uk_solve_triangle(b, x);
+    for (int k = 0; k < most; ++k)
+      if (*vanishing) kernel[(d - first) * m + k] = -x[k];
+      else kernel[k * m + d] += x[k];
+    if (*vanishing) kernel[(d - first) * m + d] = uk_pick(independent, zero, one);
+  }
+  return count;
+}
+
+/* Multipliers of the ideal force with coordinates z, which are lost, and which of them are unique. Room:
+ * `kernel`, (count, fewer of n and count), and, (count) each, z, unique and x. */
+UK_INLINE void uk_find_multipliers(const uk_basis *b, uk_lanes *z, uk_lanes *kernel, uk_lanes *unique,
+                                   uk_lanes *x, uk_lanes *multipliers, uk_lanes *determined) {
+  int vanishing, dependent = 0;
+  uk_solve_triangle(b, z);
+  for (int k = 0; k < b->count; ++k) {
+    const uk_mask independent = uk_is_independent(b, k);
+    z[k] = k < b->rank ? z[k] * b->scale[k] : uk_all(0.0);
+    unique[k] = uk_all(1.0);
+    dependent |= uk_any(uk_not(independent));
+  }
+  if (dependent) {
+    const int count = uk_find_kernel(b, kernel, x, &vanishing);
+    uk_least_multipliers(kernel, count, b->count, vanishing, b->scale, z, unique, x);
+  }
+  uk_to_rows(b, z, multipliers);
+  uk_to_rows(b, unique, determined);
 }

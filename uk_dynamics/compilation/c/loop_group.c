@@ -6,7 +6,7 @@
 
 #include "closed_loops.h"
 #include "references.c"
-#include "solve_lanes.c"
+#include "fundamental_equation.c"
 #include "uk_closed_loops.h"
 #include "uk_motors.h"
 

@@ -2,7 +2,7 @@
 /* Non-negative least squares, Lawson and Hanson's active set. */
 #pragma once
 
-#include "row_basis.c"
+#include "least_solution.c"
 
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 

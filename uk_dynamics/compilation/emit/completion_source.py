@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from uk_dynamics.compilation.emit.c_text import header, part, table
+from uk_dynamics.compilation.emit.generate import ONE_STATE
 from uk_dynamics.compilation.emit.layout import LoopTables
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
@@ -45,4 +46,4 @@ def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
         function("uk_loop_rows", _STATE, ("A", "psi"), places(A=A, psi=psi)),
         function("uk_loop_drift", _STATE, ("rate",), places(rate=rate)) if tables.moving else "",
     )
-    return rows + part("completion.c")
+    return header("uk_lanes.h", ONE_STATE) + rows + part("completion.c")

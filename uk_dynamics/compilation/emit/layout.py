@@ -100,13 +100,11 @@ class Layout:
             ("square", m, ""),
             ("reference", m, ""),
             ("row", m, "which rows they are, independent ones first"),
-            ("independent", m, ""),
             ("beta", m, ""),
             ("inverse_R", m, ""),
             ("z", m, ""),
             ("right", m, ""),
             ("scratch", max(m, nv), ""),
-            ("dependent", 1, "1 where a row is"),
             ("ordered", 1, "1 where no row has left its place"),
         )
 
@@ -348,5 +346,5 @@ _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
-    *("allowed", "failed", "singular", "dependent", "ordered", "forces"),
+    *("allowed", "failed", "singular", "ordered", "forces"),
 )

@@ -139,7 +139,7 @@ def regular_function(
         text, shared = _regular(mechanism, terms)
     return header(
         "uk_lanes_regular.h",
-        part("solve_lanes.c"),
+        part("fundamental_equation.c"),
         '#include "uk_lanes_terms.h"',
         f"#define UK_FACTOR_SHARED {shared}\n{kept}{text}",
     )

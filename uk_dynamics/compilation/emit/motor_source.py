@@ -144,7 +144,7 @@ def resistance(mechanism: ResolvedMechanism) -> str:
         return header("uk_resistance.h", part("cluster_memory.c"))
     return header(
         "uk_resistance.h",
-        part("solve_lanes.c"),
+        part("fundamental_equation.c"),
         part("attributes.h"),
         function(
             "uk_lanes_resistance",

@@ -2,7 +2,7 @@
 /* Rows of the servo law: room for them, and least solutions. */
 #pragma once
 
-#include "pivoted_rows.c"
+#include "row_elimination.c"
 #include "uk_allocation.h"
 #include "uk_mechanism.h"
 #include "uk_motors.h"

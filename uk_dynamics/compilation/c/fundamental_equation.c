@@ -1,0 +1,169 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* The fundamental equation with the terms of the states, one in each lane: mass factor of the tree,
+ * elimination of rows with their rank, acceleration and forces. UK_* sizes and tables are generated.
+ *
+ * M = H^T H with H lower triangular and as sparse as the tree (Featherstone, section 6.5); L = H^T
+ * is the factor of the fundamental equation. Rows of B = A L^-T are scaled to their own size, and
+ * eliminated as row_elimination.c has it. A single state is a lane. */
+#pragma once
+
+#include <string.h>
+
+#include "least_multipliers.c"
+#include "row_elimination.c"
+#include "uk_config.h"
+#include "uk_lanes.h"
+#include "uk_mechanism.h"
+#include "uk_tables.h"
+
+#define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
+#define UK_FEWER (UK_ROWS < UK_NV ? UK_ROWS : UK_NV)
+
+#ifdef UK_ONE_STATE /* its memory is a program's: the same fields, all of them doubles */
+typedef uk_memory uk_lanes_memory;
+#else
+typedef struct {
+  uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];
+#if UK_NP > 0
+  uk_lanes p[UK_NP];
+#endif
+  double stabilize;
+  int forces;
+  uk_lanes qdd[UK_NV], violation[UK_ROWS], ideal_force[UK_NV], multipliers[UK_ROWS];
+  uk_lanes determined[UK_ROWS], rank, status, failed;
+  uk_lanes force[UK_NV], residual[UK_ROWS], rate[UK_ROWS], bias[UK_ROWS], b[UK_ROWS];
+  uk_lanes A[UK_ROWS * UK_NV], H[UK_NV * UK_NV], inverse_pivot[UK_NV];
+  uk_lanes W[UK_ROWS][UK_NV], scale[UK_ROWS], square[UK_ROWS], reference[UK_ROWS];
+  uk_lanes row[UK_ROWS], beta[UK_ROWS], inverse_R[UK_ROWS], z[UK_ROWS], right[UK_ROWS];
+  uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_FEWER][UK_ROWS];
+  uk_mask singular;
+  int ordered;
+} uk_lanes_memory;
+#endif
+
+static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
+  for (int i = UK_NV - 1; i >= 0; --i) {
+    const uk_lanes xi = x[i] *= m->inverse_pivot[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+  }
+}
+
+static inline void uk_lanes_unwhiten(const uk_lanes_memory *m, uk_lanes *x) {
+  UK_EACH(i, UK_NV) {
+    uk_lanes sum = x[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) sum -= m->H[i * UK_NV + j] * x[j];
+    x[i] = sum * m->inverse_pivot[i];
+  }
+}
+
+static void uk_lanes_factor_mass(uk_lanes_memory *m) {
+  uk_lanes lost = uk_all(0.0), *diagonal = m->scratch;
+  uk_mask singular = uk_none();
+  UK_EACH(i, UK_NV) diagonal[i] = m->H[i * UK_NV + i];
+  for (int k = UK_NV - 1; k >= 0; --k) {
+    uk_lanes *row = m->H + k * UK_NV;
+    const uk_lanes pivot = row[k], root = uk_lanes_sqrt(pivot), inverse = 1.0 / root;
+    singular |= uk_not(pivot > 0.0);
+    lost += diagonal[k] * inverse * inverse;
+    row[k] = root;
+    m->inverse_pivot[k] = inverse;
+    for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) row[i] *= inverse;
+    for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) {
+      uk_lanes *above = m->H + i * UK_NV;
+      for (int j = i; j >= 0; j = uk_parent[j]) above[j] -= row[i] * row[j];
+    }
+  }
+  m->singular = singular | uk_not(lost < UK_LOST_PIVOTS);
+}
+
+#if UK_M > 0
+
+static inline void uk_lanes_multiply_factor(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
+  UK_EACH(j, UK_NV) y[j] = uk_all(0.0);
+  UK_EACH(i, UK_NV)
+    for (int j = i; j >= 0; j = uk_parent[j]) y[j] += m->H[i * UK_NV + j] * x[i];
+}
+
+/* The rows, to be eliminated or where they are. */
+UK_INLINE uk_basis uk_rows_of(const uk_lanes_memory *m) {
+  uk_basis b;
+  b.n = UK_NV, b.count = UK_M, b.rank = UK_COUNT, b.sparse = UK_SWITCHED, b.ordered = (int)m->ordered;
+  b.rows = (uk_lanes *)m->W, b.row = (uk_lanes *)m->row, b.handicap = uk_handicap;
+  b.scale = (uk_lanes *)m->scale, b.beta = (uk_lanes *)m->beta, b.inverse_R = (uk_lanes *)m->inverse_R;
+  b.square = (uk_lanes *)m->square, b.reference = (uk_lanes *)m->reference;
+  return b;
+}
+
+static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
+  const uk_basis b = uk_rows_of(m);
+  UK_EACH(r, UK_M) {
+    uk_lanes *x = m->W[r];
+    UK_EACH(i, UK_NV) x[i] = acts[r] * m->A[r * UK_NV + i];
+    const int none = UK_SWITCHED && !uk_any(acts[r] != uk_all(0.0));
+    for (int s = uk_support_start[r]; s < uk_support_start[r + 1] && !none; ++s) {
+      const int i = uk_support[s];
+      const uk_lanes xi = x[i] *= m->inverse_pivot[i];
+      for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+    }
+    const uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
+    const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
+    uk_scale_row(&b, r, norm, uk_handicap[r] / uk_lanes_larger(norm, least));
+  }
+}
+
+/* Eliminate them. */
+UK_EVALUATION void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
+  uk_basis b = uk_rows_of(m);
+  m->rank = uk_eliminate_rows(&b, tolerance);
+  m->ordered = b.ordered;
+}
+
+/* Whether rows depend on others in some lane. */
+static inline int uk_lanes_depend(const uk_lanes_memory *m) { return uk_any(m->rank < uk_all(UK_M)); }
+
+/* The d of least d^T M d with A d = right on the independent rows. */
+static UK_OPTIONAL void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
+  const uk_basis b = uk_rows_of(m);
+  uk_find_smallest(&b, right, d);
+  uk_lanes_unwhiten(m, d);
+}
+
+UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
+  const uk_basis b = uk_rows_of(m);
+  uk_find_multipliers(&b, m->z, &m->kernel[0][0], m->scratch, m->right, m->multipliers, m->determined);
+}
+
+static void uk_lanes_check(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+  const uk_basis b = uk_rows_of(m);
+  uk_lanes size[UK_NV], rest[UK_ROWS];
+  UK_EACH(i, UK_NV) size[i] = m->force[i];
+  uk_lanes_whiten(m, size);
+  uk_lanes_unwhiten(m, size);
+  UK_EACH(i, UK_NV) size[i] = uk_lanes_fabs(size[i]) + uk_lanes_fabs(m->qdd[i]);
+  UK_EACH(k, UK_M) { /* what is left of it, below zero: it is independent */
+    uk_lanes sum = zero;
+    UK_EACH(i, UK_NV) {
+      const uk_lanes square = m->W[k][i] * m->W[k][i];
+      sum += i < UK_COUNT ? uk_pick(uk_is_independent(&b, i), zero, square) : square;
+    }
+    m->right[k] = uk_pick(uk_is_independent(&b, k), uk_all(-1.0), sum);
+  }
+  uk_to_rows(&b, m->right, rest);
+  uk_lanes status = zero;
+  UK_EACH(r, UK_M) {
+    uk_lanes scale = uk_lanes_fabs(m->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
+    UK_EACH(i, UK_NV) scale += uk_lanes_fabs(m->A[r * UK_NV + i]) * size[i];
+    const uk_mask off = (rest[r] >= zero)
+                        & (uk_lanes_fabs(m->violation[r]) > UK_CONSISTENCY_TOLERANCE * scale);
+    const uk_mask exact = rest[r] <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
+    const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));
+    status = uk_lanes_larger(status, uk_pick(off, level, zero));
+#ifdef UK_ONE_STATE
+    m->offends[r] = off ? 1.0 + exact : 0.0;
+#endif
+  }
+  m->status = status;
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Which rows of a small matrix are independent, and what they span, as RowBasis of the interpreted
+ * evaluator: rows are reduced by Householder reflections, the one with the largest residual norm
+ * first; one whose norm is at most the tolerance depends on the others. Structures of one state and of
+ * many, clusters, the law and the estimation of joint states have their sizes and memory.
+ *
+ * A lane is a matrix, with an order and a rank of its own: rows change places under masks, and where a
+ * lane has no further independent row, its reflectors are zero. */
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "uk_config.h"
+#include "uk_lanes.h"
+
+typedef struct {
+  int n, count; /* length of the rows, how many */
+  int rank;     /* independent ones, of the lane that has most */
+  int ordered;  /* 1: no row has left its place */
+  int sparse;   /* 1: rows may be zero, and are passed over */
+  uk_lanes *rows; /* (count, n), independent ones first: R before the diagonal, reflectors behind */
+  uk_lanes *row;  /* which they are, by place, as the following */
+  uk_lanes *scale, *beta, *inverse_R; /* the last two are zero where there is no independent row */
+  uk_lanes *square, *reference;
+  const double *handicap; /* of each row in ties; null: none */
+} uk_basis;
+
+/* A basis whose rows and six numbers of each are in given memory. */
+static inline uk_basis uk_basis_at(int n, int count, int rank, uk_lanes *rows, uk_lanes *room) {
+  uk_basis b;
+  b.n = n, b.count = count, b.rank = rank, b.ordered = b.sparse = 0, b.rows = rows, b.handicap = NULL;
+  b.row = room, b.scale = room + count, b.beta = room + 2 * count, b.inverse_R = room + 3 * count;
+  b.square = room + 4 * count, b.reference = room + 5 * count;
+  return b;
+}
+
+UK_INLINE uk_lanes uk_squares(const uk_lanes *x, int from, int to) {
+  uk_lanes sum = uk_all(0.0);
+  for (int i = from; i < to; ++i) sum += x[i] * x[i];
+  return sum;
+}
+
+/* x reflected by the row at place k. */
+UK_INLINE void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
+  const uk_lanes *v = b->rows + k * b->n;
+  uk_lanes s = uk_all(0.0);
+  for (int i = k; i < b->n; ++i) s += v[i] * x[i];
+  s *= b->beta[k];
+  for (int i = k; i < b->n; ++i) x[i] -= s * v[i];
+}
+
+/* Q^T x in place: the first entries are coordinates in the basis. */
+UK_INLINE void uk_rotate(const uk_basis *b, uk_lanes *x) {
+  for (int k = 0; k < b->rank; ++k) uk_reflect(b, k, x);
+}
+
+/* Q x in place. */
+UK_INLINE void uk_rotate_back(const uk_basis *b, uk_lanes *x) {
+  for (int k = b->rank - 1; k >= 0; --k) uk_reflect(b, k, x);
+}
+
+/* The lanes in which the row at place k is independent. */
+UK_INLINE uk_mask uk_is_independent(const uk_basis *b, int k) { return b->beta[k] > uk_all(0.0); }
+
+/* What x, by row, has of the row at place k. */
+UK_INLINE uk_lanes uk_at_place(const uk_basis *b, const uk_lanes *x, int k) {
+  uk_lanes y = x[k];
+  UK_EACH(l, b->ordered ? 0 : UK_WIDTH) UK_PART(y, l) = UK_PART(x[(int)UK_PART(b->row[k], l)], l);
+  return y;
+}
+
+/* From places to rows. */
+UK_INLINE void uk_to_rows(const uk_basis *b, const uk_lanes *x, uk_lanes *y) {
+  if (b->ordered) memcpy(y, x, sizeof(uk_lanes) * b->count);
+  UK_EACH(k, b->ordered ? 0 : b->count)
+    UK_EACH(l, UK_WIDTH) UK_PART(y[(int)UK_PART(b->row[k], l)], l) = UK_PART(x[k], l);
+}
+
+/* The row at place r, which has this norm, in units of 1 / scale. */
+UK_INLINE void uk_scale_row(const uk_basis *b, int r, uk_lanes norm, uk_lanes scale) {
+  for (int i = 0; i < b->n; ++i) b->rows[r * b->n + i] *= scale;
+  b->scale[r] = scale;
+  b->square[r] = b->reference[r] = norm * scale * norm * scale;
+  b->row[r] = uk_all(r);
+}
+
+static inline void uk_exchange(uk_mask where, uk_lanes *x, uk_lanes *y) {
+  const uk_lanes old = *x;
+  *x = uk_pick(where, *y, old);
+  *y = uk_pick(where, old, *y);
+}
+
+/* Bring the row with the largest residual norm to place k. */
+UK_INLINE void uk_choose_row(uk_basis *b, int k) {
+  uk_lanes most = b->square[k], best = uk_all(k);
+  for (int j = k + 1; j < b->count; ++j) {
+    const uk_mask better = b->square[j] > most;
+    most = uk_pick(better, b->square[j], most);
+    best = uk_pick(better, uk_all(j), best);
+  }
+  for (int j = k + 1; j < b->count; ++j) {
+    const uk_mask here = best == uk_all(j);
+    if (!uk_any(here)) continue;
+    b->ordered = 0;
+    uk_exchange(here, b->square + k, b->square + j);
+    uk_exchange(here, b->reference + k, b->reference + j);
+    uk_exchange(here, b->scale + k, b->scale + j);
+    uk_exchange(here, b->row + k, b->row + j);
+    for (int i = 0; i < b->n; ++i) uk_exchange(here, b->rows + k * b->n + i, b->rows + j * b->n + i);
+  }
+}
+
+/* Eliminate rows, which the factors replace; the rank of each lane. Where sizes are constants, the
+ * compiler uses them. */
+UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
+  const int n = b->n, count = b->count;
+  const uk_lanes zero = uk_all(0.0);
+  uk_lanes rank = zero;
+  uk_mask going = uk_not(uk_none());
+  b->ordered = 1, b->rank = 0;
+  for (int k = 0; k < count; ++k) b->beta[k] = b->inverse_R[k] = zero;
+  for (int k = 0; k < (n < count ? n : count); ++k) {
+    uk_choose_row(b, k);
+    uk_lanes *v = b->rows + k * n;
+    const uk_lanes norm = uk_lanes_sqrt(uk_squares(v, k, n));
+    going &= norm > tolerance;
+    if (!uk_any(going)) break;
+    b->rank = k + 1;
+    rank += uk_pick(going, uk_all(1.0), zero);
+    const uk_lanes diagonal = uk_pick(v[k] > 0.0, -norm, norm);
+    const uk_lanes both = 1.0 / (norm * (norm + uk_lanes_fabs(v[k])));
+    b->beta[k] = uk_pick(going, both, zero);
+    b->inverse_R[k] = uk_pick(going, both * (norm + uk_lanes_fabs(v[k])), zero);
+    b->inverse_R[k] = uk_pick(v[k] > 0.0, -b->inverse_R[k], b->inverse_R[k]);
+    v[k] = uk_pick(going, v[k] - diagonal, v[k]);
+    for (int j = k + 1; j < count; ++j) {
+      uk_lanes *x = b->rows + j * n;
+      if (b->sparse && !uk_any(b->reference[j] > zero)) continue; /* nothing is left of it */
+      uk_reflect(b, k, x);
+      const uk_lanes rest = b->square[j] - x[k] * x[k];
+      b->square[j] = uk_pick(going, rest, b->square[j]);
+      const uk_mask lost = going & uk_not(rest > UK_DOWNDATE * b->reference[j]);
+      if (!uk_any(lost)) continue;
+      const uk_lanes fresh = uk_squares(x, k + 1, n);
+      b->square[j] = uk_pick(lost, fresh, b->square[j]);
+      b->reference[j] = uk_pick(lost, fresh, b->reference[j]);
+    }
+  }
+  return rank;
+}
+
+/* Coordinates z in the basis, of the smallest x with which the independent rows give their part of y. */
+UK_INLINE void uk_find_coordinates(const uk_basis *b, const uk_lanes *y, uk_lanes *z) {
+  for (int k = 0; k < b->rank; ++k) {
+    uk_lanes sum = uk_at_place(b, y, k) * b->scale[k];
+    for (int i = 0; i < k; ++i) sum -= b->rows[k * b->n + i] * z[i];
+    z[k] = sum * b->inverse_R[k];
+  }
+}
+
+/* That x. */
+UK_INLINE void uk_find_smallest(const uk_basis *b, const uk_lanes *y, uk_lanes *x) {
+  uk_find_coordinates(b, y, x);
+  for (int i = b->rank; i < b->n; ++i) x[i] = uk_all(0.0);
+  uk_rotate_back(b, x);
+}
+
+/* R^-1 z for the independent rows, in place. */
+UK_INLINE void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
+  for (int k = b->rank - 1; k >= 0; --k) {
+    uk_lanes sum = z[k];
+    for (int i = k + 1; i < b->rank; ++i) sum -= b->rows[i * b->n + k] * z[i];
+    z[k] = sum * b->inverse_R[k];
+  }
+}
+
+#if UK_WIDTH == 1 /* with sizes that are known as it runs, and one matrix at a time */
+
+/* Rows as they stand in b->rows, and the largest of their norms. */
+UK_INLINE double uk_begin_rows(uk_basis *b) {
+  double largest = 0.0;
+  for (int r = 0; r < b->count; ++r) {
+    b->row[r] = r, b->scale[r] = 1.0;
+    b->square[r] = b->reference[r] = uk_squares(b->rows + r * b->n, 0, b->n);
+    if (b->square[r] > largest) largest = b->square[r];
+  }
+  return sqrt(largest);
+}
+
+/* Factors of rows in units of their own size, which is at least a part of the natural one; without
+ * natural sizes rows are zero that are small beside others. */
+static UK_APART UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natural, double tolerance) {
+  const double largest = uk_begin_rows(b);
+  for (int r = 0; r < b->count; ++r) {
+    const double norm = sqrt(b->square[r]), part = b->handicap ? b->handicap[r] : 1.0;
+    const double least = natural ? UK_LEAST_PART * natural[r] + UK_TINY : UK_TINY;
+    const double zero = natural == NULL && norm <= UK_ZERO_ROW * largest;
+    uk_scale_row(b, r, norm, zero ? 0.0 : part / (norm > least ? norm : least));
+  }
+  uk_eliminate_rows(b, tolerance);
+}
+
+/* Part of x that is orthogonal to the basis, in place. */
+static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x) {
+  uk_rotate(b, x);
+  for (int k = 0; k < b->rank; ++k) x[k] = 0.0;
+  uk_rotate_back(b, x);
+}
+
+/* The x of least norm with which the independent rows give their part of y. */
+static UK_APART UK_OPTIONAL void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
+  uk_find_smallest(b, y, x);
+}
+
+/* The combination of the independent rows that is nearest to y, which is lost; what it takes of others
+ * stays as it was. */
+UK_INLINE void uk_combine_rows(const uk_basis *b, double *y, double *x) {
+  uk_rotate(b, y);
+  uk_solve_triangle(b, y);
+  for (int k = 0; k < b->rank; ++k) x[(int)b->row[k]] = y[k] * b->scale[k];
+}
+
+static UK_APART UK_OPTIONAL void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
+  uk_combine_rows(b, y, x);
+}
+
+#endif
