@@ -7,7 +7,6 @@
 #include "adaptive.h"
 #include "motion.c"
 #include "uk_dormand_prince.h"
-#include "uk_motors.h"
 
 #define UK_STAGES 12
 #define UK_ALL_STAGES 16 /* with those of the interpolant */
@@ -142,12 +141,16 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
   return 0;
 }
 
-/* The state in the memory at the end of some step on the constraints, and what that corrects; 1 as
- * uk_end_step. */
-static int uk_settle_end(uk_memory *m, const uk_motion *c, const uk_way *w, double *position,
-                         double *velocity) {
+/* The state in the memory at the end of some step on the constraints, and what that corrects; 1: there is
+ * none, or they jumped. */
+static int uk_settle_end(uk_memory *m, uk_motion *c, uk_way *w, double *position, double *velocity) {
   const uk_moment before = uk_moment_of(m);
-  if (uk_end_step(m, c, w->start.q, w->start.v, m->t - w->start.t)) return 1;
+  uk_kept kept = {.known = 0};
+  uk_mask failed;
+  uk_stepper s = uk_stepper_of(m, c, &kept, &failed);
+  if (uk_follow_structure(m, c)) return 1;
+  uk_lanes_settle_step(&s.steps, &w->start.q, &w->start.v, m->t - w->start.t);
+  if (failed) return 1;
   *position = uk_farthest(before.q, m->q), *velocity = uk_largest(m->v, before.v);
   return 0;
 }

@@ -5,9 +5,8 @@
 #include "batch.c"
 #include "fixed_step.c"
 #include "loop_group.c"
-#include "uk_effort_limit.h"
+#include "motor_efforts.c"
 #include "uk_law.h"
-#include "uk_motors.h"
 
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
@@ -27,51 +26,20 @@ static void uk_loop_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_l
 }
 #endif
 
-typedef struct { /* efforts that do not act yet: how many, from when on, of the motors */
-  int count;
-  double *when;
-  uk_lanes *efforts;
-} uk_queue;
-
 /* Efforts act that the laws have given: within what motors can, at once or after the delay. */
-static void uk_loop_drive(uk_loop_group *g, uk_loop_batch *c, long long first, double t, uk_queue *late,
-                           uk_mask *failed) {
-  uk_mask raised = uk_none();
-  uk_lanes *held = g->held;
-  if (c->delay > 0.0) {
-    late->when[late->count] = t + c->delay;
-    held = late->efforts + late->count++ * UK_NU;
-  }
+static void uk_loop_drive(uk_loop_group *g, uk_loop_batch *c, long long first, double t, const uk_queue *late,
+                          uk_mask *failed) {
+  uk_mask limited;
+  uk_lanes *held = c->delay > 0.0 ? uk_append(late, t + c->delay) : g->held;
   for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
     UK_EACH(j, UK_NU) UK_PART(g->law.efforts[j], l) = UK_PART(g->law.efforts[j], g->lanes - 1);
-  UK_EACH(j, UK_NU) {
-    const uk_lanes most = uk_all(uk_effort_limit[j]), effort = g->law.efforts[j];
-    *failed |= uk_not(uk_finite(effort));
-    held[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
-    raised |= uk_lanes_fabs(held[j]) >= most;
-  }
-  if (uk_any(raised)) UK_EACH(l, g->lanes) {
+  memcpy(held, g->law.efforts, sizeof(uk_lanes) * UK_NU);
+  *failed |= uk_limit_to_motors(held, &limited);
+  if (uk_any(limited)) UK_EACH(l, g->lanes) {
     double *seen = c->seen + (first + l) * (UK_NU + c->flags);
     UK_EACH(j, UK_NU)
       if (fabs(UK_PART(held[j], l)) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
   }
-}
-
-/* Efforts act whose time has come. */
-static void uk_loop_take_effect(uk_loop_group *g, const uk_loop_batch *c, double t, uk_queue *late) {
-  int come = 0;
-  while (come < late->count && late->when[come] <= t + c->same) ++come;
-  if (!come) return;
-  memcpy(g->held, late->efforts + (come - 1) * UK_NU, sizeof(uk_lanes) * UK_NU);
-  late->count -= come;
-  memmove(late->when, late->when + come, sizeof(double) * late->count);
-  memmove(late->efforts, late->efforts + come * UK_NU, sizeof(uk_lanes) * UK_NU * late->count);
-}
-
-/* Forces of the motors and others on the joints. */
-static void uk_loop_apply(uk_lanes_memory *m, const uk_loop_group *g) {
-  memcpy(m->tau, g->tau, sizeof m->tau);
-  UK_EACH(e, UK_DRIVES) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * g->held[uk_drive_motor[e]];
 }
 
 /* Groups that move together, function by function: two where the memory of both is near, or where
@@ -83,12 +51,12 @@ enum {
 
 typedef struct {
   uk_lanes_motion motion; /* the first field; it has the groups */
-  double end;             /* of a step */
   uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
                              * before it knows */
   uk_lanes_kept kept[UK_GROUPS];
   uk_loop_group group[UK_GROUPS];
   uk_queue late[UK_GROUPS];
+  long long waiting[UK_GROUPS]; /* efforts there */
   uk_mask failed[UK_GROUPS];
   long long first[UK_GROUPS]; /* motions */
 } uk_loops;
@@ -97,7 +65,7 @@ static void uk_loop_stage(uk_lanes_motion *motion, int stage, double part) {
   uk_loops *s = (uk_loops *)motion;
   UK_EACH(g, s->motion.groups) {
     uk_lanes_memory *m = s->m + g;
-    m->t = uk_all(stage == 4 ? s->end : motion->begin + part);
+    m->t = uk_all(stage == 4 ? motion->end : motion->begin + part);
 #if UK_FOLLOWS
     s->failed[g] |= uk_follow_lanes(s->group[g].structure, s->group[g].structure_alike, m->t, UK_M, m->followed);
 #endif
@@ -123,7 +91,7 @@ static void uk_loop_begin(uk_loops *s, uk_loop_batch *c, int at, long long first
   s->first[at] = first;
   s->kept[at].known = 0;
   s->failed[at] = uk_none(), s->motion.rank[at] = uk_all(0.0);
-  s->late[at].count = 0;
+  s->waiting[at] = 0;
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);
 #if UK_LAW_IN_LANES
@@ -164,20 +132,14 @@ static void uk_loop_move(uk_loops *s, uk_loop_batch *c) {
     UK_EACH(k, s->motion.groups) {
       uk_loop_group *g = s->group + k;
       if (c->control[at] != 0.0) uk_loop_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
-      uk_loop_take_effect(g, c, begin, s->late + k);
+      uk_take_effect(s->late + k, begin + c->same, g->held);
       if (c->sample[at] != 0.0) uk_loop_keep(c, s->m + k, g, s->first[k], sampled);
-      uk_loop_apply(s->m + k, g);
+      uk_add_motors(g->tau, g->held, s->m[k].tau);
       going |= uk_any(uk_not(s->failed[k]));
     }
     if (c->sample[at] != 0.0) ++sampled;
     if (at + 1 >= c->stops || !going) break;
-    const double end = c->when[at + 1], parts = ceil((end - begin) / c->step - UK_PART_OF_A_STEP);
-    const long long count = parts > 1.0 ? (long long)parts : 1;
-    const double h = (end - begin) / count;
-    for (long long k = 0; k < count; ++k) {
-      s->motion.begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
-      uk_lanes_step(&s->motion, h);
-    }
+    const long long count = uk_lanes_move(&s->motion, begin, c->when[at + 1], c->step);
     UK_EACH(k, s->motion.groups) c->steps += count * s->group[k].lanes;
   }
 }
@@ -185,18 +147,18 @@ static void uk_loop_move(uk_loops *s, uk_loop_batch *c) {
 /* All motions; 0, or 1: there is no memory. */
 UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
   uk_loops loops;
-  const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_NU * places;
+  const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_QUEUED * places;
   loops.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *loops.m + 63) / 64 * 64);
   loops.law = loops.m + UK_GROUPS;
   int ready = loops.m != NULL;
   UK_EACH(g, UK_GROUPS) {
-    loops.late[g].when = malloc(places * sizeof(double));
-    loops.late[g].efforts = aligned_alloc(64, (efforts + 127) / 64 * 64);
-    ready &= loops.late[g].when != NULL && loops.late[g].efforts != NULL;
+    loops.late[g].rows = aligned_alloc(64, (efforts + 63) / 64 * 64);
+    loops.late[g].count = loops.waiting + g;
+    ready &= loops.late[g].rows != NULL;
   }
   if (ready) {
     const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, loops.failed, NULL,
-                                    uk_loop_stage, {uk_all(0.0)}, 0.0};
+                                    uk_loop_stage, NULL, {uk_all(0.0)}, 0.0, 0.0};
     loops.motion = motion;
     memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);
@@ -208,7 +170,7 @@ UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
       UK_EACH(g, loops.motion.groups) uk_loop_end(&loops, c, g);
     }
   }
-  UK_EACH(g, UK_GROUPS) free(loops.late[g].when), free(loops.late[g].efforts);
+  UK_EACH(g, UK_GROUPS) free(loops.late[g].rows);
   free(loops.m);
   return !ready;
 }

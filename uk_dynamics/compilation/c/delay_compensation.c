@@ -3,7 +3,6 @@
 #pragma once
 
 #include "motion.c"
-#include "uk_motors.h"
 
 /* Efforts for a measured state, made for the one in which they act; as uk_control. 5: that state is
  * not to be had. */
@@ -12,11 +11,12 @@ UK_EXPORT int uk_compensate_delay(const void *compensation, double t, const doub
   uk_delay_compensation *f = (uk_delay_compensation *)compensation;
   uk_memory *m = f->memory;
   uk_motion *c = f->motion;
-  const int width = 1 + UK_NU;
+  const uk_queue sent = {f->sent, f->count};
   const double end = t + f->delay;
   long long past = 0;
-  while (past + 1 < *f->count && f->sent[(past + 1) * width] <= t + UK_SAME_EFFECT) ++past;
-  if (past) uk_leave(f->sent, f->count, past);
+  uk_kept kept = {.known = 0};
+  while (past + 1 < *f->count && uk_time_of(&sent, past + 1) <= t + UK_SAME_EFFECT) ++past;
+  if (past) uk_leave(&sent, past);
   memcpy(c->q, q, sizeof m->q);
   memcpy(c->v, v, sizeof m->v);
   uk_load(m, c);
@@ -25,32 +25,33 @@ UK_EXPORT int uk_compensate_delay(const void *compensation, double t, const doub
   if (f->delay > 0.0) {
     int known = 0; /* before the first command takes effect, efforts are not */
     for (long long k = 0; k <= *f->count; ++k) {
-      const double *next = f->sent + k * width;
-      const double until = k < *f->count && *next < end ? *next : end, h = until - m->t;
+      const double next = k < *f->count ? uk_time_of(&sent, k) : end, until = next < end ? next : end;
       if (until > m->t + UK_SAME_EFFECT) {
         if (known) {
+          uk_mask failed;
+          uk_stepper s = uk_stepper_of(m, c, &kept, &failed);
+          s.steps.project = 0;
           uk_apply(m, c);
-          if (uk_fixed_step(m, c, h)) return 5;
+          uk_lanes_step(&s.steps, until - m->t);
+          if (failed) return 5;
         } else {
-          uk_reach(m->q, h, m->v, m->q);
+          uk_reach(m->q, until - m->t, m->v, m->q);
         }
         m->t = until;
       }
       if (k == *f->count) break;
-      memcpy(c->efforts, next + 1, sizeof(double) * UK_NU);
+      memcpy(c->efforts, sent.rows + k * UK_QUEUED + 1, sizeof(double) * UK_NU);
       known = 1;
     }
     m->t = end;
     if (uk_follow_structure(m, c) || uk_project(m)) return 5;
   }
   const double when = m->t;
-  long long kept = *f->count; /* the others are replaced before they take effect */
-  while (kept && f->sent[(kept - 1) * width] > when - UK_SAME_EFFECT) --kept;
-  if (kept >= f->places) return 5;
+  /* the others are replaced before they take effect */
+  while (*f->count && uk_time_of(&sent, *f->count - 1) > when - UK_SAME_EFFECT) --*f->count;
+  if (*f->count >= f->places) return 5;
   const int failed = f->law(f->controller, when, m->q, m->v, efforts, flags);
   if (failed) return failed;
-  f->sent[kept * width] = when;
-  memcpy(f->sent + kept * width + 1, efforts, sizeof(double) * UK_NU);
-  *f->count = kept + 1;
+  memcpy(uk_append(&sent, when), efforts, sizeof(double) * UK_NU);
   return 0;
 }

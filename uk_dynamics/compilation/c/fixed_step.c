@@ -21,9 +21,10 @@ struct uk_lanes_motion {
   uk_mask *failed;  /* by group: what has no motion any more, and stays where it was */
   uk_lanes *reason; /* by group: why, as `failed` of an evaluation, or UK_OPEN_LOOPS; or null */
   void (*stage)(uk_lanes_motion *, int stage, double part); /* part: of the step */
+  void (*advance)(uk_lanes_motion *, double h); /* by another method; null: by these */
   uk_lanes rank[UK_MOST_GROUPS]; /* of the last evaluation, 0: unknown; where it changes, motions without
                                   * a reason end: uk_answer_along moves them on, alone */
-  double begin; /* of a step, for stages that want to know */
+  double begin, end; /* of a step, for stages that want to know */
 };
 
 #if UK_WIDTH == 2 /* GCC 12 fails on these masks in their place where there is no SSE4 */
@@ -103,26 +104,46 @@ static void uk_lanes_advance(uk_lanes_motion *s, uk_lanes (*q)[UK_NQ], uk_lanes 
   }
 }
 
+/* The ends of steps from q, v on the constraints, unless they jumped within them. */
+static UK_OPTIONAL void uk_lanes_settle_step(uk_lanes_motion *s, uk_lanes (*q)[UK_NQ], uk_lanes (*v)[UK_NV],
+                                             double h) {
+  uk_lanes end_q[UK_MOST_GROUPS][UK_NQ], end_v[UK_MOST_GROUPS][UK_NV];
+  UK_EACH(g, s->groups) {
+    memcpy(end_q[g], s->m[g].q, sizeof end_q[g]), memcpy(end_v[g], s->m[g].v, sizeof end_v[g]);
+  }
+  uk_lanes_settle(s);
+  UK_EACH(g, s->groups) {
+    const uk_mask jumped = uk_jumped(s->m + g, s->sampled != 0, q[g], v[g], end_q[g], end_v[g], h);
+    uk_lanes_end(s, g, jumped, uk_all(UK_JUMPED));
+  }
+}
+
 /* One step of size h, with the projection that ends it; where it fails, states stay. */
 UK_EVALUATION UK_OPTIONAL void uk_lanes_step(uk_lanes_motion *s, double h) {
   uk_lanes q[UK_MOST_GROUPS][UK_NQ], v[UK_MOST_GROUPS][UK_NV];
-  uk_lanes end_q[UK_MOST_GROUPS][UK_NQ], end_v[UK_MOST_GROUPS][UK_NV];
   UK_EACH(g, s->groups) memcpy(q[g], s->m[g].q, sizeof q[g]), memcpy(v[g], s->m[g].v, sizeof v[g]);
-  uk_lanes_advance(s, q, v, h);
+  if (s->advance) s->advance(s, h);
+  else uk_lanes_advance(s, q, v, h);
   s->stage(s, 4, h);
-  if (s->project) {
-    UK_EACH(g, s->groups) {
-      memcpy(end_q[g], s->m[g].q, sizeof q[g]), memcpy(end_v[g], s->m[g].v, sizeof v[g]);
-    }
-    uk_lanes_settle(s);
-    UK_EACH(g, s->groups) {
-      const uk_mask jumped = uk_jumped(s->m + g, s->sampled != 0, q[g], v[g], end_q[g], end_v[g], h);
-      uk_lanes_end(s, g, jumped, uk_all(UK_JUMPED));
-    }
-  }
+  if (s->project) uk_lanes_settle_step(s, q, v, h);
   UK_EACH(g, s->groups) {
     if (!uk_any(s->failed[g])) continue;
     UK_EACH(i, UK_NQ) s->m[g].q[i] = uk_pick(s->failed[g], q[g][i], s->m[g].q[i]);
     UK_EACH(i, UK_NV) s->m[g].v[i] = uk_pick(s->failed[g], v[g][i], s->m[g].v[i]);
   }
+}
+
+/* On to an instant by equal steps, none longer than `longest`, as long as something moves; how many. */
+static UK_OPTIONAL long long uk_lanes_move(uk_lanes_motion *s, double begin, double end, double longest) {
+  const double parts = ceil((end - begin) / longest - UK_PART_OF_A_STEP);
+  const long long count = parts > 1.0 ? (long long)parts : 1;
+  const double h = (end - begin) / count;
+  for (long long k = 0; k < count; ++k) {
+    int moves = 0;
+    s->begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
+    uk_lanes_step(s, h);
+    UK_EACH(g, s->groups) moves |= uk_any(uk_not(s->failed[g]));
+    if (!moves) return k;
+  }
+  return count;
 }

@@ -5,57 +5,29 @@
 #include "attributes.h"
 #include "fixed_step.c"
 #include "motion.h"
+#include "motor_efforts.c"
 #include "references.c"
-#include "uk_effort_limit.h"
 #include "uk_following.h"
 #include "uk_gauss.h"
-#include "uk_motors.h"
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
  * up for the first time is. They act at once, or after the delay. */
 static int uk_drive(uk_memory *m, uk_motion *c, int noted) {
-  double found[UK_NU > 0 ? UK_NU : 1];
+  const uk_queue late = {c->late, c->waiting};
+  double found[UK_SOME_MOTORS];
+  uk_mask limited;
   if (c->delay > 0.0 && *c->waiting >= c->places) return 2;
   const int failed = c->law(c->controller, m->t, m->q, m->v, found, c->raised + UK_NU);
   if (failed) return failed;
-  for (int j = 0; j < UK_NU; ++j) {
-    const double most = uk_effort_limit[j];
-    if (!isfinite(found[j])) return 2;
-    if (found[j] > most) found[j] = most;
-    if (found[j] < -most) found[j] = -most;
-    c->raised[j] = fabs(found[j]) >= most;
-  }
-  double *kept = c->efforts;
-  if (c->delay > 0.0) {
-    kept = c->late + (*c->waiting)++ * (1 + UK_NU);
-    *kept++ = m->t + c->delay;
-  }
-  memcpy(kept, found, sizeof(double) * UK_NU);
+  if (uk_limit_to_motors(found, &limited)) return 2;
+  for (int j = 0; j < UK_NU; ++j) c->raised[j] = fabs(found[j]) >= uk_effort_limit[j];
+  memcpy(c->delay > 0.0 ? uk_append(&late, m->t + c->delay) : c->efforts, found, sizeof(double) * UK_NU);
   for (long long k = 0; noted && k < UK_NU + c->flags; ++k)
     if (c->raised[k] != 0.0 && m->t < c->seen[k]) c->seen[k] = m->t;
   return 0;
 }
 
-/* Leave out the first of some efforts with their instants. */
-static void uk_leave(double *rows, long long *count, long long gone) {
-  *count -= gone;
-  memmove(rows, rows + gone * (1 + UK_NU), sizeof(double) * (1 + UK_NU) * *count);
-}
-
-/* Let efforts act whose time has come. */
-static void uk_take_effect(const uk_motion *c, double t) {
-  long long come = 0;
-  if (!(c->delay > 0.0)) return;
-  while (come < *c->waiting && c->late[come * (1 + UK_NU)] <= t + c->same) ++come;
-  if (!come) return;
-  memcpy(c->efforts, c->late + (come - 1) * (1 + UK_NU) + 1, sizeof(double) * UK_NU);
-  uk_leave(c->late, c->waiting, come);
-}
-
-static void uk_apply(uk_memory *m, const uk_motion *c) {
-  memcpy(m->tau, c->tau, sizeof m->tau);
-  for (int e = 0; e < UK_DRIVES; ++e) m->tau[uk_drive_joint[e]] += uk_drive_ratio[e] * c->efforts[uk_drive_motor[e]];
-}
+static void uk_apply(uk_memory *m, const uk_motion *c) { uk_add_motors(c->tau, c->efforts, m->tau); }
 
 static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
 #if UK_FOLLOWS
@@ -172,48 +144,34 @@ typedef struct {
 } uk_stepper;
 
 static void uk_motion_stage(uk_lanes_motion *steps, int stage, double part) {
-  (void)stage;
-  steps->m->t = steps->begin + part;
-  if (!*steps->failed) *steps->failed = uk_stage(steps->m, ((uk_stepper *)steps)->motion) != 0;
+  uk_memory *m = steps->m;
+  uk_motion *c = ((uk_stepper *)steps)->motion;
+  m->t = stage == 4 ? steps->end : steps->begin + part;
+  if (*steps->failed) return;
+  if (stage < 4) *steps->failed = uk_stage(m, c) != 0;
+  else *steps->failed = steps->project && uk_follow_structure(m, c);
 }
 
-/* One step of size h from the state in the memory, without what ends it; 0, or 1: there is none. */
-static int uk_fixed_step(uk_memory *m, uk_motion *c, double h) {
-  double q[1][UK_NQ], v[1][UK_NV];
-  uk_mask failed = 0;
-  uk_stepper s = {{1, c->method == UK_STEP_SEMI_IMPLICIT_EULER, 0, 0, m, NULL, &failed, NULL, uk_motion_stage,
-                   {0.0}, m->t}, c};
-  if (c->method == UK_STEP_GAUSS) return uk_gauss_step(m, c, h, UK_GAUSS_HALVINGS);
-  memcpy(q[0], m->q, sizeof m->q), memcpy(v[0], m->v, sizeof m->v);
-  uk_lanes_advance(&s.steps, q, v, h);
-  return failed;
+static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
+  *steps->failed = uk_gauss_step(steps->m, ((uk_stepper *)steps)->motion, h, UK_GAUSS_HALVINGS);
 }
 
-/* The end of a step on the constraints, unless they jumped within it. */
-static int uk_end_step(uk_memory *m, const uk_motion *c, const double *q, const double *v, double h) {
-  double end_q[UK_NQ], end_v[UK_NV];
-  memcpy(end_q, m->q, sizeof end_q), memcpy(end_v, m->v, sizeof end_v);
-  if (uk_follow_structure(m, c)) return 1;
-  if (c->kept ? uk_project_there(m, c->kept) : uk_project(m)) return 1;
-  return uk_jumped(m, c->sampled_rows != 0, q, v, end_q, end_v, h);
+/* Steps from the time in the memory on. */
+static uk_stepper uk_stepper_of(uk_memory *m, uk_motion *c, uk_kept *kept, uk_mask *failed) {
+  const int gauss = c->method == UK_STEP_GAUSS, euler = c->method == UK_STEP_SEMI_IMPLICIT_EULER;
+  const uk_stepper s = {{1, euler, c->project, c->sampled_rows, m, kept, failed, NULL, uk_motion_stage,
+                         gauss ? uk_motion_gauss : NULL, {0.0}, m->t, m->t}, c};
+  *failed = 0;
+  return s;
 }
 
-/* From one instant to the next. */
+/* From one instant to the next; 0, or 1: there is no way, and the state is that of the last step. */
 static int uk_go(uk_memory *m, uk_motion *c, double end) {
-  const double begin = m->t, parts = ceil((end - begin) / c->step - UK_PART_OF_A_STEP);
-  const long long count = parts > 1.0 ? (long long)parts : 1;
-  const double h = (end - begin) / count;
-  double q[UK_NQ], v[UK_NV];
+  uk_mask failed;
+  uk_stepper s = uk_stepper_of(m, c, c->kept, &failed);
   uk_apply(m, c);
-  for (long long k = 0; k < count; ++k) {
-    memcpy(q, m->q, sizeof q);
-    memcpy(v, m->v, sizeof v);
-    if (uk_fixed_step(m, c, h)) return 1;
-    m->t = k + 1 == count ? end : begin + (k + 1) * h;
-    if (c->project && uk_end_step(m, c, q, v, h)) return 1;
-    ++c->steps;
-  }
-  return 0;
+  c->steps += uk_lanes_move(&s.steps, m->t, end, c->step);
+  return failed;
 }
 
 static void uk_load(uk_memory *m, const uk_motion *c) {
@@ -232,9 +190,10 @@ static void uk_keep(const uk_memory *m, uk_motion *c) {
 static int uk_at_instant(uk_memory *m, uk_motion *c) {
   const int samples = c->sample[c->at] != 0.0;
   const int acts = c->continuous ? samples : c->control && c->control[c->at] != 0.0;
+  const uk_queue late = {c->late, c->waiting};
   m->t = c->when[c->at];
   if (acts && c->law && uk_drive(m, c, 1)) return UK_NO_EFFORTS;
-  uk_take_effect(c, m->t);
+  if (c->delay > 0.0) uk_take_effect(&late, m->t + c->same, c->efforts);
   if (!samples) return 0;
   memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
   memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);

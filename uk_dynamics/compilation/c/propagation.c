@@ -20,7 +20,7 @@ UK_EXPORT int uk_propagate(uk_memory *m, double h, const double *efforts) {
   double q[1][UK_NQ], v[1][UK_NV], reason = 0.0;
   uk_kept kept = {.known = 0};
   uk_mask failed = 0;
-  uk_lanes_motion s = {1, 0, 0, 0, m, &kept, &failed, &reason, uk_propagation_stage, {0.0}, t};
+  uk_lanes_motion s = {1, 0, 0, 0, m, &kept, &failed, &reason, uk_propagation_stage, NULL, {0.0}, t, t};
   memcpy(q[0], m->q, sizeof m->q), memcpy(v[0], m->v, sizeof m->v);
   if (efforts == NULL) {
     uk_reach(q[0], h, v[0], m->q);

@@ -53,7 +53,7 @@ static void uk_rollout_move(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_tr
   int lanes[UK_MOST_GROUPS], going = 1;
   uk_lanes_trajectories w = {
       {groups, c->euler, c->project, c->sampled, m, kept, failed, reason, uk_rollout_stage,
-       {uk_all(0.0)}, 0.0}, c, 0}; /* in order, as C++ of GPUs takes them */
+       NULL, {uk_all(0.0)}, 0.0, 0.0}, c, 0}; /* in order, as C++ of GPUs takes them */
   UK_EACH(g, groups) {
     const long long at = first + g * UK_WIDTH, left = c->count - at;
     lanes[g] = left < UK_WIDTH ? (int)left : UK_WIDTH;
