@@ -81,7 +81,7 @@ static int uk_answer_tree(uk_tree *t, int forces) {
   }
   const double admitted = t->consistency_tolerance * UK_NEGLIGIBLE_ACCELERATION;
   if (forces && *t->rank < t->rows && !(square <= admitted * admitted))
-    *t->status = uk_check_rows(t, t->joint_force);
+    *t->status = uk_check_clusters(t, t->joint_force);
   return isfinite(sum + square) ? 0 : UK_NOT_NUMBERS;
 }
 

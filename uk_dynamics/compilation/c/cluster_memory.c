@@ -43,7 +43,7 @@ static int uk_answer_there(uk_memory *m, uk_kept *kept, int forces) {
 
 UK_EXPORT int uk_evaluate(uk_memory *m) { return uk_answer(m, 1); }
 
-/* As those of evaluate_lanes.c. */
+/* As those of evaluate.c. */
 static UK_OPTIONAL void uk_lanes_evaluate(uk_memory *m, uk_lanes_kept *kept, int groups) {
   (void)kept, (void)groups;
   m->failed = uk_answer(m, m->forces != 0.0);
@@ -58,7 +58,7 @@ static UK_OPTIONAL void uk_lanes_configure(uk_memory *m, uk_lanes_kept *kept) {
 
 static UK_OPTIONAL void uk_lanes_find_rates(uk_memory *m, uk_lanes_kept *kept) { uk_lanes_configure(m, kept); }
 
-/* As that of projection_lanes.c, on all rows; nothing where there is no factor. */
+/* As that of projection.c, on all rows; nothing where there is no factor. */
 static UK_OPTIONAL void uk_lanes_correct(uk_memory *m, uk_lanes_kept *kept, const double *right, const double *kind,
                                          double tolerance, void *way, double *d) {
   uk_tree *t = uk_tree_of(m);

@@ -209,27 +209,19 @@ static void uk_free_force(const uk_tree *t, const double *force, double *F) {
 }
 
 /* Tell dependent rows that hold from near-dependent and from contradicting ones; the status. */
-static double uk_check_rows(const uk_tree *t, const double *force) {
-  int failed = 0, exact = 0;
-  double *size = t->size;
+static double uk_check_clusters(const uk_tree *t, const double *force) {
+  double worst = UK_OK, *size = t->size, *off = t->coordinates;
   uk_free_force(t, force, size);
   for (int j = 0; j < t->joints; ++j)
     size[j] = t->scale[j] * t->scale[j] * fabs(size[j]) + fabs(t->joint_qdd[j]);
   for (int k = 0; k < t->clusters; ++k) {
     const uk_cluster *c = t->cluster + k;
-    if (!c->rows) continue;
-    const uk_basis m = uk_cluster_rows(t, k);
-    for (int d = m.rank; d < c->rows; ++d) {
-      const int own = (int)m.row[d], r = c->first_row + own;
-      double scale = fabs(t->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
-      for (int i = 0; i < c->joints; ++i)
-        scale += fabs(t->A[c->entry + own * c->joints + i]) * size[c->first + i];
-      if (fabs(t->row_violation[r]) <= t->consistency_tolerance * scale) continue;
-      const int rounding = sqrt(uk_squares(m.rows + d * m.n, m.rank, m.n)) <= UK_EXACTLY_DEPENDENT;
-      t->offends[t->row[r]] = rounding ? 2.0 : 1.0;
-      if (rounding) ++exact;
-      else ++failed;
-    }
+    const int first = c->first_row;
+    const uk_basis b = uk_cluster_rows(t, k);
+    const double found = uk_check_rows(&b, t->A + c->entry, t->b + first, t->row_violation + first,
+                                       size + c->first, t->consistency_tolerance, t->scratch, off);
+    for (int r = 0; r < c->rows; ++r) t->offends[t->row[first + r]] = off[r];
+    if (found > worst) worst = found;
   }
-  return exact ? UK_INCONSISTENT : failed ? UK_NEAR_SINGULAR : UK_OK;
+  return worst;
 }

@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "derivatives_exist.c"
+#include "rank_change.c"
 #include "effort_derivatives.h"
 #include "row_inverse.c"
 #include "pivoted_law.c"

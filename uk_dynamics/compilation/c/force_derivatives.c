@@ -14,7 +14,7 @@
 
 #pragma once
 
-#include "derivatives_exist.c"
+#include "rank_change.c"
 
 #if UK_M > 0
 

@@ -13,33 +13,11 @@
 #include "row_elimination.c"
 #include "uk_config.h"
 #include "uk_lanes.h"
+#include "uk_lanes_memory.h"
 #include "uk_mechanism.h"
 #include "uk_tables.h"
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
-#define UK_FEWER (UK_ROWS < UK_NV ? UK_ROWS : UK_NV)
-
-#ifdef UK_ONE_STATE /* its memory is a program's: the same fields, all of them doubles */
-typedef uk_memory uk_lanes_memory;
-#else
-typedef struct {
-  uk_lanes t, q[UK_NQ], v[UK_NV], tau[UK_NV], active[UK_ROWS], followed[3 * UK_ROWS];
-#if UK_NP > 0
-  uk_lanes p[UK_NP];
-#endif
-  double stabilize;
-  int forces;
-  uk_lanes qdd[UK_NV], violation[UK_ROWS], ideal_force[UK_NV], multipliers[UK_ROWS];
-  uk_lanes determined[UK_ROWS], rank, status, failed;
-  uk_lanes force[UK_NV], residual[UK_ROWS], rate[UK_ROWS], bias[UK_ROWS], b[UK_ROWS];
-  uk_lanes A[UK_ROWS * UK_NV], H[UK_NV * UK_NV], inverse_pivot[UK_NV];
-  uk_lanes W[UK_ROWS][UK_NV], scale[UK_ROWS], square[UK_ROWS], reference[UK_ROWS];
-  uk_lanes row[UK_ROWS], beta[UK_ROWS], inverse_R[UK_ROWS], z[UK_ROWS], right[UK_ROWS];
-  uk_lanes scratch[UK_NV > UK_ROWS ? UK_NV : UK_ROWS], kernel[UK_FEWER][UK_ROWS];
-  uk_mask singular;
-  int ordered;
-} uk_lanes_memory;
-#endif
 
 static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
   for (int i = UK_NV - 1; i >= 0; --i) {
@@ -134,36 +112,18 @@ UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
 }
 
 static void uk_lanes_check(uk_lanes_memory *m) {
-  const uk_lanes zero = uk_all(0.0);
   const uk_basis b = uk_rows_of(m);
-  uk_lanes size[UK_NV], rest[UK_ROWS];
-  UK_EACH(i, UK_NV) size[i] = m->force[i];
+  uk_lanes size[UK_NV];
+#ifdef UK_ONE_STATE
+  uk_lanes *off = m->offends;
+#else
+  uk_lanes off[UK_ROWS];
+#endif
+  memcpy(size, m->force, sizeof size);
   uk_lanes_whiten(m, size);
   uk_lanes_unwhiten(m, size);
   UK_EACH(i, UK_NV) size[i] = uk_lanes_fabs(size[i]) + uk_lanes_fabs(m->qdd[i]);
-  UK_EACH(k, UK_M) { /* what is left of it, below zero: it is independent */
-    uk_lanes sum = zero;
-    UK_EACH(i, UK_NV) {
-      const uk_lanes square = m->W[k][i] * m->W[k][i];
-      sum += i < UK_COUNT ? uk_pick(uk_is_independent(&b, i), zero, square) : square;
-    }
-    m->right[k] = uk_pick(uk_is_independent(&b, k), uk_all(-1.0), sum);
-  }
-  uk_to_rows(&b, m->right, rest);
-  uk_lanes status = zero;
-  UK_EACH(r, UK_M) {
-    uk_lanes scale = uk_lanes_fabs(m->b[r]) + UK_NEGLIGIBLE_ACCELERATION;
-    UK_EACH(i, UK_NV) scale += uk_lanes_fabs(m->A[r * UK_NV + i]) * size[i];
-    const uk_mask off = (rest[r] >= zero)
-                        & (uk_lanes_fabs(m->violation[r]) > UK_CONSISTENCY_TOLERANCE * scale);
-    const uk_mask exact = rest[r] <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
-    const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));
-    status = uk_lanes_larger(status, uk_pick(off, level, zero));
-#ifdef UK_ONE_STATE
-    m->offends[r] = off ? 1.0 + exact : 0.0;
-#endif
-  }
-  m->status = status;
+  m->status = uk_check_rows(&b, m->A, m->b, m->violation, size, UK_CONSISTENCY_TOLERANCE, m->right, off);
 }
 
 #endif

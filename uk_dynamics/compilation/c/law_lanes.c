@@ -5,7 +5,7 @@
 
 #include "control_period.c"
 #include "loop_group.c"
-#include "projection_lanes.c"
+#include "projection.c"
 #include "robust.c"
 
 /* Fields of one motion from its memory into its lane, and back. */

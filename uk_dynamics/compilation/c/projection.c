@@ -1,19 +1,189 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* A single state: projection_lanes.c with one lane. */
+/* The nearest states on the constraints in the metric of M, of groups of states, each with a memory of
+ * its own: Newton steps of least d^T M d until residuals are rounding, then the nearest velocity; as
+ * core/equation/projection.py. A single state is a lane. */
 #pragma once
 
-#include "projection_lanes.c"
+#include "configuration.c"
+#include "uk_evaluation.h"
+#include "uk_projection.h"
+#include "uk_tables.h"
+
+/* Whether a small correction takes the factors of the one before it. */
+#define UK_REUSES (UK_WIDTH == 1 && UK_SWITCHED)
+
+typedef struct { /* where the projection of a group of states is */
+  uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
+#if UK_REUSES
+  int known;                     /* whether the factors of the last step are there: */
+  double factor[UK_NV * UK_NV]; /* of M; those of the rows are in the memory */
+#endif
+  uk_mask done;
+  int ended;
+} uk_lanes_way;
+
+#if UK_M > 0
+#if !defined(UK_OF_CLUSTERS)
+
+/* Factors at the state in the memory, of the rows that act and are of a kind, in the place of M. */
+static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
+  uk_lanes acts[UK_ROWS];
+  UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
+  uk_lanes_factor_mass(m);
+  uk_lanes_whiten_rows(m, acts);
+  uk_lanes_eliminate(m, tolerance);
+}
+
+/* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
+ * the memory. Off the constraints a redundant row looks independent by about its violation: the
+ * tolerance follows. */
+UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
+                             uk_lanes tolerance, uk_lanes_way *w, uk_lanes *d) {
+  (void)kept, (void)w;
+#if UK_REGULAR
+  if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
+    /* as if at rest, and drawn there */
+    const double stabilize = m->stabilize;
+    const int forces = m->forces;
+    uk_lanes bias[UK_M], tau[UK_NV];
+    memcpy(bias, m->bias, sizeof bias);
+    memcpy(tau, m->tau, sizeof tau);
+    UK_EACH(i, UK_NV) m->tau[i] = -m->force[i]; /* forces may be constants there */
+    UK_EACH(r, UK_M) m->bias[r] = -right[r];
+    m->stabilize = m->forces = 0;
+    const uk_mask regular = uk_lanes_regular(m, kept);
+    m->stabilize = stabilize, m->forces = forces;
+    memcpy(m->bias, bias, sizeof bias);
+    memcpy(m->tau, tau, sizeof tau);
+    if (!uk_any(uk_not(regular))) {
+      memcpy(d, m->qdd, sizeof(uk_lanes) * UK_NV);
+      return;
+    }
+  }
+#endif
+  uk_lanes M[UK_NV * UK_NV]; /* the factor comes in its place */
+  memcpy(M, m->H, sizeof M);
+  uk_lanes_linearize(m, kind, tolerance);
+  uk_lanes_correction(m, right, d);
+#if UK_REUSES
+  w->known = tolerance == UK_RANK_TOLERANCE;
+  memcpy(w->factor, m->H, sizeof M);
+#endif
+  memcpy(m->H, M, sizeof M);
+}
+
+#if UK_REUSES
+
+/* The same with the factors of the step before, where what is left is so small that they serve. */
+static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes *d) {
+  if (!w->known || !(w->size <= UK_SAME_PLACE * UK_LENGTH)) return 0;
+  double M[UK_NV * UK_NV];
+  memcpy(M, m->H, sizeof M), memcpy(m->H, w->factor, sizeof M);
+  uk_lanes_correction(m, w->right, d);
+  memcpy(m->H, M, sizeof M);
+  return 1;
+}
+
+#endif
+#endif
+
+/* The configuration of a Newton step: whether it is the last one. */
+static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
+  uk_lanes size = uk_all(0.0);
+  UK_EACH(r, UK_M) {
+    w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+    const uk_lanes error = uk_lanes_fabs(w->right[r]);
+    size = uk_pick((error <= size) | (size != size), size, error); /* not a number stays one */
+  }
+  if (step == 0) {
+    w->smallest = size;
+    w->done = uk_none();
+    memcpy(w->best, m->q, sizeof w->best);
+  } else {
+    const uk_lanes smallest = w->smallest;
+    const uk_mask better = uk_not(w->done) & (size < smallest);
+    const uk_mask stalled = better & (size > 0.5 * smallest) & (size <= UK_REACHED);
+    w->done |= stalled | (uk_not(better) & ((smallest <= UK_REACHED) | uk_not(size <= UK_DIVERGING * smallest)));
+    w->smallest = uk_pick(better, size, smallest);
+    UK_EACH(i, UK_NQ) w->best[i] = uk_pick(better, m->q[i], w->best[i]);
+  }
+  w->size = size;
+  w->done |= uk_not(w->smallest > UK_ROUNDING);
+  w->ended = !uk_any(uk_not(w->done)) || step == UK_NEWTON_STEPS;
+}
+
+/* Positions alone; where each ends is in its way. */
+UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
+  uk_lanes d[UK_NV];
+  UK_EACH(g, groups) w[g].ended = 0;
+#if UK_REUSES
+  w->known = 0;
+#endif
+  for (int step = 0, going = 1; going; ++step) {
+    UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
+    going = 0;
+    UK_EACH(g, groups) {
+      if (w[g].ended) continue;
+      uk_lanes_look(m + g, w + g, step);
+      if (w[g].ended) continue;
+      going = 1;
+      const uk_lanes part = w[g].size / UK_LENGTH;
+      const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
+#if UK_REUSES
+      if (!uk_correct_again(m, w, d))
+#endif
+      uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
+                       uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), w + g, d);
+      UK_EACH(i, UK_NV) d[i] = uk_pick(w[g].done, uk_all(0.0), d[i]);
+      uk_reach(m[g].q, uk_all(1.0), d, m[g].q);
+    }
+  }
+  UK_EACH(g, groups) {
+    uk_mask moved = uk_none();
+    UK_EACH(i, UK_NQ) moved |= m[g].q[i] != w[g].best[i];
+    memcpy(m[g].q, w[g].best, sizeof w[g].best);
+    if (uk_any(moved)) uk_lanes_configure(m + g, kept + g);
+  }
+}
+
+#endif
+
+/* Why states have none, as `failed` of an evaluation, or UK_OPEN_LOOPS; 0. What is kept is then of the
+ * configurations there. */
+UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
+  const uk_lanes fine = uk_all(0.0);
+  UK_EACH(g, groups) why[g] = fine;
+#ifdef UK_ONE_STATE
+  m->singular = 0.0;
+#endif
+#if UK_M > 0
+  uk_lanes d[UK_NV];
+  uk_lanes_way w[UK_MOST_GROUPS];
+  uk_lanes_close(m, kept, groups, w);
+  UK_EACH(g, groups) uk_lanes_find_rates(m + g, kept + g);
+  UK_EACH(g, groups) {
+    UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
+    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), w + g, d);
+    UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
+    why[g] = uk_pick(w[g].smallest <= UK_REACHED, fine, uk_all(UK_OPEN_LOOPS));
+  }
+#else
+  (void)kept;
+#endif
+  UK_EACH(g, groups) {
+    uk_lanes total = fine;
+    UK_EACH(i, UK_NQ) total += m[g].q[i];
+    UK_EACH(i, UK_NV) total += m[g].v[i];
+    why[g] = uk_pick(uk_finite(total), why[g], uk_all(UK_NOT_NUMBERS));
+  }
+#ifdef UK_ONE_STATE
+  if (*why != 0.0 && m->singular) *why = UK_SINGULAR_MASS;
+#endif
+}
+
+#ifdef UK_ONE_STATE
 
 #if UK_M > 0 && !defined(UK_OF_CLUSTERS)
-
-/* Rows that act and are of a kind, eliminated: factors stand in the place of M. 0, or as uk_evaluate. */
-static UK_OPTIONAL int uk_eliminate_kind(uk_memory *m, const double *kind, double tolerance, int *rank) {
-  double total = 0.0;
-  uk_lanes_linearize(m, kind, tolerance);
-  *rank = (int)m->rank;
-  for (int r = 0; r < UK_M; ++r) total += m->square[r];
-  return m->singular ? UK_SINGULAR_MASS : isfinite(total) ? 0 : UK_NOT_NUMBERS;
-}
 
 /* Project q alone; as uk_project_there. M, A and residuals are those there. */
 static UK_OPTIONAL int uk_project_place(uk_memory *m, uk_kept *kept) {
@@ -39,3 +209,5 @@ static inline int uk_project(uk_memory *m) {
   kept.known = 0;
   return uk_project_there(m, &kept);
 }
+
+#endif

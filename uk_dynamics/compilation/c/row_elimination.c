@@ -177,6 +177,36 @@ UK_INLINE void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
   }
 }
 
+/* How dependent rows of A x = right are off at an x, (count): 1 where the row is nearly dependent, 2 where it
+ * contradicts others, 0 where rounding explains it; the worst. `size`: of x and of what cancels in it; room:
+ * (count). */
+UK_INLINE uk_lanes uk_check_rows(const uk_basis *b, const uk_lanes *A, const uk_lanes *right,
+                                 const uk_lanes *violation, const uk_lanes *size, double tolerance,
+                                 uk_lanes *room, uk_lanes *off) {
+  const uk_lanes zero = uk_all(0.0);
+  const int n = b->n;
+  uk_lanes worst = zero;
+  for (int k = 0; k < b->count; ++k) { /* what is left of it; below zero: it is independent */
+    uk_lanes sum = zero;
+    for (int i = 0; i < n; ++i) {
+      const uk_lanes square = b->rows[k * n + i] * b->rows[k * n + i];
+      sum += i < b->rank ? uk_pick(uk_is_independent(b, i), zero, square) : square;
+    }
+    room[k] = uk_pick(uk_is_independent(b, k), uk_all(-1.0), sum);
+  }
+  uk_to_rows(b, room, off);
+  for (int r = 0; r < b->count; ++r) {
+    uk_lanes scale = uk_lanes_fabs(right[r]) + UK_NEGLIGIBLE_ACCELERATION;
+    for (int i = 0; i < n; ++i) scale += uk_lanes_fabs(A[r * n + i]) * size[i];
+    const uk_mask violated = (off[r] >= zero) & (uk_lanes_fabs(violation[r]) > tolerance * scale);
+    const uk_mask exact = off[r] <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
+    const uk_lanes level = uk_pick(exact, uk_all(UK_INCONSISTENT), uk_all(UK_NEAR_SINGULAR));
+    off[r] = uk_pick(violated, level, zero);
+    worst = uk_lanes_larger(worst, off[r]);
+  }
+  return worst;
+}
+
 #if UK_WIDTH == 1 /* with sizes that are known as it runs, and one matrix at a time */
 
 /* Rows as they stand in b->rows, and the largest of their norms. */

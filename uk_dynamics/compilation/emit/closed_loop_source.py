@@ -69,7 +69,7 @@ def _law(tasks: Tasks) -> list[str]:
         header("uk_allocation.h", task_rank(mechanism)),
         task_rows(
             tasks,
-            part("evaluate_lanes.c"),
+            part("evaluate.c"),
             admissible_function(
                 mechanism, trace(mechanism), rows.A, as_rows(uncertain_rows(tasks))
             ),

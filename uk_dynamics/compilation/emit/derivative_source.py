@@ -106,7 +106,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
         definitions(mechanism, terms, pivoted=True),
         header("uk_motions.h", part("attributes.h"), motions.text, *_lists(motions, terms)),
         *equation_definitions(mechanism, traced),
-        part("derivatives_of_forces.c"),
+        part("force_derivatives_of_one.c"),
     ]
     if not parameters(mechanism) and is_ode(mechanism, traced):
         parts.append(ode_source(mechanism, traced, c_identifier(mechanism.name)))

@@ -171,13 +171,7 @@ def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of states onto the loops."""
     return [
         _projection(mechanism),
-        header(
-            "uk_closing.h",
-            part("projection_lanes.c"),
-            "#ifdef UK_ONE_STATE",
-            part("projection.c"),
-            "#endif",
-        ),
+        header("uk_closing.h", part("projection.c")),
     ]
 
 
@@ -205,7 +199,7 @@ def batch_definitions(mechanism: ResolvedMechanism) -> str:
             tables(mechanism, terms),
             terms_function(mechanism, terms),
             regular_function(mechanism, terms),
-            header("uk_evaluation.h", part("evaluate_lanes.c")),
+            header("uk_evaluation.h", part("evaluate.c")),
             following(mechanism),
             part("batch.c"),
             *(
@@ -275,7 +269,11 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     # derivatives at many states need few of them
     parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     own = header("uk_tables.h", part("attributes.h"), *parts)
-    return "\n".join([config(), header("uk_lanes.h", lanes), own])
+    memory = "typedef uk_memory uk_lanes_memory; /* a program's: the same fields, all doubles */"
+    if lanes is not ONE_STATE:
+        memory = Layout(mechanism).lanes_struct()
+    state = header("uk_lanes_memory.h", '#include "uk_lanes.h"', '#include "uk_mechanism.h"', memory)
+    return "\n".join([config(), header("uk_lanes.h", lanes), own, state])
 
 
 def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:

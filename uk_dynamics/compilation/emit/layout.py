@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,10 +148,26 @@ class Layout:
         field = self.fields[name]
         return slice(field.start, field.start + field.count)
 
+    def lanes_struct(self) -> str:
+        """The memory of several states, one in each lane, as a C structure."""
+        fields = [name for name in self.fields if name != "offends"]
+        return self.c_struct("uk_lanes_memory", "uk_lanes", fields, _OF_ALL_LANES)
+
     def c_struct(
-        self, name: str = "uk_memory", kind: str = "double", fields: Iterable[str] | None = None
+        self,
+        name: str = "uk_memory",
+        kind: str = "double",
+        fields: Iterable[str] | None = None,
+        kinds: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
-        """The same, or some fields of it, as a C structure of numbers of a type."""
+        """The same, or some fields of it, as a C structure of numbers of a type.
+
+        Args:
+            name: Of the structure.
+            kind: The type.
+            fields: Some of them; None: all.
+            kinds: Types of fields that have others.
+        """
         lines, structure = [], name
         for name in self.fields if fields is None else fields:
             field = self.fields[name]
@@ -159,7 +176,7 @@ class Layout:
                 columns = self.fields["force" if name == "W" else "row"].count
                 array = f"[{field.count // columns}][{columns}]"
             comment = f" /* {field.comment} */" if field.comment else ""
-            lines.append(f"  {kind} {name}{array};{comment}")
+            lines.append(f"  {kinds.get(name, kind)} {name}{array};{comment}")
         return "typedef struct {\n" + "\n".join(lines) + f"\n}} {structure};\n"
 
 
@@ -333,6 +350,8 @@ def rolls(mechanism: ResolvedMechanism) -> bool:
     return integrates(mechanism) and vector and not mechanism.one_sided
 
 
+#: Types of what is no number of each lane.
+_OF_ALL_LANES = {"stabilize": "double", "forces": "int", "singular": "uk_mask", "ordered": "int"}
 _ROBUST_SETTINGS = (
     ("robust", 1, "1: the robust term acts, 0: it does not"),
     ("robust_gain", 1, "within the boundary layer, in 1/s"),
