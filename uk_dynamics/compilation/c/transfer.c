@@ -6,6 +6,7 @@
 
 #include "attributes.h"
 #include "limits.c"
+#include "uk_fading.h"
 
 typedef struct {
   int (*law)(const void *, double t, const double *q, const double *v, double *efforts,
@@ -33,12 +34,10 @@ UK_EXPORT int uk_hand_over(const void *transfer, double t, const double *q, cons
   if (s >= 1.0) {
     c->under_way = 0;
   } else {
-    const double fading = 1.0 - s * s * (3.0 - 2.0 * s);
     uk_limit(&c->limits, v, NULL, most);
     for (int j = 0; j < UK_NU; ++j) {
-      efforts[j] += fading * c->offset[j];
-      if (efforts[j] < c->limits.lower[j]) efforts[j] = c->limits.lower[j];
-      if (efforts[j] > c->limits.upper[j]) efforts[j] = c->limits.upper[j];
+      const double effort = efforts[j];
+      uk_lanes_faded(&effort, c->offset + j, &s, c->limits.lower + j, c->limits.upper + j, efforts + j);
     }
     uk_remember(&c->limits, efforts);
   }

@@ -272,7 +272,9 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     memory = "typedef uk_memory uk_lanes_memory; /* a program's: the same fields, all doubles */"
     if lanes is not ONE_STATE:
         memory = Layout(mechanism).lanes_struct()
-    state = header("uk_lanes_memory.h", '#include "uk_lanes.h"', '#include "uk_mechanism.h"', memory)
+    state = header(
+        "uk_lanes_memory.h", '#include "uk_lanes.h"', '#include "uk_mechanism.h"', memory
+    )
     return "\n".join([config(), header("uk_lanes.h", lanes), own, state])
 
 

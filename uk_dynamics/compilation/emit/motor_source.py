@@ -23,6 +23,7 @@ from uk_dynamics.core.servo import (
     Measurement,
     along_path,
     effort_bounds,
+    faded,
     measurement,
     passage,
     path_to_rest,
@@ -138,6 +139,17 @@ def period_steps() -> list[str]:
     ]
 
 
+def _transfer() -> list[str]:
+    """Transfers between laws, with the rule of :func:`faded` for one motor."""
+    graph, given = Graph(), ("effort", "offset", "s", "lower", "upper")
+    left = places(faded=faded(*(graph.variables(name, 1) for name in given)))
+    rule = function("uk_lanes_faded", given, ("faded",), left, LANES, ())
+    return [
+        header("uk_fading.h", '#include "uk_lanes.h"', part("attributes.h"), rule),
+        part("transfer.c"),
+    ]
+
+
 def resistance(mechanism: ResolvedMechanism) -> str:
     """Resistance of the joints, written out for each mechanism; clusters have it in tables."""
     if mechanism.local is not None:
@@ -162,7 +174,7 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
     if not len(mechanism.actuators):
         return []
     if mechanism.local is not None:  # transfers alone: there are too many motions to hold
-        return [*limits(mechanism), part("transfer.c")]
+        return [*limits(mechanism), *_transfer()]
     return [
         "/* optimized further, it would take most of the compiler's time */",
         "#if defined(__GNUC__) && !defined(__clang__)",
@@ -172,7 +184,8 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         header("uk_sizes.h", "#define UK_MT UK_NV /* most motions that the structure admits */"),
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),
-        *map(part, ("joint_space.c", "transfer.c")),
+        part("joint_space.c"),
+        *_transfer(),
         "#if defined(__GNUC__) && !defined(__clang__)",
         "#pragma GCC pop_options",
         "#endif",

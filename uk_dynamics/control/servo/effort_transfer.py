@@ -8,6 +8,7 @@ import numpy as np
 
 from uk_dynamics.compilation.runtime import TransferMemory
 from uk_dynamics.control.limits.motor_limits import MotorLimits
+from uk_dynamics.core.servo import faded
 from uk_dynamics.mechanism.resolution import Array
 
 
@@ -15,8 +16,8 @@ class EffortTransfer:
     """Adds an offset to the efforts of the new law that fades to zero.
 
     The new law acts at once, with all its feedback. The offset starts as the difference between
-    the last old and the first new efforts, and decays as 1 − 3s² + 2s³. The sum stays within the
-    limits, rate limits included. C works on the same memory.
+    the last old and the first new efforts; see :func:`faded`. The sum stays within the limits,
+    rate limits included. C works on the same memory.
     """
 
     def __init__(self, limits: MotorLimits) -> None:
@@ -50,7 +51,6 @@ class EffortTransfer:
             call.under_way = 0
             return efforts
         bounds = self.limits.bounds(v)
-        fading = 1.0 - s * s * (3.0 - 2.0 * s)
-        result: Array = np.clip(efforts + fading * memory.offset, bounds.lower, bounds.upper)
+        result = faded(efforts, memory.offset, np.array([s]), bounds.lower, bounds.upper)
         self.limits.remember(result)
         return result

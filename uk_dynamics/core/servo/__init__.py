@@ -32,6 +32,7 @@ from uk_dynamics.core.servo.period_steps import (
     POWERS,
     Measurement,
     along_path,
+    faded,
     measurement,
     passage,
     path_to_rest,

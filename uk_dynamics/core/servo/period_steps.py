@@ -2,8 +2,8 @@
 
 """Steps of a control period that are written once, for NumPy, C, lanes and exports.
 
-They are the acceleration from measured velocities, the path along which the first error decays, and
-what a period does in a singular configuration.
+They are the acceleration from measured velocities, the path along which the first error decays,
+what a period does in a singular configuration, and how one law hands over to another.
 The rules are written over arrays of floats or of symbols; the generated C is traced from them.
 Flags are 1 or 0.
 """
@@ -133,6 +133,20 @@ def along_path(path: Array, position: Array, now: Array, ahead: Array, duration:
     _, later_rate, acceleration = _derivatives(path, smaller(at_least(ahead, 0.0), duration))
     flag = above(position, 0.5)
     return np.stack((value, where(flag, rate, value), where(flag, acceleration, later_rate)))
+
+
+def faded(efforts: Array, offset: Array, s: Array, lower: Array, upper: Array) -> Array:
+    """Efforts with what is left of an offset, within limits, (motors,).
+
+    Args:
+        efforts: Of the new law, (motors,).
+        offset: What they differ by from those of the old one, where the transfer began.
+        s: Part of the transfer that is over, 0 to 1, (1,); the offset decays as 1 − 3s² + 2s³.
+        lower: Smallest efforts, (motors,).
+        upper: Largest ones.
+    """
+    fading = 1.0 - s * s * (3.0 - 2.0 * s)
+    return smaller(at_least(efforts + fading * offset, lower), upper)
 
 
 def _derivatives(path: Array, s: Array) -> tuple[Array, Array, Array]:
