@@ -185,7 +185,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 #if !defined(UK_OF_CLUSTERS)
   if (m->internal != 0.0) {
     double squeeze[UK_NU];
-    uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+    uk_lanes_terms(UK_STATE_TERMS);
     failed = uk_internal(m, m->internal_row, m->internal_force, m->internal_unit, squeeze);
     for (int j = 0; j < UK_NU; ++j) m->preload[j] += squeeze[j];
   }

@@ -43,7 +43,7 @@ static UK_APART void uk_store_row(double *to, const uk_lanes *row, int i, int co
 
 /* Whether the states are regular. */
 static uk_mask uk_solve_regular(uk_derivative_memory *m, uk_lanes *shared) {
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(UK_STATE_TERMS);
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, m->sure);
   uk_traced_derivatives(UK_TRACED_STATE, m->qdd, m->multipliers, m->motion_derivatives,

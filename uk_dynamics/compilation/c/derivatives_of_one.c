@@ -74,7 +74,7 @@ UK_INLINE void uk_answer_equations(uk_memory *m, const uk_rank of) {
 UK_EXPORT int uk_differentiate(uk_memory *m) {
 #if UK_MOTIONS
   double sure[2];
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(UK_STATE_TERMS);
   uk_zero(m->corrections, UK_M * UK_NV); /* where they are never written */
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
@@ -97,6 +97,6 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
 
 /* M and A at the state again: rows that were pivoted left the factor and zeros in their places. */
 static UK_OPTIONAL void uk_terms_again(uk_memory *m) {
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(UK_STATE_TERMS);
   UK_EACH(r, UK_M) if (m->active[r] == 0.0) uk_zero(m->A + r * UK_NV, UK_NV);
 }

@@ -8,19 +8,16 @@
 
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
   if (uk_lanes_is_kept(m, kept)) return;
-  uk_lanes_terms_configuration(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
-                               m->residual, m->rate, kept->terms);
+  uk_lanes_terms_configuration(UK_STATE_TERMS, kept->terms);
   uk_lanes_mark(m, kept);
 }
 
 static void uk_lanes_find_rates(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  uk_lanes_terms_rates(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
-                       m->residual, m->rate, kept->terms);
+  uk_lanes_terms_rates(UK_STATE_TERMS, kept->terms);
 }
 
 static void uk_lanes_find_forces(uk_lanes_memory *m, uk_lanes_kept *kept) {
-  uk_lanes_terms_forces(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias,
-                        m->residual, m->rate, kept->terms);
+  uk_lanes_terms_forces(UK_STATE_TERMS, kept->terms);
 }
 
 static inline void uk_lanes_clear(uk_lanes_memory *m) {

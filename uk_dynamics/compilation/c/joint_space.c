@@ -57,7 +57,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
 #endif
   uk_resist(m, m->tau);
   for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(UK_STATE_TERMS);
   memcpy(preferred, c->preload, sizeof preferred);
   if (c->named) {
     if (uk_internal(m, c->named, c->added, c->unit, u)) return 5;

@@ -43,7 +43,7 @@ static void uk_find_law_terms(uk_lanes_memory *m, uk_lanes_law *w) {
   uk_lanes_uncertain_rows(m->t, m->q, m->v, w->uncertain);
 #endif
 #if !defined(UK_OF_CLUSTERS)
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms(UK_STATE_TERMS);
 #endif
 }
 

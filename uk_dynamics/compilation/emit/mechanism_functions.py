@@ -57,6 +57,7 @@ UK_EVALUATION uk_mask uk_lanes_regular(uk_lanes_memory *m, uk_lanes_kept *kept) 
 # Products that multipliers of least norm take: rows, times the square of the redundant ones.
 _LONGEST_REDUNDANCY = 4_000
 _TERMS_WANTED = ("M", "F", "A", "bias", "residual", "rate")
+_IN_MEMORY = {"M": "H", "F": "force"}  # what others are called there
 _ANSWERED = ("tau", "M", "F", "A", "bias", "residual", "rate")
 _FORCES = ("ideal_force", "multipliers", "determined", "violation")
 
@@ -105,6 +106,7 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
         "parameters": ", ".join(f"{kind} {x}" for x, kind in types.items()),
         "unused": " ".join(f"(void){x};" for x in (*types, "shared")),
     }
+    in_memory = ", ".join(f"m->{_IN_MEMORY.get(x, x)}" for x in _TERMS_WANTED)
     parts = (
         _PART.format(name=f"{name}_{block}", calls=calls, **common)
         for block, calls in zip(blocks, pieces.calls, strict=True)
@@ -116,6 +118,8 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
                 '#include "uk_lanes.h"\n',
                 part("attributes.h"),
                 f"#define UK_TERMS_SHARED {pieces.shared}\n",
+                # arguments that stand in a memory m
+                f"#define UK_STATE_TERMS m->t, m->q, m->v, UK_FOLLOWED UK_P, {in_memory}\n",
                 pieces.functions,
                 *parts,
                 _TERMS.format(name=name, calls="".join(pieces.calls), **common),
