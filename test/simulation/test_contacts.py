@@ -282,3 +282,18 @@ def test_contacts_that_are_not_solved_are_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ConeSolution, "solved", property(lambda found: found.error <= -1.0))
     named = simulate(leg, leg.start(), 0.3, method="moreau", backend="interpreted")
     assert any("do not fulfil their conditions" in warning for warning in named.warnings)
+
+
+def test_friction_and_restitution_are_parameters_by_name():
+    """Values by name move as those of a file do, for all points of an entry."""
+    text = (PLANK % 0.0).replace("friction: 0.5", "friction: %r\n    restitution: %r")
+    filed = mechanism(link("plank", 2.0, 0.02), text % (0.2, 0.5))
+    given = {"contacts.foot.friction": 0.2, "contacts.foot.restitution": 0.5}
+    varied = mechanism(link("plank", 2.0, 0.02), text % (0.7, 0.0)).with_parameters(given)
+    state = filed.state([0, 0, 0.02, 0, 0, 0, 1], [0.5, 0, 0, 0, 0, 0])
+    there, again = (simulate(x, state, 0.2, method="moreau").q[-1] for x in (filed, varied))
+    np.testing.assert_allclose(again, there, rtol=0, atol=1e-12)  # two libraries
+    assert varied.parameters["contacts.foot.friction"].value == 0.2
+    for name, value in (("friction", 0.0), ("restitution", 1.5)):
+        with pytest.raises(InputError, match=rf"contacts\.foot\.{name}: found {value}"):
+            varied.with_parameters({f"contacts.foot.{name}": value})

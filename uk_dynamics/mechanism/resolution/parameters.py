@@ -110,6 +110,11 @@ def check_values(known: Mapping[str, Parameter], values: Mapping[str, Any], file
         if not math.isfinite(number) or (number < 0.0 and not signed):
             kind = "a finite number" if signed else "a finite number >= 0"
             raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=name)
+        if name.startswith("contacts."):
+            rubs = name.endswith(".friction")
+            if not (number > 0.0 if rubs else number <= 1.0):
+                kind = "more than 0, without it there are other rows" if rubs else "0 to 1"
+                raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=name)
 
 
 def frame_origins(source: Source) -> dict[str, Any]:
@@ -137,6 +142,7 @@ def _entries(source: Source) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
         yield from _of_vector(f"joints.{joint.name}.origin", "m", place)
         if joint.name in numbers:
             yield from _of_joint(spec, joint.name, numbers[joint.name], k, joint.type == "revolute")
+    yield from _of_contacts(spec)
     for k, force in enumerate(spec.forces):
         yield from _of_spring(force.name, force.type, k, [term[0] for term in force.joints], source)
     sections: dict[str, Sequence[ConstraintSpec | ForceSpec]] = {
@@ -180,6 +186,16 @@ def _of_joint(
             ((*where, "spring_stiffness"),),
         )
         yield f"joints.{name}.spring.rest", length, ((*where, "spring_rest"),)
+
+
+def _of_contacts(spec: MechanismSpec) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
+    """Of entries with their points together; friction where there is some, which makes rows."""
+    for name in dict.fromkeys(contact.name.partition(".")[0] for contact in spec.contacts):
+        own = [k for k, c in enumerate(spec.contacts) if c.name.partition(".")[0] == name]
+        keys = ["friction"] * all(spec.contacts[k].friction for k in own) + ["restitution"]
+        for key in keys:
+            places: tuple[Path, ...] = tuple(("spec", "contacts", k, key) for k in own)
+            yield f"contacts.{name}.{key}", "", places
 
 
 def _of_spring(
