@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Files that come with packages: where they are, and what a ``package://`` address means.
+"""Files that come with packages, what a ``package://`` address means; optional libraries.
 
 The files of this package (``config``, ``urdf``, ``launch``, ``rviz``) stand next to the code in a
 source tree and under ``share/uk_dynamics`` of an installation, whether pip or colcon made it. Other
@@ -12,11 +12,13 @@ ament index of their own, and no setup file is sourced for them.
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from uk_dynamics.exceptions import InputError
@@ -182,3 +184,15 @@ def _missing(path: Path) -> str:
     while not parent.is_dir():
         parent = parent.parent
     return f"the path exists up to {parent}"
+
+
+def optional_library(name: str, missing: str, file: str | os.PathLike[str] = "") -> Any:
+    """Import a module of a library that need not be installed.
+
+    Raises:
+        InputError: It is not there; ``missing`` says what to do, ``file`` what cannot be served.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(missing, file=os.fspath(file)) from None

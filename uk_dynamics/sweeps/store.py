@@ -4,27 +4,22 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import logging
-import os
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
+from uk_dynamics.whole_file import whole_file
 
 _log = logging.getLogger(__name__)
 
 
-def optional(name: str) -> Any:
-    """A module of the optional dependencies."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise InputError(
-            "sweeps need Dask and Parquet: pip install 'dask[distributed]' pyarrow"
-        ) from None
+_MISSING = "sweeps need Dask and Parquet: pip install 'dask[distributed]' pyarrow"
+optional = partial(optional_library, missing=_MISSING)  # a module of these
 
 
 class Store:
@@ -53,7 +48,7 @@ class Store:
     def rows(self) -> dict[str, dict[str, Any]]:
         """The latest row of each point on disk."""
         found: dict[str, dict[str, Any]] = {}
-        parts = sorted(self._rows.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+        parts = sorted(self._rows.glob("[!.]*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         for part in parts:
             try:
                 rows = self._parquet.read_table(part).to_pylist()
@@ -90,10 +85,5 @@ class Store:
             return self._arrow.array([json.dumps(value) for value in values])
 
     def _write(self, table: Any, path: Path) -> None:
-        """Write under another name first, so that every existing part is complete."""
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            self._parquet.write_table(table, temporary)
-            temporary.replace(path)
-        finally:  # interrupted, or no space left
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as unfinished:
+            self._parquet.write_table(table, unfinished)

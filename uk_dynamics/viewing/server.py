@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.colours import BLUE
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -60,13 +61,8 @@ def load_viser() -> Any:
     Raises:
         InputError: It is not installed.
     """
-    try:
-        import viser
-    except ImportError:
-        raise InputError(
-            'the view needs viser; install it (pip install viser, or ".[view]" of the sources)'
-        ) from None
-    return viser
+    remedy = 'install it (pip install viser, or ".[view]" of the sources)'
+    return optional_library("viser", f"the view needs viser; {remedy}")
 
 
 def close_server(server: ViserServer) -> None:

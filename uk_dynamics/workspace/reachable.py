@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +15,12 @@ from scipy.spatial.transform import Rotation
 
 from uk_dynamics.colours import COLOURS
 from uk_dynamics.escaping import plot_text
-from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.kinematics import ForceEnvelope, Kind
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
+from uk_dynamics.simulation.recording import NO_PARQUET
 from uk_dynamics.whole_file import output_file
 
 
@@ -104,10 +104,7 @@ def write_parquet(workspace: ReachableSet, path: str | Path) -> None:
     Raises:
         InputError: pyarrow is missing, or the file cannot be written.
     """
-    try:
-        arrow, parquet = (importlib.import_module(n) for n in ("pyarrow", "pyarrow.parquet"))
-    except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install pyarrow", file=str(path)) from None
+    arrow, parquet = (optional_library(n, NO_PARQUET, path) for n in ("pyarrow", "pyarrow.parquet"))
     table = arrow.table(workspace.columns())
     told = {"mechanism": workspace.mechanism, "frame": workspace.frame}
     with output_file(path) as unfinished:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from uk_dynamics.cli.options.arguments import Commands, add_command
-from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.resources import shipped_files
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.resources import optional_library, shipped_files
 
 _HELP = """\
 print the completion script of a shell
@@ -44,14 +44,10 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    try:
-        from argcomplete.shell_integration import shellcode
-    except ImportError:
-        raise InputError(
-            "completion needs argcomplete; install it (pip install argcomplete, apt install "
-            "python3-argcomplete)"
-        ) from None
-    print(shellcode(["uk_dynamics"], shell=arguments.shell))
+    remedy = "install it (pip install argcomplete, apt install python3-argcomplete)"
+    missing = f"completion needs argcomplete; {remedy}"
+    shell_integration = optional_library("argcomplete.shell_integration", missing)
+    print(shell_integration.shellcode(["uk_dynamics"], shell=arguments.shell))
     return 0
 
 

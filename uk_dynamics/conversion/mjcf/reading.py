@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +18,7 @@ from uk_dynamics.conversion.mjcf.contacts import add_contacts
 from uk_dynamics.conversion.mjcf.couplings import add_actuators, add_equalities, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 
 # Kind of object, its count in the model, and why it stays behind.
 _KINDS = (
@@ -58,10 +57,9 @@ _LARGEST = 1e12  # in SI units: products of such numbers are still numbers
 
 def read_mjcf(path: Path, *, contacts: bool = False) -> ImportedRobot:
     """Take the model of an MJCF file, with its contacts, stops and stiction or without."""
-    if importlib.util.find_spec("mujoco") is None:
-        problem = "MJCF is read by MuJoCo, which is not installed"
-        raise InputError(f'{problem}; pip install "uk_dynamics[mjcf]"', file=path.name)
-    mujoco: Any = importlib.import_module("mujoco")
+    remedy = 'pip install "uk_dynamics[mjcf]"'
+    missing = f"MJCF is read by MuJoCo, which is not installed; {remedy}"
+    mujoco = optional_library("mujoco", missing, path.name)
     try:
         model, losses = without_missing_files(mujoco, path)
         robot = _Reader(mujoco, model, path.stem).read(contacts=contacts)

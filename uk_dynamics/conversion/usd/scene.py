@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, Pose, compose, from_quaternion, inverse
+from uk_dynamics.resources import optional_library
 
 _GRAVITY = 9.81  # m/s², where the scene leaves it to the simulator
 _SHEAR = 1e-6  # of axes that should be perpendicular; USD stores many numbers in single precision
@@ -28,10 +27,9 @@ def usd_module(name: str) -> Any:
     Raises:
         InputError: It is not installed.
     """
-    if importlib.util.find_spec("pxr") is None:
-        problem = "USD is read by usd-core, which is not installed"
-        raise InputError(f'{problem}; pip install "uk_dynamics[usd]"')
-    return importlib.import_module(f"pxr.{name}")
+    remedy = 'pip install "uk_dynamics[usd]"'
+    missing = f"USD is read by usd-core, which is not installed; {remedy}"
+    return optional_library(f"pxr.{name}", missing)
 
 
 def complaint(error: Exception) -> str:

@@ -17,8 +17,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
-from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.resources import optional_library
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
 from uk_dynamics.ros.topics.base_topics import odom_topic
@@ -55,10 +55,7 @@ class TopicRecorder:
 
     def __init__(self, node: Node, mechanism: Mechanism, path: Path) -> None:
         """Start recording to an ``.mcap``; relative topics are in the namespace of the node."""
-        try:
-            from mcap.writer import Writer
-        except ImportError:
-            raise InputError(MISSING, file=str(path)) from None
+        Writer = optional_library("mcap.writer", MISSING, path).Writer
         self.counts: dict[str, int] = {}
         self._file = GrowingFile(path)
         self._open = True

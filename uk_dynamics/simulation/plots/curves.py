@@ -15,6 +15,7 @@ import numpy as np
 from uk_dynamics.colours import COLOURS, ON_PAPER
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.plots.panels import Panel, contents
 from uk_dynamics.whole_file import output_file
 
@@ -243,17 +244,13 @@ def plot_trajectory(trajectory: TrajectoryData, path: Path | None) -> None:
 
 def empty_figure(path: Path | None) -> Figure:
     """A figure without a window; an InputError with the path if Matplotlib is missing."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "plots need matplotlib; install it (pip install matplotlib, apt install "
-            "python3-matplotlib)",
-            file="" if path is None else str(path),
-        ) from None
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
+    remedy = "install it (pip install matplotlib, apt install python3-matplotlib)"
+    drawing, agg = (
+        optional_library(f"matplotlib.{name}", f"plots need matplotlib; {remedy}", path or "")
+        for name in ("figure", "backends.backend_agg")
+    )
+    figure: Figure = drawing.Figure(layout="constrained")
+    agg.FigureCanvasAgg(figure)
     return figure
 
 

@@ -3,7 +3,7 @@
 """Trajectories and their files: MCAP, npz, csv, Parquet."""
 
 from uk_dynamics.simulation.recording.bags import BagReader, is_bag
-from uk_dynamics.simulation.recording.columns import template
+from uk_dynamics.simulation.recording.columns import NO_PARQUET, template
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_contents import (
     COMMANDS,

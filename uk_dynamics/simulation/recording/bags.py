@@ -14,6 +14,7 @@ from urllib.parse import quote
 import yaml
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.recording.mcap_contents import schemas
 from uk_dynamics.simulation.recording.mcap_writer import MISSING, McapReader, Message
 from uk_dynamics.whole_file import require_regular
@@ -114,11 +115,8 @@ class _SqliteReader:
 
 def _decoders(file: sqlite3.Connection) -> dict[str, Callable[[bytes], Any]]:
     """Decoders by type: of the definitions in the file, and of the types that are known."""
-    try:
-        from mcap.records import Schema
-        from mcap_ros2.decoder import DecoderFactory
-    except ImportError:
-        raise InputError(MISSING) from None
+    Schema = optional_library("mcap.records", MISSING).Schema
+    DecoderFactory = optional_library("mcap_ros2.decoder", MISSING).DecoderFactory
     texts = dict(schemas())
     tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master")}
     if "message_definitions" in tables:  # since Iron

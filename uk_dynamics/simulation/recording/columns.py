@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import struct
 import tokenize
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
     Names,
@@ -42,6 +42,7 @@ _GROUPS = (
     ("contact_force", "contact_forces", "contact_rows"),
 )
 _NUMBERS = ("kinetic", "potential", "rank", "condition")
+NO_PARQUET = "Parquet needs pyarrow: pip install pyarrow"
 _DELIMITERS = ",;\t"
 _LARGEST = 1e100  # of any unit: more overflows when it is squared
 _WALL_CLOCK = 1e8  # s: times above count from 1970
@@ -235,11 +236,7 @@ def _cells(column: str, cells: Sequence[str], lines: Sequence[int]) -> Array | S
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
-    try:
-        parquet = importlib.import_module("pyarrow.parquet")
-        arrow = importlib.import_module("pyarrow")
-    except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install pyarrow") from None
+    parquet, arrow = (optional_library(name, NO_PARQUET) for name in ("pyarrow.parquet", "pyarrow"))
     try:
         table = parquet.read_table(path)
         return {x: table.column(x).to_pylist() for x in table.column_names}

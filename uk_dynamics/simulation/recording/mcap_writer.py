@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.recording.mcap_contents import schemas
 
 UNFINISHED = "uk_dynamics.unfinished"  # metadata of a recording that was not finished
@@ -99,13 +100,10 @@ class McapWriter:
     """Writes messages given as nested mappings; to be closed, as by ``contextlib.closing``."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            from mcap_ros2.writer import Writer
-        except ImportError:
-            raise InputError(MISSING, file=str(path)) from None
+        library = optional_library("mcap_ros2.writer", MISSING, path)
         self._file = GrowingFile(path)
         self._writing = False
-        self._writer: Any = Writer(cast(Any, self._file), chunk_size=CHUNK)
+        self._writer: Any = library.Writer(self._file, chunk_size=CHUNK)
         self._schemas: dict[str, Any] = {}
 
     def close(self) -> None:
@@ -140,11 +138,8 @@ class McapReader:
         Raises:
             InputError: The library is missing, or there is no such file.
         """
-        try:
-            import mcap.stream_reader  # noqa: F401
-            import mcap_ros2.decoder  # noqa: F401
-        except ImportError:
-            raise InputError(MISSING, file=str(path)) from None
+        for name in ("mcap.stream_reader", "mcap_ros2.decoder"):
+            optional_library(name, MISSING, path)
         if not path.is_file():
             raise InputError("there is no such file", file=str(path))
         self._path = path
