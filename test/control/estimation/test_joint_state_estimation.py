@@ -14,6 +14,7 @@ from support.mechanism_builder import arm, mechanism, shipped
 from uk_dynamics.control.estimation.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, MechanismFileError, StateError, UnknownNameError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
 
@@ -327,6 +328,26 @@ def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_retu
     assert after.status is COMPLETE
     assert after.residual < EXACT
     assert after.branch_doubtful, "it may come from behind the dead centre"
+
+
+def test_a_machine_that_fell_through_a_dead_centre_is_found_where_it_comes_to_rest() -> None:
+    """Out of the last state, in the dead centre, no continuation leads; the initial guess does."""
+    machine = shipped("five_bar")
+    completion = StateCompletion(machine)
+    rng, doubtful = np.random.default_rng(3), 0
+    for _ in range(40):
+        completion.reset()
+        angle, rate = 0.6, rng.uniform(4.0, 8.0) * rng.choice([-1.0, 1.0])
+        for _ in range(200):  # 5 ms each: half a turn and more
+            angle += 0.005 * rate
+            completion.complete([angle], [rate])
+        for _ in range(2):  # lost once at most
+            found = completion.complete([0.6], [0.0])
+        assert found.usable
+        residual = machine.dynamics().residual(State(0.0, found.q, found.v))
+        assert np.abs(residual.position).max() < 1e-9  # m; Newton's last step is below 1e-11
+        doubtful += found.branch_doubtful
+    assert doubtful > 10, "it was lost, and says so"
 
 
 @pytest.mark.parametrize(

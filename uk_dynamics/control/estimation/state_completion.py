@@ -78,9 +78,10 @@ class StateCompletion:
     """Solves the loops for the passive joints, starting from the last state to keep its branch.
 
     The first measurement is reached from the mechanism's initial guess, and is taken on its
-    assembly branch. Velocity rows, compliant rows and inactive ones determine no position and are
-    not used. Floating and planar joints have no encoder: they are as :meth:`complete` is told, and
-    rows between them and the world, which say where they are, are not used for the others.
+    assembly branch; so is one after lost measurements that the last state does not lead to.
+    Velocity rows, compliant rows and inactive ones determine no position and are not used. Floating
+    and planar joints have no encoder: they are as :meth:`complete` is told, and rows between them
+    and the world, which say where they are, are not used for the others.
 
     Attributes:
         mechanism: With the joints.
@@ -208,6 +209,11 @@ class StateCompletion:
             q = continuation.follow(self._q, (before, t), wanted, steps)
         if q is None and first:
             q = self._assembled(wanted, t)
+        elif q is None and self._is_lost:
+            # no continuation may lead out of the last state, in a dead centre say
+            start = self._initial()
+            wanted = self.encoders.nearest_turn(wanted, start[self.encoders.places])
+            q = continuation.follow(start, (t, t), wanted, rule.FEW_STEPS)
         self._is_lost = q is None
         if q is not None:
             self._q, self._t = q, t
@@ -224,6 +230,13 @@ class StateCompletion:
         """
         A, _ = self.rows.linearize(self._q, self._t or 0.0)
         return self._continuation.factor(A).sensitivity()
+
+    def _initial(self) -> Array:
+        """The initial guess, with bases where they are, (nq,)."""
+        q = self.home.copy()
+        for base in self._model.bases:
+            q[base.position] = self._q[base.position]
+        return q
 
     def _assembled(self, wanted: Array, t: float) -> Array | None:
         """Assemble the loops at the first measurement if continuation does not reach it."""
