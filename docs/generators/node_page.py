@@ -13,12 +13,13 @@ from pathlib import Path
 from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics.control.servo.task_gains import Gains
 from uk_dynamics.ros.parameters.parameter import (
+    SWITCHES,
     TABLES,
     Parameter,
     gain_parameters,
     motor_parameters,
-    robust_parameter,
     row_parameter,
+    switch_parameter,
 )
 
 _GAINS = Gains(frequency=0.0, damping_ratio=0.0)  # only names and descriptions are shown
@@ -33,7 +34,7 @@ _OF_FILES = {
             strict=True,
         ),
         (row_parameter("<row>", 0.0), "of the tasks file"),
-        (robust_parameter(), "true, where the tasks file has robust"),
+        *((switch_parameter(x), f"true, where the tasks file has {x}") for x in SWITCHES),
     )
 }
 _WHAT = {

@@ -213,7 +213,7 @@ def _refuse(spec: TasksSpec) -> None:
     found = [f"tasks.{task.name}.feedback" for task in spec.tasks if task.feedback != "baumgarte"]
     found += [f"tasks.{task.name}.relaxed" for task in spec.tasks if task.relaxed is not None]
     found += ["distribution"] * (spec.distribution != "effort")
-    found += ["robust"] * (spec.robust is not None)
+    found += ["robust"] * (spec.robust is not None) + ["observer"] * bool(spec.observer)
     found += ["allocation.internal_forces"] * bool(spec.allocation.internal_forces)
     for place in found:
         raise InputError(

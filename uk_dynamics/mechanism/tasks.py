@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import relaxed_share
-from uk_dynamics.exceptions import InputError, expect
+from uk_dynamics.exceptions import InputError, UnknownNameError, expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.actuators import Allocation
@@ -86,7 +86,44 @@ class Tasks:
         self.uncertainty: Uncertainty | None = None
         if spec.robust is not None:
             self._check_surfaces(spec)
-            self.uncertainty = Uncertainty(spec.robust, mechanism, spec.file)
+            self.uncertainty = Uncertainty(spec.robust, mechanism, spec.file, spec.adaptive)
+        elif spec.adaptive:
+            problem = "estimates stay within intervals; give them in robust: parameters"
+            raise InputError(problem, file=spec.file, place="adaptive")
+        #: Bandwidths with which disturbances are observed, (mt,), in rad/s; 0: they are not.
+        self.observed = self._observed(spec)
+
+    @property
+    def adaptive(self) -> int:
+        """Number of parameters that are estimated while the machine moves."""
+        return 0 if self.uncertainty is None else len(self.uncertainty.adaptive)
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the law compares periods: it adapts or observes."""
+        return bool(self.adaptive or self.observed.any())
+
+    def _observed(self, spec: TasksSpec) -> Array:
+        found, given = np.zeros(len(self.constraints)), dict(spec.observer)
+        for name in given:
+            if name not in self.names:
+                raise UnknownNameError("task", name, self.names, file=spec.file, place="observer")
+        for task in spec.tasks:
+            rows = self.constraints.slices[task.name]
+            if task.name not in given:
+                continue
+            problem = ""
+            if task.relaxed is not None:
+                problem = "is relaxed near a configuration, where nothing is observed"
+            elif not self.constraints.motion_rows[rows].all():
+                problem = "is of accelerations, which are not measured"
+            if problem:
+                raise InputError(problem, file=spec.file, place=f"observer.{task.name}")
+            found[rows] = 2.0 * np.pi * given[task.name]
+        if found.any() and any(task.relaxed is not None for task in spec.tasks):
+            problem = "observes tasks beside a relaxed one; remove one of the two"
+            raise InputError(problem, file=spec.file, place="observer")
+        return found
 
     def _check_surfaces(self, spec: TasksSpec) -> None:
         """Refuse tasks whose errors form no surface s = ė + k e."""

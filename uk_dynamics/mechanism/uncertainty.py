@@ -17,7 +17,7 @@ force that may point anywhere is one of three, and covariances are one of all th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -51,10 +51,17 @@ class Uncertainty:
         directions: All of them.
         groups: Which of them are within one ball.
         names: What each group is, for messages.
+        adaptive: Directions that are estimated, in the order of the file.
     """
 
-    def __init__(self, spec: RobustSpec, mechanism: ResolvedMechanism, file: str) -> None:
-        """Look up the names.
+    def __init__(
+        self,
+        spec: RobustSpec,
+        mechanism: ResolvedMechanism,
+        file: str,
+        adaptive: Sequence[str] = (),
+    ) -> None:
+        """Look up the names; those that are estimated have an interval.
 
         Raises:
             UnknownNameError: A parameter, motor or link does not exist.
@@ -74,6 +81,7 @@ class Uncertainty:
             self.groups.append(tuple(range(first, first + len(group))))
             self.names.append(name)
             self.sides.append(self._side(name) if len(group) == 1 else (1.0, 1.0))
+        self.adaptive = tuple(self._direction_of(name) for name in adaptive)
         self._bodies = [
             UncertainBody(mechanism, link, self.directions)
             for link in dict.fromkeys(
@@ -92,6 +100,34 @@ class Uncertainty:
                 if name.endswith(".armature")
             )
         )
+
+    def _direction_of(self, name: str) -> int:
+        """The direction of a parameter that is estimated."""
+        given = [x for x, _ in self.spec.parameters]
+        if name not in given:
+            raise UnknownNameError(
+                "interval of robust: parameters for", name, given, file=self._file, place="adaptive"
+            )
+        if name not in self.names:
+            problem = f"{name} has an interval without width; nothing of it is left to estimate"
+            raise InputError(problem, file=self._file, place="adaptive")
+        return self.groups[self.names.index(name)][0]
+
+    def ends(self) -> tuple[Array, Array]:
+        """Smallest and largest deviations that are estimated, (p,) each, in their units."""
+        sides = {group[0]: side for group, side in zip(self.groups, self.sides, strict=True)}
+        fall, rise = (np.array([sides[p][k] for p in self.adaptive]) for k in (0, 1))
+        return -fall, rise
+
+    def units(self) -> Array:
+        """Deviation of each parameter that is estimated, in SI units, (p,)."""
+        return np.array([self.directions[p].values[0][1] for p in self.adaptive])
+
+    def estimated(self, deviations: Array) -> dict[str, float]:
+        """Values of parameters by name, for deviations in their units, (p,)."""
+        names = [self.directions[p].values[0][0] for p in self.adaptive]
+        values = [self._mechanism.parameters[name].value for name in names]
+        return dict(zip(names, (values + self.units() * deviations).tolist(), strict=True))
 
     def _error(self, place: str, problem: str) -> InputError:
         return InputError(problem, file=self._file, place=f"{_PLACE}{place}")

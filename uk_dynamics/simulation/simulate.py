@@ -106,6 +106,9 @@ def simulate(
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
     require_finite(mechanism.model, state)
+    if control_period is None and getattr(controller, "corrections", None) is not None:
+        problem = "the law compares periods (adaptive, observer); give a control period"
+        raise InputError(problem, place="control_period")
     method, step, tolerances = checked(
         mechanism,
         state,

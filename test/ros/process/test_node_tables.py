@@ -96,8 +96,8 @@ def _documented_defaults(node: str) -> dict[str, str]:
     head = "| parameter | default |"
     lines = section[section.index(head) :].splitlines()[2:]
     rows = [line.strip("|").split("|") for line in lines if line.startswith("|")]
-    # the tasks file names none, and has no robust
-    rows = [row for row in rows if "<row>" not in row[0] and "has robust" not in row[1]]
+    # the tasks file names none, and has neither robust nor adaptive nor observer
+    rows = [row for row in rows if "<row>" not in row[0] and "tasks file has" not in row[1]]
     return {_placed(row[0].strip().strip("`")): row[1].strip().strip("`") for row in rows}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uk_dynamics.cli.options import arguments as common
@@ -16,7 +16,8 @@ from uk_dynamics.cli.output.printing import progress_bar, show, table
 if TYPE_CHECKING:
     from uk_dynamics import Mechanism
     from uk_dynamics.arrays import Array
-    from uk_dynamics.control.servo import Promise
+    from uk_dynamics.control.servo import ObserverMargin, Promise
+    from uk_dynamics.mechanism import Tasks
     from uk_dynamics.mechanism.analysis import MechanismReport, TaskReport
 
 _ON_REFERENCE = 1e-9  # m or rad
@@ -72,7 +73,22 @@ def run(arguments: argparse.Namespace) -> int:
 
         promised = promise(tasks, arguments.control_period)
         told = {"robust": promised.to_dict(tasks.row_names)}
-        lines += _promised(promised, tasks.row_names)
+        lines += _promised(promised, tasks)
+    if tasks is not None and tasks.corrected:
+        from uk_dynamics.control.servo import observer_margins
+
+        margins = observer_margins(tasks, arguments.control_period)
+        lines += _corrected(tasks, margins)
+        told["observer"] = {
+            x.row: {
+                "bandwidth": x.bandwidth,
+                "phase_margin": x.with_observer.phase,
+                "phase_margin_without": x.without.phase,
+                "delay_margin": x.with_observer.delay,
+                "delay_margin_without": x.without.delay,
+            }
+            for x in margins
+        }
     stands: list[tuple[str, str]] = []
     if mechanism.one_sided:
         told["standing"], stands = _standing(mechanism, q)
@@ -80,13 +96,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _promised(found: Promise, rows: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _promised(found: Promise, tasks: Tasks) -> Iterator[tuple[str, str]]:
     """What a robust law promises, and what it rests on."""
+    rows = tasks.row_names
     pairs = zip(rows, found.error.tolist(), strict=True)
     if not found.failing:
         errors = ", ".join(f"{name} {error:.3g}" for name, error in pairs)
         yield "promised errors", f"{errors}  (m or rad; {found.seconds:g} s of the references)"
         gain = found.known.gain[0] / math.tau
+        if tasks.adaptive:
+            pairs = zip(rows, found.adapting.tolist(), strict=True)
+            told = ", ".join(f"{name} {error:.3g}" for name, error in pairs)
+            yield "with estimates", f"{told}  (which may be wrong at first)"
         yield "robust term", f"up to {gain:.3g} Hz, with {1e3 * found.delay:.3g} ms of delay"
     for sentence in found.failing:
         yield "nothing promised", sentence
@@ -94,6 +115,20 @@ def _promised(found: Promise, rows: tuple[str, ...]) -> Iterator[tuple[str, str]
     yield "uncertain", ", ".join(f"{name} {part:.0%}" for name, part in shares)
     for motor, part in found.overloaded.items():
         yield "too weak", f"{motor} needs up to {part:.2f} of its effort limit against all of it"
+
+
+def _corrected(tasks: Tasks, margins: Iterable[ObserverMargin]) -> Iterator[tuple[str, str]]:
+    """What the law learns while it works, and what that costs."""
+    if tasks.spec.adaptive:
+        yield "adaptive", ", ".join(tasks.spec.adaptive)
+    for x in margins:
+        old, new = x.without, x.with_observer
+        if new.delay <= 0.0:
+            yield "observer", f"{x.row} {x.bandwidth:.3g} Hz is unstable with this delay; lower it"
+            continue
+        delays = f"{1e3 * new.delay:.3g} ms more delay tolerated, {1e3 * old.delay:.3g} ms without"
+        phases = f"{math.degrees(new.phase):.0f}° and {math.degrees(old.phase):.0f}°"
+        yield "observer", f"{x.row} {x.bandwidth:.3g} Hz: {delays}  (phase margins {phases})"
 
 
 def _standing(

@@ -131,6 +131,8 @@ def part_of(subject: Subject, kind: Library | None = None) -> str:
     law: tuple[object, ...] = (subject.spec.distribution, rows)
     if subject.spec.robust is not None:  # its delay and bandwidth are settings
         law = (*law, replace(subject.spec.robust, delay=0.0, bandwidth=None))
+    if subject.corrected:
+        law = (*law, subject.spec.adaptive, subject.observed.any())
     return part + hashlib.sha256(repr(law).encode()).hexdigest()[:12]
 
 

@@ -6,6 +6,7 @@
 #include "attributes.h"
 #include "configuration.c"
 #include "control_period.h"
+#include "correction.c"
 #include "limits.c"
 #include "references.c"
 #include "servo_law.c"
@@ -64,13 +65,17 @@ static void uk_desire(const uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t) {
 #endif
     w->feedback[r] = -(w->task_damping[r] * rate + w->task_stiffness[r] * error);
     w->desired[r] = w->feedback[r] + acceleration;
+#if UK_CORRECTED
+    w->desired[r] += w->added[r];
+#endif
   }
 }
 
-/* The state for which efforts are made right, half a period ahead. */
-static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk_lanes *q, const uk_lanes *v) {
+/* The state for which efforts are made right, half a period ahead; `told` as uk_lanes_measurement says. */
+static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk_lanes *q, const uk_lanes *v,
+                       uk_lanes *told) {
   const uk_lanes h = 0.5 * w->period;
-  uk_lanes told[4], both[UK_NV];
+  uk_lanes both[UK_NV];
   uk_lanes_measurement(&w->past_known, &w->past_t, &w->acceleration_known, &t, &w->period, told);
   const uk_mask fresh = told[0] != 0.0;
   w->past_known = uk_pick(fresh, uk_all(1.0), w->past_known);
@@ -93,7 +98,11 @@ static uk_mask uk_ask(uk_lanes_memory *m, uk_lanes_law *w, const uk_period_table
   uk_mask failed = uk_follow_lanes(c->tasks, c->tasks_alike, t, UK_MT, w->task_followed);
   if (UK_WIDTH == 1 && uk_any(failed)) return failed; /* nothing begins with such errors */
   uk_lanes_task_errors(t, q, v, w->task_followed UK_P, w->tracking_error, w->tracking_rate);
-  uk_predict(m, w, t, q, v);
+  uk_lanes told[4];
+  uk_predict(m, w, t, q, v, told);
+#if UK_CORRECTED
+  uk_correct(w, told);
+#endif
   uk_desire(m, w, t);
   failed |= uk_follow_lanes(c->tasks, c->tasks_alike, m->t, UK_MT, w->task_followed);
 #if UK_FOLLOWS
@@ -163,6 +172,9 @@ UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *
     if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);
   }
   uk_remember(&limits, efforts);
+#if UK_CORRECTED
+  uk_note_prediction(m, efforts);
+#endif
   return 0;
 }
 

@@ -59,6 +59,9 @@ static void uk_decide_lanes(const uk_lanes_memory *measured, const uk_lanes_memo
     if (!uk_period_alone(measured, m, g, c, first, l, t, uk_any(lane & right))) *failed |= lane;
   }
   uk_remember(&limits, w->efforts);
+#if UK_CORRECTED
+  uk_note_prediction(w, w->efforts);
+#endif
 }
 
 /* Efforts of all laws at measured states, with a memory of their own. */
@@ -77,7 +80,7 @@ static void uk_loop_control(const uk_lanes_memory *measured, uk_lanes_memory *m,
     uk_law_rows rows;
     uk_mask right = UK_CLOSED ? uk_law_in_order(m + k, &g[k].law, &rows, n[k]) : uk_none();
 #if UK_ROBUST && UK_CLOSED
-    if (uk_any(g[k].law.robust != 0.0)) {
+    if (UK_ADAPTIVE || uk_any(g[k].law.robust != 0.0)) {
       uk_nominal_law nominal;
       uk_ask_against(&g[k].law, &rows, &nominal);
       right &= uk_solve_against(&g[k].law, &rows);

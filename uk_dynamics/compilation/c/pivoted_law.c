@@ -127,7 +127,7 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
 /* The robust term of a law that has its efforts; rows that motors do not serve are left alone. */
 static void uk_add_robust(uk_memory *m, uk_law_rows *x, int n) {
   uk_nominal_law nominal;
-  if (m->robust == 0.0) return;
+  if (!UK_ADAPTIVE && m->robust == 0.0) return;
   double controllable[UK_MT], reachable[UK_MT];
   memcpy(controllable, m->controllable, sizeof controllable);
   memcpy(reachable, m->reachable, sizeof reachable);

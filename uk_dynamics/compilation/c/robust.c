@@ -9,6 +9,14 @@
 
 #if UK_ROBUST
 
+#if UK_ADAPTIVE
+#define UK_LEARN_FROM , crossed, w->added, w->estimate, &w->adapts
+#define UK_LEARN_INTO , w->regressor, w->push
+#else
+#define UK_LEARN_FROM
+#define UK_LEARN_INTO
+#endif
+
 typedef struct { /* of the law without the term */
   uk_lanes wanted[UK_MT], efforts[UK_NU], preload[UK_NU], largest;
 } uk_nominal_law;
@@ -49,7 +57,7 @@ UK_INLINE void uk_products(const uk_lanes *rows, int count, int n, uk_lanes *pro
 static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const uk_nominal_law *k, int n) {
   uk_lanes nominal[UK_NV], against[UK_NV], sums[2] = {uk_all(0.0), uk_all(0.0)}, motion[UK_UNCERTAIN];
   uk_lanes products[UK_UNCERTAIN * UK_UNCERTAIN], gram[UK_MT * UK_MT];
-  const uk_lanes known[] = {w->robust_gain, w->robust_turn, w->robust_cubic, k->largest};
+  const uk_lanes known[] = {w->robust_gain, w->robust_turn, w->robust_cubic, w->robust_learning, k->largest};
   UK_EACH(i, n) nominal[i] = against[i] = uk_all(0.0);
   UK_EACH(j, UK_NU) {
     const uk_lanes *part = w->motor_part + j * n;
@@ -65,7 +73,16 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
   }
   uk_products(w->uncertain_part, UK_UNCERTAIN, n, products);
   uk_products(w->task_part, UK_MT, n, gram);
-  uk_lanes_robust_term(m->q, m->v, motion, k->efforts, products, gram, w->wanted, sums, known, w->robust_term);
+#if UK_ADAPTIVE
+  uk_lanes crossed[UK_MT * UK_UNCERTAIN];
+  UK_EACH(r, UK_MT) UK_EACH(c, UK_UNCERTAIN) {
+    uk_lanes sum = uk_all(0.0);
+    UK_EACH(i, n) sum += w->task_part[r * n + i] * w->uncertain_part[c * n + i];
+    crossed[r * UK_UNCERTAIN + c] = sum;
+  }
+#endif
+  uk_lanes_robust_term(m->q, m->v, motion, k->efforts, products, gram, w->wanted, sums, known UK_LEARN_FROM,
+                       w->robust_term UK_LEARN_INTO);
   const uk_lanes factor = w->robust * w->robust_term[0], size = factor * k->largest;
   UK_EACH(j, UK_NU) w->efforts[j] = k->efforts[j] - size * w->efforts[j], w->preload[j] = k->preload[j];
   UK_EACH(r, UK_MT) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "uk_admissible.h"
+#include "uk_correction.h"
 #include "uk_allocation.h"
 #include "uk_distribution.h"
 #include "uk_lanes_law.h"
@@ -106,6 +107,9 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
       w->wanted[r] -= part;
       w->size[r] += uk_lanes_fabs(part);
     }
+#if UK_CORRECTED
+    w->free_drift[r] = w->desired[r] - w->wanted[r];
+#endif
 #if UK_RELAXED
     w->wanted[r] *= share[r];
 #endif

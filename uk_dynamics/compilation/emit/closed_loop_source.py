@@ -15,7 +15,12 @@ from uk_dynamics.compilation.emit.generate import (
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
 from uk_dynamics.compilation.emit.motor_source import motors, task_rank
-from uk_dynamics.compilation.emit.robust_source import as_rows, robust_definitions, uncertain_rows
+from uk_dynamics.compilation.emit.robust_source import (
+    as_rows,
+    correction_definitions,
+    robust_definitions,
+    uncertain_rows,
+)
 from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
@@ -85,6 +90,7 @@ def _law(tasks: Tasks) -> list[str]:
             ),
         ),
         distribution(tasks),
+        correction_definitions(tasks),
         robust_definitions(tasks),
         header("uk_admissible.h", part("admissible.c")),
         *control_period(tasks),

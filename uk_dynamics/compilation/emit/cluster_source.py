@@ -22,7 +22,7 @@ from uk_dynamics.compilation.emit.generate import (
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.emit.robust_source import robust_definitions
+from uk_dynamics.compilation.emit.robust_source import correction_definitions, robust_definitions
 from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
@@ -81,6 +81,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
             *allocation(mechanism, len(tasks.constraints)),
             header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
             distribution(tasks),
+            correction_definitions(tasks),
             robust_definitions(tasks),
             part("pivoted_law.c"),
             *(control_period(tasks) if integrates(mechanism) else ()),

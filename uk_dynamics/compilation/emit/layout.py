@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -248,6 +248,12 @@ class ServoLayout(Layout):
                 ("uncertain", uncertain * nv, "rows of what is uncertain"),
                 ("uncertain_part", uncertain * nv, "likewise"),
             )
+        corrected, p = tasks.corrected, tasks.adaptive
+        if corrected:
+            self._add(
+                ("free_drift", rows, "second derivatives of the errors without efforts"),
+                ("added", rows, "what corrections add to what tasks ask for"),
+            )
         settings = self._add(  # settings of a control period
             ("period", 1, "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", 1, "in which the first error decays, in s; 0: at once"),
@@ -257,6 +263,8 @@ class ServoLayout(Layout):
             ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
             *(_ROBUST_SETTINGS if uncertain else ()),
+            *(_CORRECTION_SETTINGS if corrected else ()),
+            *([("observer_rate", rows, "bandwidth in rad/s")] if corrected else ()),
         )
         self._add(
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
@@ -278,6 +286,7 @@ class ServoLayout(Layout):
             ("approach", POWERS * rows, "polynomials along which it does"),
             ("known_commands", 1, "whether there are any"),
             ("commands", PAST * motors, "last efforts, their last change"),
+            *(_corrections(rows, p) if corrected else ()),
         )
         #: What lanes take over from the memories of all laws: settings, and what periods leave.
         self.settings = ("weights", "preload", *self.names(settings))
@@ -288,7 +297,16 @@ class ServoLayout(Layout):
             *("tracking_rate", "efforts", "shortfall", "size", "map", "wanted", "A_t", "bias_t"),
             *("task_part", "motor_part", "task_size", "root", "inverse_root"),
             *robust,
+            *(("free_drift", "added") if corrected else ()),
         )
+        self.corrected, self.adaptive = corrected, p
+
+    def memory(self) -> Array:
+        """As of the mechanism; all that is known of estimates is their intervals."""
+        memory = super().memory()
+        if self.adaptive:
+            memory[self["information"]] = np.eye(self.adaptive).ravel()
+        return memory
 
     def names(self, part: slice) -> tuple[str, ...]:
         """The fields in a part of the memory."""
@@ -357,11 +375,35 @@ _ROBUST_SETTINGS = (
     ("robust_gain", 1, "within the boundary layer, in 1/s"),
     ("robust_turn", 1, "by which uncertain inertia turns motions"),
     ("robust_cubic", 1, "1: the cubic function of a sliding surface, 0: the saturated line"),
+    ("robust_learning", 1, "with which s drives estimates"),
 )
+_CORRECTION_SETTINGS = (
+    ("adapts", 1, "1: estimates of parameters are used, 0: they are not"),
+    ("observes", 1, "1: what acts besides the model is compensated, 0: it is not"),
+    ("loop_delay", 1, "of the loop, besides half a period, in s"),
+)
+
+
+def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:
+    """What corrections leave for the next period; p: parameters that are estimated."""
+    yield "past_rate", rows, "rates of the errors"
+    yield "drift", rows, "second derivatives of the errors without efforts, by the model"
+    yield "driven", rows, "what efforts add to them"
+    yield "observed", 2 * rows, "what is measured beside drift, and driven, filtered"
+    if p:
+        yield "estimate", p, "deviations of parameters"
+        yield "information", p * p, "on them"
+        yield "filtered_regressor", rows * p, ""
+        yield "filtered", 2 * rows, "as observed"
+        yield "variance", rows, "of what estimates leave"
+        yield "regressor", rows * p, "effects of the deviations on the errors"
+        yield "push", p, "by which s drives estimates"
+
+
 #: Fields of what is known of the uncertainty, in the order of :class:`Known`.
 ROBUST_KNOWN = tuple(name for name, *_ in _ROBUST_SETTINGS[1:])
 _SCALARS = (
-    *(name for name, *_ in _ROBUST_SETTINGS),
+    *(name for name, *_ in (*_ROBUST_SETTINGS, *_CORRECTION_SETTINGS)),
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),

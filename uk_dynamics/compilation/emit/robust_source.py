@@ -1,6 +1,10 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""C of the robust term of a servo law: what is uncertain at a state, and how large the term is."""
+"""C of what a servo law does because its model may be wrong.
+
+That is the robust term: what is uncertain at a state, and how large the term is; and what the law
+learns from period to period: its estimates, and disturbances.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +21,23 @@ from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_obj
 from uk_dynamics.compilation.trace.terms import StateInputs
 from uk_dynamics.core.linalg import square_root
 from uk_dynamics.core.servo import (
+    Adaptation,
+    Instant,
     Known,
+    Learned,
+    Measurement,
     highest_gain,
+    learned,
     metric_square,
+    observed,
     robust_term,
     surface,
     surface_rates,
 )
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
+
+_INSTANT = ("told", "rate", "past_rate", "drift", "driven", "delay")
 
 
 def uncertain_rows(tasks: Tasks) -> Objects:
@@ -113,16 +125,42 @@ def _term(tasks: Tasks) -> str:
         return graph.variables(name, size)
 
     efforts, sums = of("efforts", len(tasks.mechanism.actuators)), of("sums", 2)
-    shares = uncertainty.shares(tasks.model, x.kinematics, x.v, of("motion", count), efforts)
+    *known, size = of("known", 5)[:, None]
+    gram, unit = of("gram", rows * rows).reshape(rows, rows), of("unit", rows)
     products = of("products", count * count).reshape(count, count)
-    squares = np.stack([_square(share, products) for share in shares])
-    gain, turn, cubic, size = of("known", 4)[:, None]
-    own = metric_square(of("gram", rows * rows).reshape(rows, rows), of("unit", rows))
+    given = ["q", "v", "motion", "efforts", "products", "gram", "unit", "sums", "known"]
+    motion, learns = of("motion", count), _adaptation(tasks, x.graph)
+    if learns is not None:
+        motion = learns.motion(motion, gram)
+    shares = uncertainty.shares(tasks.model, x.kinematics, x.v, motion, efforts)
+    squares, results = np.stack([_square(share, products) for share in shares]), {}
+    if learns is not None:
+        squares = learns.larger(squares)
+        found = learns.regression(shares, gram, unit * size, known[3])
+        results = dict(zip(("regressor", "push"), found, strict=True))
+        given += ["crossed", "added", "estimate", "adapts"]
+    own = metric_square(gram, unit)
     sizes = np.stack((own * size * size, sums[:1] * size * size, sums[1:] * size))
-    term = robust_term(squares, uncertainty.groups, cast(Array, sizes), Known(gain, turn, cubic))
+    term = robust_term(squares, uncertainty.groups, cast(Array, sizes), Known(*known))
     told = np.concatenate((*term, square_root(own) * size))
-    given = ("q", "v", "motion", "efforts", "products", "gram", "unit", "sums", "known")
-    return function("uk_lanes_robust_term", given, ("told",), places(told=told), LANES, ())
+    targets = places(told=told, **{name: value.ravel() for name, value in results.items()})
+    wanted = ("told", *results)
+    return function("uk_lanes_robust_term", tuple(given), wanted, targets, LANES, ())
+
+
+def _adaptation(tasks: Tasks, graph: Graph) -> Adaptation | None:
+    """What adaptation knows, as symbols; None: nothing is estimated."""
+    uncertainty, rows = tasks.uncertainty, len(tasks.constraints)
+    if uncertainty is None or not uncertainty.adaptive:
+        return None
+    crossed = graph.variables("crossed", rows * uncertainty.row_count)
+    return Adaptation(
+        uncertainty.adaptive,
+        crossed.reshape(rows, uncertainty.row_count),
+        graph.variables("added", rows),
+        graph.variables("estimate", tasks.adaptive),
+        graph.variables("adapts", 1),
+    )
 
 
 def _square(share: Any, products: Any) -> Any:
@@ -133,3 +171,58 @@ def _square(share: Any, products: Any) -> Any:
         for other in held:
             total = total + share[k] * share[other] * products[min(k, other), max(k, other)]
     return total
+
+
+def correction_definitions(tasks: Tasks) -> str:
+    """What ``correction.c`` needs; flags alone where nothing is corrected."""
+    flags = f"#define UK_CORRECTED {int(tasks.corrected)}", f"#define UK_ADAPTIVE {tasks.adaptive}"
+    if not tasks.corrected:
+        return header("uk_correction.h", *flags)
+    return header(
+        "uk_correction.h",
+        '#include "uk_lanes.h"',
+        part("attributes.h"),
+        *flags,
+        _observed(len(tasks.constraints)),
+        *([_learned(tasks)] if tasks.adaptive else ()),
+    )
+
+
+def _instant(graph: Graph, rows: int) -> Instant:
+    told, *others = (graph.variables(x, {"told": 4, "delay": 1}.get(x, rows)) for x in _INSTANT)
+    return Instant(Measurement(*told[:, None]), *others)
+
+
+def _observed(rows: int) -> str:
+    graph = Graph()
+    past, explained, bandwidth = (
+        graph.variables(name, n * rows)
+        for name, n in {"past": 2, "explained": 1, "bandwidth": 1}.items()
+    )
+    left = observed(_instant(graph, rows), past.reshape(2, rows), explained, bandwidth)
+    given = (*_INSTANT, "past", "explained", "bandwidth")
+    return function("uk_lanes_observed", given, ("left",), places(left=left.ravel()), LANES, ())
+
+
+def _learned(tasks: Tasks) -> str:
+    assert tasks.uncertainty is not None
+    graph, rows, p = Graph(), len(tasks.constraints), tasks.adaptive
+    shapes: dict[str, tuple[int, ...]] = {
+        "estimate": (p,),
+        "information": (p, p),
+        "filtered_regressor": (rows, p),
+        "filtered": (2, rows),
+        "variance": (rows,),
+        "regressor": (rows, p),
+        "push": (p,),
+    }
+    given: dict[str, Any] = {
+        name: graph.variables(name, int(np.prod(shape))).reshape(shape)
+        for name, shape in shapes.items()
+    }
+    *past, regressor, push = given.values()
+    ends = tasks.uncertainty.ends()
+    found = learned(_instant(graph, rows), Learned(*past), regressor, push, ends)
+    left = np.concatenate([x.ravel() for x in found])
+    names = (*_INSTANT, *shapes)
+    return function("uk_lanes_learned", names, ("left",), places(left=left), LANES, ())

@@ -20,6 +20,7 @@ from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import (
     as_rows,
+    correction_definitions,
     robust_definitions,
     robust_start,
     uncertain_rows,
@@ -85,6 +86,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
+        correction_definitions(tasks),
         robust_definitions(tasks),
         header("uk_admissible.h", part("admissible.c")),
         part("pivoted_law.c"),

@@ -24,6 +24,7 @@ from uk_dynamics.mechanism.dynamics import (
     Demand,
     InterpretedDynamics,
     References,
+    Regression,
     RobustDemand,
     Robustness,
     ServoEvaluator,
@@ -92,8 +93,15 @@ class ServoCall:
 
     def _against(self, robust: RobustDemand | None) -> None:
         memory, layout = self.memory, self._layout
-        memory[layout["robust"]] = robust is not None
+        memory[layout["robust"]] = robust is not None and robust.acts
         if robust is not None:
+            if layout.adaptive:
+                for name, given in (
+                    ("added", robust.added),
+                    ("estimate", robust.estimate),
+                    ("adapts", robust.adapts),
+                ):
+                    memory[layout[name]] = 0.0 if given is None else given
             memory[layout["surface"]] = robust.surface
             for name, value in zip(ROBUST_KNOWN, robust.known, strict=True):
                 memory[layout[name]] = value
@@ -272,7 +280,19 @@ class CompiledServo:
         told = None
         if self._layout.uncertain and self._call.memory[self._layout["robust"]]:
             told = self.robustness(decision)
-        return ServoOutcome(self._solution(decision), free, free.qdd, response.dot, told)
+        drift = regression = None
+        memory, layout = self._call.memory, self._layout
+        if layout.corrected:
+            drift = memory[layout["free_drift"]].copy()
+        if layout.adaptive:
+            regression = Regression(
+                memory[layout["regressor"]].reshape(layout.task_rows, layout.adaptive).copy(),
+                memory[layout["push"]].copy(),
+            )
+        return ServoOutcome(
+            *(self._solution(decision), free, free.qdd, response.dot, told, drift),
+            regression=regression,
+        )
 
     def robustness(self, decision: Array) -> Robustness:
         """The robust term of the answers of the law."""

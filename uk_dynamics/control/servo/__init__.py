@@ -3,7 +3,11 @@
 """The servo controller."""
 
 from uk_dynamics.control.servo.control_periods import ControlPeriods
-from uk_dynamics.control.servo.delay_margin import largest_frequency
+from uk_dynamics.control.servo.delay_margin import (
+    ObserverMargin,
+    largest_frequency,
+    observer_margins,
+)
 from uk_dynamics.control.servo.robust_promise import Promise, known_of, promise
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The largest feedback frequency that the delay of a loop allows.
+"""What the delay of a loop allows: the largest feedback frequency, and observed disturbances.
 
 A task follows ë + 2ζω ė + ω² e = 0 if its commands act at once. Let them act after a delay T that
 is predicted, and let the loop have a delay τ in addition that is not: half the control period for
@@ -19,14 +19,32 @@ of it:
 Without prediction and with ζ = 1 that is ωτ ≤ 1/4, a phase margin of 47°. A relative error ε of
 the inertia is the uncertainty Δ = ε; with prediction of ωT = 0.5, max |M| is 1.4. Rows of order
 velocity follow ė + ω e = 0, and the same steps lead to ωτ ≤ 1/2.
+
+**Observed disturbances.** A row is ë = a e^(−sτ) in the loop, and feedback asks for −C(s) e,
+C = c₁ s + c₀, with the robust term in its layer as part of it. The observer takes Q s² e − Q_d a
+from that, with Q = 1/(s/ω_o + 1) and Q_d slower by the delay that is known:
+
+    L = (C + Q s²) e^(−sτ) / ((1 − Q_d) s²),                                                    (1)
+
+which is C e^(−sτ)/s² without it: 1 − Q_d is an integrator, and takes phase near ω_o. Rows of
+velocities have c₀ = 0.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.control.servo.robust_promise import known_of
+from uk_dynamics.core.servo import surface_rates
+from uk_dynamics.mechanism import Tasks
 
 _MARGIN = 0.5  # of the bound by the small-gain theorem
 _LOWEST, _HIGHEST = 1e-6, 1e6  # ω (T + τ) between which the solution is looked for
+_SPAN, _SAMPLES = 1e4, 20001  # of frequencies around the slowest and fastest of a loop
 
 
 def largest_frequency(damping_ratio: float | None, predicted: float, remaining: float) -> float:
@@ -63,3 +81,64 @@ def _peak(damping_ratio: float, delay: float) -> float:
         return math.sqrt(slope)
     x = (slope + math.sqrt(slope**2 + turn)) / turn  # ν², where the derivative vanishes
     return math.sqrt(x * (1.0 + slope * x) / ((1.0 - x) ** 2 + 4.0 * damping_ratio**2 * x))
+
+
+class Margin(NamedTuple):
+    """How much delay a loop tolerates besides that it has."""
+
+    phase: float  # at the highest frequency where the loop's gain is one, in rad
+    delay: float  # in s; at most 0: the loop is unstable
+
+
+class ObserverMargin(NamedTuple):
+    """The margin of one task row."""
+
+    row: str
+    bandwidth: float  # in Hz
+    without: Margin
+    with_observer: Margin
+
+
+def observer_margins(tasks: Tasks, control_period: float | None) -> tuple[ObserverMargin, ...]:
+    """Margins of the rows whose disturbances are observed.
+
+    Args:
+        tasks: With or without ``robust``, whose delay is then that of the loop.
+        control_period: Half of which is delay as well, in s; None: none of it.
+    """
+    spec, constraints = tasks.spec.robust, tasks.constraints
+    known = 0.0 if spec is None else spec.delay
+    found = known_of(tasks, control_period)
+    gain = 0.0 if found is None else float(found.gain[0])
+    k, _ = surface_rates(constraints.damping, constraints.stiffness)
+    damping, stiffness = constraints.damping + gain, constraints.stiffness + gain * k
+    total = known + 0.5 * (control_period or 0.0)
+    return tuple(
+        ObserverMargin(
+            *(name, bandwidth / (2.0 * np.pi)),
+            _margin(c1, c0, 0.0, known, total),
+            _margin(c1, c0, bandwidth, known, total),
+        )
+        for name, bandwidth, c1, c0 in zip(
+            tasks.row_names, tasks.observed, damping, stiffness, strict=True
+        )
+        if bandwidth > 0.0
+    )
+
+
+def _margin(c1: float, c0: float, bandwidth: float, known: float, total: float) -> Margin:
+    """Smallest margins of (1) over the frequencies where its gain is one."""
+    scale = max(c1, bandwidth)
+    omega = np.geomspace(scale / _SPAN, scale * _SPAN, _SAMPLES)
+    s = 1j * omega
+    loop: NDArray[Any] = (c1 * s + c0) / s**2
+    if bandwidth > 0.0:
+        slow = 1.0 / bandwidth + known
+        Q, one = 1.0 / (s / bandwidth + 1.0), slow * s / (slow * s + 1.0)
+        loop = (c1 * s + c0 + Q * s**2) / (one * s**2)
+    size = np.abs(loop)
+    crossings = np.flatnonzero((size[:-1] >= 1.0) & (size[1:] < 1.0))
+    at = omega[crossings]
+    margins = np.mod(np.angle(loop[crossings]), 2.0 * np.pi) - np.pi - at * total
+    worst = int(np.argmin(margins / at))
+    return Margin(float(margins[worst]), float(margins[worst] / at[worst]))

@@ -70,10 +70,15 @@ class InterpretedServo:
         def response(efforts: Array) -> Array:
             return prepared.factorization.admissible(S @ efforts)
 
-        servo, robust = nominal.servo, None
+        servo, robust, regression, drift = nominal.servo, None, None, None
+        if self._tasks.corrected:
+            drift = demand.desired - nominal.servo.wanted
         if demand.robust is not None:
-            servo, robust = robust_servo(self._tasks, nominal, *demand.robust)
-        return ServoOutcome(servo, free, with_friction.qdd, response, robust)
+            servo, robust, regression = robust_servo(self._tasks, nominal, demand.robust)
+            robust = robust if demand.robust.acts else None
+        return ServoOutcome(
+            servo, free, with_friction.qdd, response, robust, drift=drift, regression=regression
+        )
 
     def nominal(self, state: State, demand: Demand) -> Nominal:
         """The law without a robust term; valid until the next evaluation."""

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.core.servo import measurement, predicted
+from uk_dynamics.core.servo import Measurement, measurement, predicted
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.model import RobotModel
 
@@ -39,11 +39,12 @@ class Prediction:
         self._known, self._t = memory["past_known"], memory["past_t"]
         self._v, self._qdd = memory["past_v"], memory["measured_qdd"]
         self._qdd_known = memory["acceleration_known"]
+        self.told: Measurement | None = None  # what the last state told
 
     def ahead(self, state: State) -> State:
         """The state half a period later at constant acceleration."""
         t, period, h = np.array([state.t]), np.array([self.period]), 0.5 * self.period
-        told = measurement(self._known, self._t, self._qdd_known, t, period)
+        self.told = told = measurement(self._known, self._t, self._qdd_known, t, period)
         if told.fresh[0]:
             self._known[0], self._t[0] = 1.0, state.t
         self._qdd_known[:] = told.known

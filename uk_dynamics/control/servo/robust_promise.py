@@ -17,6 +17,7 @@ from uk_dynamics.control.servo.robust_servo import disturbance
 from uk_dynamics.core.servo import (
     LEAST_AUTHORITY,
     MARGIN,
+    SLOWER,
     Known,
     Loop,
     highest_gain,
@@ -38,6 +39,7 @@ _SPAN, _SAMPLES = 10.0, 51  # s of the references, and instants at which they ar
 _MORE_INERTIA = 1.1  # of η along the references: the machine is beside them
 _CONTINUOUS = 10.0  # of the frequency of the feedback: bandwidth where nothing is delayed
 _MOST_INERTIA = 0.95  # of η₋: with nearly no inertia left, any force accelerates at will
+_LEAST_BOUND = 1e-12  # √kg m/s²
 _LARGEST_LOOP = 0.9  # part of ρ that the errors' own feedback may take
 
 
@@ -48,6 +50,7 @@ class Promise:
     Attributes:
         error: Of each task row, (mt,), in m or rad, of rows of velocities per s; infinite where
             nothing is promised.
+        adapting: The same while estimates of parameters are used, which may be wrong at first.
         known: What the law knows of the uncertainty.
         bound: ρ, largest along the references, in √kg m/s².
         authority: α, smallest.
@@ -60,6 +63,7 @@ class Promise:
     """
 
     error: Array
+    adapting: Array
     known: Known
     bound: float
     authority: float
@@ -71,9 +75,13 @@ class Promise:
 
     def to_dict(self, rows: tuple[str, ...]) -> dict[str, Any]:
         """As plain values by names, ready for JSON."""
-        errors = [x if math.isfinite(x) else None for x in self.error.tolist()]
+        errors, wider = (
+            [x if math.isfinite(x) else None for x in bound.tolist()]
+            for bound in (self.error, self.adapting)
+        )
         return {
             "error": dict(zip(rows, errors, strict=True)),
+            "error_adapting": dict(zip(rows, wider, strict=True)),
             "bandwidth": float(self.known.gain[0]) / math.tau,
             "authority": self.authority,
             "delay": self.delay,
@@ -84,9 +92,9 @@ class Promise:
         }
 
 
-def known_of(tasks: Tasks) -> Known | None:
-    """What a robust law of some tasks knows, whatever its control period; None: it is none."""
-    return None if tasks.uncertainty is None else promise(tasks).known
+def known_of(tasks: Tasks, control_period: float | None = None) -> Known | None:
+    """What a robust law of some tasks knows, with its control period in s; None: it is none."""
+    return None if tasks.uncertainty is None else promise(tasks, control_period).known
 
 
 class _Sample(NamedTuple):
@@ -128,6 +136,16 @@ def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
     known = Known.of(gain, math.sqrt(stretch - 1.0) if partly else 0.0, surface=surface)
     terms = [robust_term(x.squares, uncertainty.groups, x.sizes, known) for x in samples]
     bound = max(float(x.bound[0]) for x in terms)
+    if uncertainty.adaptive:
+        learning = SLOWER * rate * (rate + gain) / max(bound, _LEAST_BOUND) ** 2
+        known = known._replace(learning=np.array([learning]))
+    # estimates may be as wrong as the model: at the other ends of the intervals
+    both = np.isin(np.arange(len(uncertainty.directions)), uncertainty.adaptive)
+    wrong = (np.where(both, 4.0, 1.0) * x.squares for x in samples)
+    doubled = max(
+        float(robust_term(squares, uncertainty.groups, x.sizes, known).bound[0])
+        for x, squares in zip(samples, wrong, strict=True)
+    ) / max(bound, _LEAST_BOUND)
     authority = min(float(x.authority[0]) for x in terms)
     served = np.logical_and.reduce([x.served for x in samples])
     failing = [
@@ -174,6 +192,7 @@ def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
     sums = [float(np.linalg.norm(norms[list(group)])) for group in uncertainty.groups]
     return Promise(
         error=error / constraints.reference_scale,
+        adapting=doubled * error / constraints.reference_scale,
         known=known,
         bound=bound,
         authority=authority,
@@ -216,7 +235,7 @@ def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
     demand = Demand(np.zeros(rows), None, allocation.weights, allocation.preload, Inputs())
     nominal = servo.nominal(state, demand)
     factorization = nominal.prepared.factorization
-    squares, X = disturbance(tasks, nominal)
+    squares, X, *_ = disturbance(tasks, nominal)
     inertia = uncertainty.inertia(tasks.model, nominal.prepared.workspace, state.v, X)
     T = factorization.admissible_coordinates(nominal.A_t.T)[0].T
     motor = factorization.admissible_coordinates(S)[0]

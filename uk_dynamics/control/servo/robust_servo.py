@@ -9,9 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import Known, RobustTerm, ServoSolution, metric_square, robust_term
+from uk_dynamics.core.servo import (
+    Adaptation,
+    RobustTerm,
+    ServoSolution,
+    metric_square,
+    robust_term,
+)
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Prepared, Robustness
+from uk_dynamics.mechanism.dynamics import Prepared, Regression, RobustDemand, Robustness
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 
@@ -30,33 +36,38 @@ class Nominal(NamedTuple):
 
 
 def robust_servo(
-    tasks: Tasks, nominal: Nominal, surface: Array, known: Known
-) -> tuple[ServoSolution, Robustness]:
-    """The law with the robust term, and what that is.
+    tasks: Tasks, nominal: Nominal, demand: RobustDemand
+) -> tuple[ServoSolution, Robustness, Regression | None]:
+    """The law with the robust term, what that is, and what estimates need.
 
     Args:
         tasks: With an uncertainty.
         nominal: Without it.
-        surface: s = ė + k e of each row, (mt,).
-        known: What is known of the uncertainty beforehand.
+        demand: What it acts against.
     """
-    s = np.where(nominal.servo.controllable, surface, 0.0)
-    term, direction = term_against(tasks, nominal, s, known)
-    servo = nominal.law(nominal.b_t - term.factor * s) if direction else nominal.servo
+    s = np.where(nominal.servo.controllable, demand.surface, 0.0)
+    term, direction, regression = term_against(tasks, nominal, s, demand)
+    acts = direction and demand.acts
+    servo = nominal.law(nominal.b_t - term.factor * s) if acts else nominal.servo
     size = direction and float(np.abs(s).max()) * direction
-    return servo, Robustness(
-        size, float(term.bound[0]), float(term.authority[0]), float(term.factor[0])
-    )
+    numbers = (float(x[0]) for x in (term.bound, term.authority, term.factor))
+    return servo, Robustness(size, *numbers), regression
 
 
 def term_against(
-    tasks: Tasks, nominal: Nominal, s: Array, known: Known
-) -> tuple[RobustTerm, float]:
+    tasks: Tasks, nominal: Nominal, s: Array, demand: RobustDemand
+) -> tuple[RobustTerm, float, Regression | None]:
     """The robust term against s, (mt,), and |s|/max s in the metric of the tasks; 0: s is zero."""
     assert tasks.uncertainty is not None
-    uncertainty, mechanism = tasks.uncertainty, tasks.mechanism
+    uncertainty, mechanism, known = tasks.uncertainty, tasks.mechanism, demand.known
     factorization, S = nominal.prepared.factorization, mechanism.actuators.matrix
-    squares = disturbance(tasks, nominal).squares
+    found, regression = disturbance(tasks, nominal, demand), None
+    squares = found.squares
+    if found.learns is not None:
+        assert found.gram is not None
+        squares = found.learns.larger(squares)
+        told = found.learns.regression(found.shares, found.gram, s, known.learning)
+        regression = Regression(*told)
     largest = float(np.abs(s).max(initial=0.0))
     sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
     if largest:
@@ -72,7 +83,7 @@ def term_against(
         direction = float(np.sqrt(own[0]))
         sizes[:2] *= largest * largest
         sizes[2] *= largest
-    return robust_term(squares, uncertainty.groups, sizes, known), direction
+    return robust_term(squares, uncertainty.groups, sizes, known), direction, regression
 
 
 class Disturbance(NamedTuple):
@@ -80,9 +91,12 @@ class Disturbance(NamedTuple):
 
     squares: Array  # |w|² of the columns of W, (directions,)
     X: Array  # rows of the uncertainty in the admissible motions, (freedoms, rows)
+    shares: Array  # β, (directions, rows)
+    learns: Adaptation | None = None  # where parameters are estimated
+    gram: Array | None = None  # T Tᵀ, then
 
 
-def disturbance(tasks: Tasks, nominal: Nominal) -> Disturbance:
+def disturbance(tasks: Tasks, nominal: Nominal, demand: RobustDemand | None = None) -> Disturbance:
     """W θ, with the efforts and acceleration of the model."""
     assert tasks.uncertainty is not None
     uncertainty, state, prepared = tasks.uncertainty, nominal.state, nominal.prepared
@@ -91,5 +105,17 @@ def disturbance(tasks: Tasks, nominal: Nominal) -> Disturbance:
     qdd = nominal.free + factorization.admissible(tasks.mechanism.actuators.matrix @ efforts)
     U = uncertainty.rows(tasks.model, there, state.t, state.q, state.v)
     X, _ = factorization.admissible_coordinates(U.T)
-    W = X @ uncertainty.shares(tasks.model, there, state.v, U @ qdd, efforts).T
-    return Disturbance(np.einsum("np,np->p", W, W), X)
+    motion, learns, gram = U @ qdd, None, None
+    if uncertainty.adaptive and demand is not None:
+        T, _ = factorization.admissible_coordinates(nominal.A_t.T)
+        assert demand.added is not None
+        assert demand.estimate is not None
+        learns = Adaptation(
+            *(uncertainty.adaptive, T.T @ X, demand.added, demand.estimate),
+            adapts=np.array([float(demand.adapts)]),
+        )
+        gram = T.T @ T
+        motion = learns.motion(motion, gram)
+    shares = uncertainty.shares(tasks.model, there, state.v, motion, efforts)
+    W = X @ shares.T
+    return Disturbance(np.einsum("np,np->p", W, W), X, shares, learns, gram)

@@ -23,6 +23,7 @@ from uk_dynamics.compilation.runtime import (
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command, require_motors
+from uk_dynamics.control.estimation import Corrections, Estimate
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
 from uk_dynamics.control.servo.bumpless_start import BumplessStart
@@ -32,7 +33,7 @@ from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.standing_plan import StandingPlan
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.core.servo import ServoSolution, passage, surface
+from uk_dynamics.core.servo import Measurement, ServoSolution, passage, surface
 from uk_dynamics.exceptions import InputError, expect, expect_size
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -71,6 +72,7 @@ class ServoController:
         limits: Of the motors; they can be restricted at any time.
         prediction: Of the middle of the control period; None: control is continuous.
         start: How the first error after a reset decays.
+        corrections: What the law learns of its machine; None: nothing.
         promise: What a robust law promises, and what it rests on; None: the tasks file says nothing
             that is uncertain.
     """
@@ -160,6 +162,11 @@ class ServoController:
                 memory.fields[name][:] = value
         self.robust = self.promise is not None
         self._plan = None if tasks.standing is None else StandingPlan(tasks)
+        self.corrections: Corrections | None = None
+        if tasks.corrected:
+            self.corrections = Corrections(tasks, memory.fields)
+            if control_period is not None:  # else there are no periods to compare
+                self.adaptive, self.observer = bool(tasks.adaptive), bool(tasks.observed.any())
 
     def __repr__(self) -> str:
         period = self.control_period
@@ -241,6 +248,35 @@ class ServoController:
             problem = "the tasks file says nothing that is uncertain; add robust"
             raise InputError(problem, file=self.tasks.spec.file)
         self._robust, self._memory.current = bool(acts), False
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether estimates of parameters are used; without, they go on all the same."""
+        return bool(self.corrections is not None and self._memory.fields["adapts"][0])
+
+    @adaptive.setter
+    def adaptive(self, acts: bool) -> None:
+        self._switch("adapts", acts, "adaptive", bool(self.tasks.adaptive))
+
+    @property
+    def observer(self) -> bool:
+        """Whether disturbances that are observed are compensated."""
+        return bool(self.corrections is not None and self._memory.fields["observes"][0])
+
+    @observer.setter
+    def observer(self, acts: bool) -> None:
+        self._switch("observes", acts, "observer", bool(self.tasks.observed.any()))
+
+    def _switch(self, field: str, acts: bool, key: str, declared: bool) -> None:
+        if acts and not declared:
+            raise InputError(f"the tasks file has no {key}; add it", file=self.tasks.spec.file)
+        if self.corrections is not None:
+            self._memory.fields[field][0] = acts
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Parameters that are estimated, as they are known now."""
+        return () if self.corrections is None else self.corrections.estimates()
 
     @property
     def structure(self) -> Mapping[str, ReferenceSample]:
@@ -347,6 +383,9 @@ class ServoController:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
         relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
+        if self.corrections is not None:
+            added = self.corrections.added(errors, self._told_by(self.prediction))
+            approach = added if approach is None else approach + added
         against = self._against(relative)
         feedback = self.gains.feedback(relative)
         if self._plan is not None:
@@ -367,6 +406,8 @@ class ServoController:
             stood = self._plan.answer(servo, efforts, standing)
             servo, efforts = stood.servo, stood.efforts
         self.limits.remember(efforts)
+        if self.corrections is not None:
+            self.corrections.note(outcome, efforts)
         names = self.mechanism.actuators.names
         limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
         told = self._told(servo, errors, efforts, limited, settled=settled)
@@ -385,20 +426,35 @@ class ServoController:
         return self.start.along(found, self.blend_time, now, now)[0]
 
     def _against(self, errors: TrackingErrors) -> RobustDemand | None:
-        """What the robust term acts against."""
-        if self.promise is None or not self.robust:
+        """What the robust term acts against, and estimates need."""
+        if self.promise is None or not (self.robust or self.tasks.adaptive):
             return None
-        gains = self.gains.damping, self.gains.stiffness
-        return RobustDemand(surface(errors.residual, errors.rate, *gains), self.promise.known)
+        gains, fields = (self.gains.damping, self.gains.stiffness), self._memory.fields
+        demand = RobustDemand(
+            surface(errors.residual, errors.rate, *gains), self.promise.known, self.robust
+        )
+        if not self.tasks.adaptive:
+            return demand
+        added, estimate = (fields[name].copy() for name in ("added", "estimate"))
+        return demand._replace(added=added, estimate=estimate, adapts=self.adaptive)
+
+    @staticmethod
+    def _told_by(prediction: Prediction | None) -> Measurement:
+        """What the last state told; nothing where control is continuous."""
+        if prediction is None or prediction.told is None:
+            return Measurement(*np.zeros((4, 1)))._replace(elapsed=np.ones(1))
+        return prediction.told
 
     def _bound(self) -> Array:
         """The promised bounds, (mt,); infinite without the term, or with other gains."""
         assert self.promise is not None
+        promised = self.promise.adapting if self.adaptive else self.promise.error
         constraints, gains = self.tasks.constraints, self.gains
         same = np.array_equal(gains.damping, constraints.damping) and np.array_equal(
             gains.stiffness, constraints.stiffness
         )
-        return self.promise.error if same and self.robust else np.full(len(constraints), np.inf)
+        acts = same and self.robust and not self.observer
+        return promised if acts else np.full(len(constraints), np.inf)
 
     def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
         """The promised bounds, and which rows are beyond."""
@@ -601,6 +657,8 @@ def _period_answers(
 
     def expected(trial: Trial) -> dict[str, Array]:
         python.reset()
+        if python.corrections is not None:
+            python.corrections.forget()
         efforts = [python.command(state).efforts for state in measured(trial)]
         return {"efforts of control periods": np.concatenate(efforts)}
 

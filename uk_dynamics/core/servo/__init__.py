@@ -23,6 +23,14 @@ from uk_dynamics.core.servo.control_constants import (
     TOO_LONG,
     TOO_SHORT,
 )
+from uk_dynamics.core.servo.correction_rule import (
+    SLOWER,
+    Adaptation,
+    Instant,
+    Learned,
+    learned,
+    observed,
+)
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined

@@ -53,11 +53,12 @@ class Known(NamedTuple):
     gain: Array  # g, of s within the boundary layer, in 1/s
     turn: Array  # √(c² − 1), by which uncertain inertia turns motions; 0: tasks determine them all
     surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
+    learning: Array  # c, with which s drives estimates, in s²/(kg m²)
 
     @classmethod
-    def of(cls, gain: float, turn: float, *, surface: bool) -> Known:
+    def of(cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0) -> Known:
         """The same of plain numbers."""
-        return cls(*(np.array([float(x)]) for x in (gain, turn, surface)))
+        return cls(*(np.array([float(x)]) for x in (gain, turn, surface, learning)))
 
 
 class RobustTerm(NamedTuple):

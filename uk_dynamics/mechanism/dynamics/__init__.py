@@ -41,6 +41,7 @@ from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,
+    Regression,
     RobustDemand,
     Robustness,
     ServoEvaluator,

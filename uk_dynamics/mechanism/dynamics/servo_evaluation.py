@@ -28,6 +28,10 @@ class RobustDemand(NamedTuple):
 
     surface: Array  # s = ė + k e of each row, (mt,)
     known: Known  # what is known of the uncertainty beforehand
+    acts: bool = True  # False: the efforts are those without it
+    added: Array | None = None  # what corrections add to the desired acceleration, (mt,)
+    estimate: Array | None = None  # deviations of parameters that are estimated, (p,)
+    adapts: bool = False  # whether they are part of ``added``
 
 
 class Standing(NamedTuple):
@@ -43,7 +47,8 @@ class Demand(NamedTuple):
     """What is asked for at a state, besides the motion of the references."""
 
     feedback: Array  # −2ζω·rate − ω²·residual of each row, (mt,)
-    # acceleration of the path along which a first error decays, (mt,); None: zero
+    # what is desired besides: on the path along which a first error decays, and by corrections,
+    # (mt,); None: zero
     approach: Array | None
     weights: Array  # diagonal of W, (motors,)
     preload: Array | None  # s, (motors,), in N or N·m; None: zero
@@ -67,6 +72,13 @@ class Robustness(NamedTuple):
     factor: float  # what it adds to the desired acceleration is −factor · s, in 1/s
 
 
+class Regression(NamedTuple):
+    """What estimates of parameters need of a state."""
+
+    regressor: Array  # effect of each deviation on the errors' second derivative, (mt, p)
+    push: Array  # what the errors say of each, (p,)
+
+
 class ServoOutcome(NamedTuple):
     """What the law says at a state.
 
@@ -79,6 +91,8 @@ class ServoOutcome(NamedTuple):
     qdd: Array  # acceleration with motors at rest and the friction that acts while they work, (nv,)
     response: Callable[[Array], Array]  # acceleration that efforts, (motors,), add to it, (nv,)
     robust: Robustness | None = None  # of the robust term, where there is one
+    drift: Array | None = None  # second derivative of the errors without efforts, (mt,)
+    regression: Regression | None = None  # where parameters are estimated
 
 
 class ServoEvaluator(Protocol):

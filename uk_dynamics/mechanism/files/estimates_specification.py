@@ -21,7 +21,7 @@ _ROUNDING = 1e-6  # of correlations, which are written with six digits
 class EstimatesSpec:
     """Parameters that one identification or calibration found."""
 
-    by: str  # the command: identify or calibrate
+    by: str  # the command: identify or calibrate; adapt: a law, while the machine moved
     recordings: tuple[str, ...]  # it was found from
     date: str  # in ISO 8601
     names: tuple[str, ...]  # of the parameters, (p,)

@@ -319,6 +319,8 @@ class TasksSpec:
         allocation: Weights of the efforts, and desired ones where tasks leave them open.
         robust: What may differ from the model; None: nothing.
         contacts: Which contacts stand; empty: forces of contacts are no matter of the motors.
+        adaptive: Parameters of ``robust`` that are estimated while the machine moves.
+        observer: Bandwidth in Hz with which disturbances are observed, by task.
     """
 
     file: str
@@ -327,6 +329,8 @@ class TasksSpec:
     allocation: AllocationSpec = field(default_factory=AllocationSpec)
     robust: RobustSpec | None = None
     contacts: tuple[StandingSpec, ...] = ()
+    adaptive: tuple[str, ...] = ()
+    observer: tuple[tuple[str, float], ...] = ()
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
@@ -370,4 +374,12 @@ class TasksSpec:
             AllocationSpec.from_data(data.get("allocation", {})),
             RobustSpec.from_data(data["robust"], file) if "robust" in data else None,
             tuple(StandingSpec.from_data(n, x, file) for n, x in data.get("contacts", {}).items()),
+            tuple(data.get("adaptive", ())),
+            _bandwidths(data.get("observer", {}), tuple(task.name for task in tasks)),
         )
+
+
+def _bandwidths(data: Any, tasks: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    """Of an observer, by task: one number is of all of them."""
+    given = data if isinstance(data, Mapping) else dict.fromkeys(tasks, data)
+    return tuple((name, float(x)) for name, x in given.items())

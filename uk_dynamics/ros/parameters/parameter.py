@@ -236,9 +236,13 @@ def gain_parameters(task: str, gains: Gains, rate: float, *, damped: bool) -> tu
     return (frequency, damping) if damped else (frequency,)
 
 
-def robust_parameter() -> Parameter:
-    """Whether the robust term acts, of a tasks file that says what is uncertain."""
-    return _OF_FILES["robust"]
+#: What is switched on and off while a law works: sections of a tasks file.
+SWITCHES = ("robust", "adaptive", "observer")
+
+
+def switch_parameter(name: str) -> Parameter:
+    """One of :data:`SWITCHES`."""
+    return _OF_FILES[name]
 
 
 def row_parameter(row: str, force: float) -> Parameter:

@@ -18,6 +18,7 @@ from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import TASKS, ServoController, ServoModes
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.ros.diagnostics.publisher import Report
+from uk_dynamics.ros.servo.written_estimates import report_estimates
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
 from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
@@ -37,6 +38,8 @@ def report_decision(
         report.warn(f"{what}{modes.row_names[worst]} is off by {error:.3g}")
     if isinstance(decision, Command):
         _report_tasks(report, modes, decision)
+        if modes.servo is not None:
+            report_estimates(report, modes.servo)
     report.add("unreachable", ", ".join(decision.unreachable) or "none")
     if decision.unreachable:
         report.warn(f"the motors cannot produce the motion of {', '.join(decision.unreachable)}")
@@ -88,8 +91,11 @@ class TaskTopics:
         self._publishers = SubscribedPublishers(
             node,
             {"task_states": JointState, "task_references": JointTrajectory}
-            | ({} if controller.promise is None else {"task_bounds": JointState}),
+            | ({} if controller.promise is None else {"task_bounds": JointState})
+            | ({"estimates": JointState} if controller.tasks.adaptive else {}),
         )
+        estimated = [x.name for x in controller.estimates]
+        self._estimates = JointStateMessage(estimated, "position", "effort")
         self._bounds = JointStateMessage(names, "position")
 
     def publish(
@@ -115,6 +121,11 @@ class TaskTopics:
         if "task_bounds" in subscribed and decision.error_bound is not None:
             self._bounds.position[:] = decision.error_bound
             self._bounds.publish(self._publishers["task_bounds"], stamp)
+        if "estimates" in subscribed:
+            for k, found in enumerate(self._controller.estimates):
+                self._estimates.position[k] = found.value
+                self._estimates.effort[k] = found.deviation
+            self._estimates.publish(self._publishers["estimates"], stamp)
         if "task_references" in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)

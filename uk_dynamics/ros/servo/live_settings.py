@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 
 import numpy as np
 
@@ -19,13 +20,14 @@ from uk_dynamics.control.servo import (
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.diagnostics.publisher import Report
 from uk_dynamics.ros.parameters.parameter import (
+    SWITCHES,
     TRAJECTORY,
     Parameter,
     Parameters,
     gain_parameters,
     motor_parameters,
-    robust_parameter,
     row_parameter,
+    switch_parameter,
 )
 
 
@@ -45,7 +47,7 @@ class LiveSettings:
         motors = self._motor_parameters()
         self._forces = dict(modes.tasks.allocation.internal_forces if modes.tasks else {})
         rows = [row_parameter(row, force) for row, force in self._forces.items()]
-        rows += [robust_parameter()] if self._robust else []
+        rows += [switch_parameter(name) for name in self._switches]
         self._names = [p.name for group in (*gains.values(), motors, rows) for p in group]
         if problem := self._mode_problem(settings["mode"]):
             raise InputError(problem, place="parameter mode")
@@ -55,10 +57,10 @@ class LiveSettings:
         for task, group in gains.items():
             for parameter in group:
                 self._bind(parameter.name, lambda task=task: self._set_gains(task))
-            if self._robust and len(group) > 1:
+            if "robust" in self._switches and len(group) > 1:
                 settings.refuse(f"gains.{task}.damping_ratio", _ratio_problem)
-        if self._robust:
-            self._bind("robust", self._set_robust)
+        for name in self._switches:
+            self._bind(name, lambda name=name: self._switch(name))
         for motor in self._motors:
             self._bind(f"limits.{motor}.effort", self._set_limits)
             self._bind(f"preload.{motor}", self._set_preload)
@@ -118,13 +120,16 @@ class LiveSettings:
         self._modes.start_transfer()
 
     @property
-    def _robust(self) -> bool:
-        """Whether the tasks file says what is uncertain."""
-        servo = self._modes.servo
-        return servo is not None and servo.promise is not None
+    def _switches(self) -> tuple[str, ...]:
+        """What the tasks file declares of what is switched while the law works."""
+        tasks = self._modes.tasks
+        if tasks is None:
+            return ()
+        declared = tasks.spec.robust is not None, tasks.adaptive > 0, tasks.observed.any()
+        return tuple(compress(SWITCHES, declared))
 
-    def _set_robust(self) -> None:
-        self._modes.servo.robust = self._settings["robust"]
+    def _switch(self, name: str) -> None:
+        setattr(self._modes.servo, name, self._settings[name])
         self._modes.start_transfer()
 
     def _set_limits(self) -> None:

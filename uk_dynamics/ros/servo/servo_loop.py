@@ -37,6 +37,7 @@ from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard, silence
+from uk_dynamics.ros.servo.written_estimates import WrittenEstimates
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,
     Watchdog,
@@ -120,6 +121,12 @@ class ServoLoop:
         )
         self._live_settings = LiveSettings(settings, self.controller)
         self._topics = TaskTopics(node, self.controller.servo)
+        servo = self.controller.servo
+        if servo is not None and servo.tasks.corrected and servo.control_period is None:
+            problem = "the law compares periods (adaptive, observer); give it"
+            raise InputError(problem, place="parameter update_rate")
+        if servo is not None and servo.estimates:
+            WrittenEstimates(node, servo, lambda: settings["estimates_folder"])
 
     def prepare(self) -> None:
         """Do what takes long, some tenths of a second, before :meth:`start`.

@@ -1,0 +1,204 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""A servo law that estimates parameters while it works, and observes what else acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uk_dynamics import (
+    Mechanism,
+    ServoController,
+    State,
+    Tasks,
+    Trajectory,
+    simulate,
+    simulate_many,
+)
+from uk_dynamics.control.servo import observer_margins
+from uk_dynamics.exceptions import UkDynamicsError
+
+PERIOD, DELAY = 0.001, 0.001
+MASS, FRICTION = "links.coupler_link.mass", "joints.crank.friction"
+SWEEP = {"type": "sinusoid", "offset": 0.9, "amplitude": 0.3, "frequency": 0.5, "phase": -np.pi / 2}
+PLATFORM = {"x": "-sin(pi*t/2)", "z": "sin(pi*t/4)", "angle": "(pi/6)*sin(pi*t/4)**4"}
+
+
+def five_bar_tasks(machine: Mechanism, **more: Any) -> Tasks:
+    robust = {"parameters": {MASS: [1.0, 3.0], FRICTION: [0.0, 1.0]}, "delay": DELAY}
+    tasks = {"sweep": {"type": "joint", "joint": "crank", "reference": SWEEP}}
+    return Tasks.from_data({"robust": robust, "tasks": tasks} | more, machine)
+
+
+def rrr3_tasks(machine: Mechanism, rows: tuple[str, ...] = ("x", "z", "angle")) -> Tasks:
+    tasks = {
+        row: {
+            "type": "joint",
+            "joint": f"platform_{row}",
+            "reference": {"type": "expression", "value": PLATFORM[row]},
+        }
+        for row in rows
+    }
+    mass = {"links.platform.mass": [0.5, 1.5], "joints.shoulder_a.friction": [0.0, 0.2]}
+    data = {"robust": {"parameters": mass, "delay": DELAY}, "tasks": tasks}
+    return Tasks.from_data(data | {"adaptive": [*mass], "observer": {"x": 1.0}}, machine)
+
+
+@pytest.fixture(scope="module")
+def five_bar() -> Mechanism:
+    return Mechanism.from_file("five_bar")
+
+
+@pytest.fixture(scope="module")
+def rrr3() -> Mechanism:
+    return Mechanism.from_file("rrr3")
+
+
+def moved(
+    machine: Mechanism, controller: ServoController, duration: float, **values: float
+) -> Trajectory:
+    """A motion of a machine whose parameters are others, with a delay."""
+    real = machine.with_parameters({name.replace("__", "."): x for name, x in values.items()})
+    start = machine.start(tasks=controller.tasks)
+    return simulate(
+        *(real, start, duration), controller=controller, control_period=PERIOD, delay=DELAY
+    )
+
+
+def other(mass: float, friction: float) -> dict[str, float]:
+    return {MASS.replace(".", "__"): mass, FRICTION.replace(".", "__"): friction}
+
+
+def last_error(run: Trajectory) -> float:
+    return float(np.abs(run.tracking_error[-len(run.t) // 2 :]).max())
+
+
+def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> None:
+    both = ServoController(
+        five_bar, five_bar_tasks(five_bar, adaptive=[MASS, FRICTION]), control_period=PERIOD
+    )
+    robust = ServoController(five_bar, five_bar_tasks(five_bar), control_period=PERIOD)
+    with_them = moved(five_bar, both, 5.0, **other(2.8, 0.4))
+    without = moved(five_bar, robust, 5.0, **other(2.8, 0.4))
+    mass, friction = both.estimates
+    # the issue asks for 1 %; 0.02 N m is 2 % of the interval of friction
+    assert mass.value == pytest.approx(2.8, abs=0.028)
+    assert friction.value == pytest.approx(0.4, abs=0.02)
+    assert mass.determined
+    assert friction.determined
+    assert last_error(with_them) < last_error(without) / 5.0
+
+
+def test_what_the_motion_does_not_tell_is_not_determined(five_bar: Mechanism) -> None:
+    """At rest nothing tells of friction, and its estimate stands still."""
+    still = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
+    tasks = five_bar_tasks(five_bar, adaptive=[FRICTION], tasks={"sweep": still})
+    controller = ServoController(five_bar, tasks, control_period=PERIOD)
+    run = moved(five_bar, controller, 2.0, **other(2.5, 0.0))
+    (friction,) = controller.estimates
+    assert not friction.determined
+    assert np.isfinite(run.tracking_error).all()
+
+
+def test_estimates_stay_within_their_intervals(five_bar: Mechanism) -> None:
+    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION])
+    controller = ServoController(five_bar, tasks, control_period=PERIOD)
+    moved(five_bar, controller, 3.0, **other(5.0, 2.0))
+    mass, friction = controller.estimates
+    assert 1.0 <= mass.value <= 3.0
+    assert 0.0 <= friction.value <= 1.0
+
+
+def test_an_observer_divides_what_no_parameter_explains(five_bar: Mechanism) -> None:
+    errors = []
+    for more in ({}, {"observer": 2.0}):
+        controller = ServoController(
+            five_bar, five_bar_tasks(five_bar, **more), control_period=PERIOD
+        )
+        errors.append(last_error(moved(five_bar, controller, 3.0, **other(3.0, 0.0))))
+    # a disturbance of 0.5 Hz is left to |jω/(jω + ω_o)| = 1/4 by an observer of 2 Hz
+    assert errors[1] < errors[0] / 3.0
+
+
+@pytest.mark.parametrize("rows", [("x", "z", "angle"), ("x", "z")])
+def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]) -> None:
+    """On one motion, with estimates that are wrong, and switched while it moves."""
+    tasks = rrr3_tasks(rrr3, rows)
+    python, c = (
+        ServoController(rrr3, tasks, control_period=PERIOD, backend=backend)
+        for backend in ("interpreted", "compiled")
+    )
+    assert not isinstance(c.compiled(), str)
+    start, rng = rrr3.start(tasks=tasks), np.random.default_rng(2)
+    for k in range(12):
+        v = start.v + 0.05 * np.sin(0.4 * k) * rng.normal(size=rrr3.model.nv)
+        state = State(k * PERIOD, start.q + 1e-4 * rng.normal(size=rrr3.model.nq), v)
+        state = rrr3.dynamics("interpreted").project(state)
+        for law in (python, c):
+            law.robust, law.adaptive, law.observer = k != 4, k != 6, k != 8
+        one, two = python.command(state), c.command(state)
+        # efforts of 100 N m, divided by pivots of 1e-2
+        np.testing.assert_allclose(two.efforts, one.efforts, rtol=0, atol=1e-7)
+        np.testing.assert_array_equal(two.error_bound, one.error_bound)
+        for x, y in zip(c.estimates, python.estimates, strict=True):
+            np.testing.assert_allclose(x[1:3], y[1:3], rtol=1e-6, atol=1e-9)
+    assert any(abs(x.value - rrr3.parameters[x.name].value) > 1e-4 for x in c.estimates)
+
+
+def test_lanes_have_corrections(rrr3: Mechanism) -> None:
+    """Nine machines at once, more than a vector has lanes, against one after the other."""
+    tasks = rrr3_tasks(rrr3)
+    start, rng = rrr3.start(tasks=tasks), np.random.default_rng(3)
+    begins = [
+        rrr3.dynamics("interpreted").project(
+            State(0.0, start.q, start.v + 0.2 * rng.normal(size=rrr3.model.nv))
+        )
+        for _ in range(9)
+    ]
+    controllers = [ServoController(rrr3, tasks, control_period=PERIOD) for _ in begins]
+    options: dict[str, Any] = {"control_period": PERIOD, "sample_period": 0.01}
+    many = simulate_many([rrr3] * 9, begins, 0.1, controllers=controllers, **options)
+    for begin, together, law in zip(begins, many, controllers, strict=True):
+        controller = ServoController(rrr3, tasks, control_period=PERIOD)
+        alone = simulate(rrr3, begin, 0.1, controller=controller, **options)
+        # rounding of other orders of summation over 100 periods
+        np.testing.assert_allclose(together.q, alone.q, rtol=0, atol=1e-7)
+        for x, y in zip(law.estimates, controller.estimates, strict=True):
+            np.testing.assert_allclose(x[1:3], y[1:3], rtol=1e-6, atol=1e-9)
+
+
+def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism) -> None:
+    """A little below the margin the first error of 0.1 mrad rings down, above it swings on."""
+    still = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
+    tasks = five_bar_tasks(five_bar, observer=8.0, tasks={"sweep": still})
+    (margin,) = observer_margins(tasks, PERIOD)
+    assert margin.with_observer.delay < margin.without.delay
+    left = []
+    for part in (0.85, 1.15):
+        controller = ServoController(five_bar, tasks, control_period=PERIOD)
+        run = simulate(
+            *(five_bar, five_bar.start(tasks=tasks), 0.6),
+            controller=controller,
+            control_period=PERIOD,
+            delay=DELAY + part * margin.with_observer.delay,
+        )
+        left.append(np.abs(run.tracking_error[-len(run.t) // 6 :]).max())
+    assert left[0] < 1e-8
+    assert left[1] > 1e-5  # as far as the boundary layer lets it
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"adaptive": ["links.nothing.mass"]}, 'adaptive: no interval.*"links.nothing.mass"'),
+        ({"adaptive": [MASS, MASS]}, "adaptive"),
+        ({"observer": {"nothing": 2.0}}, 'observer: no task "nothing"'),
+        ({"observer": -1.0}, "observer"),
+    ],
+)
+def test_mistakes_are_named(five_bar: Mechanism, more: dict[str, Any], said: str) -> None:
+    with pytest.raises(UkDynamicsError, match=said):
+        five_bar_tasks(five_bar, **more)

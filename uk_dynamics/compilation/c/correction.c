@@ -1,0 +1,53 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* What a law learns from period to period, and what that adds to what its tasks ask for; see
+ * core/servo/correction_rule.py. A lane is a state. */
+#pragma once
+
+#include <string.h>
+
+#include "uk_correction.h"
+#include "uk_lanes_law.h"
+#include "uk_sizes.h"
+
+#if UK_CORRECTED
+
+#define UK_LEARNED (UK_ADAPTIVE * (1 + UK_ADAPTIVE + UK_MT) + 3 * UK_MT)
+
+/* Take what was measured into account, and what to add for it; `told` as uk_lanes_measurement says. */
+static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
+  uk_lanes explained[UK_MT], left[2 * UK_MT];
+  UK_EACH(r, UK_MT) explained[r] = uk_all(0.0);
+#if UK_ADAPTIVE
+  uk_lanes known[UK_LEARNED];
+  const uk_lanes *next = known;
+  uk_lanes_learned(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->estimate,
+                   w->information, w->filtered_regressor, w->filtered, w->variance, w->regressor, w->push,
+                   known);
+#define UK_NEXT(name) memcpy(w->name, next, sizeof w->name), next += sizeof w->name / sizeof *next
+  UK_NEXT(estimate);
+  UK_NEXT(information);
+  UK_NEXT(filtered_regressor);
+  UK_NEXT(filtered);
+  UK_NEXT(variance);
+#undef UK_NEXT
+  UK_EACH(r, UK_MT) UK_EACH(p, UK_ADAPTIVE)
+    explained[r] += w->adapts * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];
+#endif
+  uk_lanes_observed(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->observed, explained,
+                    w->observer_rate, left);
+  memcpy(w->observed, left, sizeof left);
+  UK_EACH(r, UK_MT) {
+    w->added[r] = told[1] * explained[r] - w->observes * (left[r] - left[UK_MT + r]);
+    w->past_rate[r] = uk_pick(told[0] != 0.0, w->tracking_rate[r], w->past_rate[r]);
+  }
+}
+
+/* What the model says of the errors until the next period, with the efforts that are sent, (UK_NU). */
+static void uk_note_prediction(uk_lanes_law *w, const uk_lanes *efforts) {
+  UK_EACH(r, UK_MT) {
+    w->drift[r] = w->free_drift[r], w->driven[r] = uk_all(0.0);
+    UK_EACH(j, UK_NU) w->driven[r] += w->map[r * UK_NU + j] * efforts[j];
+  }
+}
+
+#endif

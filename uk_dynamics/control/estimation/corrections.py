@@ -1,0 +1,120 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Corrections of a servo law by what it learns of its machine; see :mod:`correction_rule`.
+
+The steps are those of ``correction.c``, on the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.core.servo import Instant, Learned, Measurement, learned, observed
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import ServoOutcome, TrackingErrors
+from uk_dynamics.mechanism.files import EstimatesSpec
+from uk_dynamics.mechanism.resolution import Array
+
+_UNDETERMINED = 0.5  # of the interval's half width: more is left open
+
+
+class Estimate(NamedTuple):
+    """One parameter as a law estimates it while its machine moves."""
+
+    name: str  # as in ``mechanism.parameters``
+    value: float  # in SI units
+    deviation: float  # standard deviation
+    determined: bool  # whether the data leave less than half of the interval
+
+
+class Corrections:
+    """Estimates of parameters, and what else acts, from period to period."""
+
+    def __init__(self, tasks: Tasks, fields: Mapping[str, Array]) -> None:
+        """Keep what is remembered in arrays on which C works too: fields of the layout."""
+        rows, p = len(tasks.constraints), tasks.adaptive
+        self.tasks, self._fields, self._adapts = tasks, fields, bool(p)
+        fields["observer_rate"][:] = tasks.observed
+        fields["loop_delay"][0] = 0.0 if tasks.spec.robust is None else tasks.spec.robust.delay
+        self._observed = fields["observed"].reshape(2, rows)
+        if p:
+            shapes = {"information": (p, p), "filtered_regressor": (rows, p), "filtered": (2, rows)}
+            names = "estimate", "information", "filtered_regressor", "filtered", "variance"
+            self._learned = Learned(
+                *(fields[name].reshape(shapes.get(name, (-1,))) for name in names)
+            )
+            self._regressor = fields["regressor"].reshape(rows, p)
+
+    def added(self, errors: TrackingErrors, told: Measurement) -> Array:
+        """What to add to what the tasks ask for, (mt,), after errors were measured."""
+        fields, observes = self._fields, float(self._fields["observes"][0])
+        now = Instant(
+            *(told, errors.rate, fields["past_rate"], fields["drift"], fields["driven"]),
+            delay=fields["loop_delay"],
+        )
+        explained = np.zeros(len(errors.rate))
+        if self._adapts:
+            assert self.tasks.uncertainty is not None
+            ends = self.tasks.uncertainty.ends()
+            found = learned(now, self._learned, self._regressor, fields["push"], ends)
+            for mine, new in zip(self._learned, found, strict=True):
+                mine[:] = new
+            explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
+        self._observed[:] = observed(now, self._observed, explained, fields["observer_rate"])
+        measured, driven = self._observed
+        fields["added"][:] = told.differs * explained - observes * (measured - driven)
+        if told.fresh[0]:
+            fields["past_rate"][:] = errors.rate
+        added: Array = fields["added"].copy()
+        return added
+
+    def note(self, outcome: ServoOutcome, efforts: Array) -> None:
+        """Keep what the model says of the errors until the next period, with efforts, (motors,)."""
+        assert outcome.drift is not None
+        self._fields["drift"][:] = outcome.drift
+        self._fields["driven"][:] = outcome.servo.map @ efforts
+        if outcome.regression is not None:
+            self._regressor[:], self._fields["push"][:] = outcome.regression
+
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Parameters that are estimated, as they are known now."""
+        uncertainty = self.tasks.uncertainty
+        if uncertainty is None or not self._adapts:
+            return ()
+        spread = np.sqrt(np.diag(np.linalg.inv(self._learned.information)))
+        values = uncertainty.estimated(self._learned.estimate)
+        units = uncertainty.units()
+        return tuple(
+            Estimate(name, value, float(x * unit), bool(2.0 * x < _UNDETERMINED))
+            for (name, value), x, unit in zip(values.items(), spread, units, strict=True)
+        )
+
+    def to_file(self, date: str) -> EstimatesSpec:
+        """Parameters that the data determine, as a mechanism file says it.
+
+        Args:
+            date: In ISO 8601.
+
+        Raises:
+            InputError: The motion has determined none of them.
+        """
+        uncertainty, found = self.tasks.uncertainty, self.estimates()
+        places = [k for k, x in enumerate(found) if x.determined]
+        if uncertainty is None or not places:
+            problem = "the motion has determined no parameter yet; excite them, and try again"
+            raise InputError(problem, file=self.tasks.spec.file, place="adaptive")
+        units = uncertainty.units()
+        covariance = np.linalg.inv(self._learned.information) * np.outer(units, units)
+        values = {found[k].name: found[k].value for k in places}
+        return EstimatesSpec.made("adapt", (), date, values, covariance[np.ix_(places, places)])
+
+    def forget(self) -> None:
+        """Know no more than the intervals."""
+        if self._adapts:
+            self._learned.estimate[:] = 0.0
+            self._learned.information[:] = np.eye(len(self._learned.estimate))
+            self._learned.variance[:] = 0.0

@@ -1,0 +1,214 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""What a law learns of its machine while it works, once for NumPy, C and lanes.
+
+A period knows with which acceleration of the tasks' errors the model answers the efforts that were
+sent; the next one sees which it was. With the efforts u, and deviations θ of parameters,
+
+    ë = d + C u − w θ,    w = T W,                                                              (1)
+
+with d what the model has without efforts. So ë − d and C u, low-pass filtered as a momentum
+observer does (no acceleration is measured, the change of a velocity is), tell what acts besides the
+model. The filter of C u is slower by the delay of the loop, to first order a delay of efforts.
+
+*Adaptation* explains it by parameters, as the composite law of Slotine and Li does: the error of
+the filtered prediction drives estimates by least squares with exponential forgetting, and s does by
+V = c sᵀΛ s/2 + θ̃ᵀP θ̃/2, of which −P⁻¹ c wᵀ(T Tᵀ)⁻¹ s leaves no term with θ̃. P is the
+information: one along each parameter is what its interval tells, more is of the data, divided by
+the variance of what they leave unexplained. It is forgotten toward one, which is the leakage of the
+estimates as well. Where data would tell less than the interval within the time of forgetting, all
+of it stands still.
+
+*Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
+its own, is taken out of what the tasks ask for.
+
+Sources: Slotine, Li: Composite adaptive control of robot manipulators, Automatica 25, 1989 (both
+errors, bounded gain); Applied nonlinear control, 1991, sections 8.7 and 9.2; De Luca, Mattone:
+Sensorless robot collision detection, ICRA 2005 (momentum observer).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.core.linalg import above, at_least, where
+from uk_dynamics.core.servo.motor_limits_rule import between
+from uk_dynamics.core.servo.period_steps import Measurement
+
+Array = NDArray[Any]  # of floats, or of symbols
+
+FILTER = 0.05  # s: of predictions; samples closer together than twice of it repeat each other
+MEMORY = 5.0  # s, within which data are forgotten
+RESIDUALS = 0.5  # s, over which the variance of what is not explained is a mean
+OUTLIER = 9.0  # squares so many times the variance raise it at once
+BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not taken as such
+LEAST_VARIANCE = 1e-12  # m²/s⁴
+LEAST_PART = 1e-9  # of a diagonal: smaller pivots are of rows that others determine
+SLOWER = 0.25  # of the frequency that s and an integral of it would have at the edge of the layer
+
+
+class Instant(NamedTuple):
+    """What a period compares."""
+
+    told: Measurement
+    rate: Array  # of the tasks' errors, (mt,)
+    past_rate: Array  # the same a period ago
+    drift: Array  # d in between, (mt,)
+    driven: Array  # C u of the efforts that were sent then, (mt,)
+    delay: Array  # of the loop, in s, (1,)
+
+    @property
+    def measured(self) -> Array:
+        """ë − d, (mt,)."""
+        found: Array = (self.rate - self.past_rate) / self.told.elapsed - self.drift
+        return found
+
+    def shares(self, time: Array | float) -> tuple[Array, Array]:
+        """Part by which filters of a time constant follow: of what was measured, and of efforts."""
+        h = self.told.elapsed
+        fast, slow = h / (h + time), h / (h + time + self.delay)
+        return fast, slow
+
+    def begun(self, x: Array) -> Array:
+        """State of a filter: nothing after a pause."""
+        flag = where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh)
+        found: Array = flag * x
+        return found
+
+    def followed(self, x: Array, goal: Array, share: Array) -> Array:
+        """Where it is after this instant."""
+        now = self.begun(x)
+        found: Array = now + self.told.differs * share * (goal - now)
+        return found
+
+
+class Learned(NamedTuple):
+    """What adaptation knows; deviations are in units of what their intervals allow."""
+
+    estimate: Array  # θ̂, (p,)
+    information: Array  # P, (p, p)
+    regressor: Array  # w, filtered, (mt, p)
+    filtered: Array  # ë − d and C u, (2, mt)
+    variance: Array  # of what estimates leave unexplained, (mt,)
+
+
+def learned(
+    now: Instant, past: Learned, regressor: Array, push: Array, ends: tuple[Array, Array]
+) -> Learned:
+    """Estimates after a period.
+
+    Args:
+        now: See there.
+        past: From the period before.
+        regressor: w at the last period, (mt, p).
+        push: c wᵀ(T Tᵀ)⁻¹ s at that time, (p,); zero where estimates are not used.
+        ends: Smallest and largest deviations, (p,) each.
+    """
+    h, moves = now.told.elapsed, now.told.differs
+    fast, slow = now.shares(FILTER)
+    w = now.followed(past.regressor, regressor, fast)
+    y, z = past.filtered
+    y, z = now.followed(y, now.measured, fast), now.followed(z, now.driven, slow)
+    error = z - w @ past.estimate - y  # w (θ − θ̂)
+    square = error * error
+    floor = LEAST_VARIANCE + BELIEVED**2 * np.add.reduce(w * w, axis=1)
+    variance = past.variance + moves * h / RESIDUALS * (square - past.variance)
+    variance = at_least(at_least(variance, square / OUTLIER), floor)
+    weight = moves * h / (2.0 * FILTER) / variance
+    told = w.T @ (weight[:, None] * w)
+    count = len(past.estimate)
+    gained = np.add.reduce([told[p : p + 1, p] for p in range(count)])
+    excited = where(above(MEMORY / at_least(h, 1e-9) * gained, 1.0), moves, 0.0 * moves)
+    lost = h / MEMORY
+    P = past.information
+    P = P + excited * (told - lost * (P - np.eye(count)))
+    pull = w.T @ (weight * error) - lost * past.estimate - h * push
+    moved = past.estimate + excited * definite_solve(P, pull)
+    return Learned(between(ends[0], moved, ends[1]), P, w, np.stack((y, z)), variance)
+
+
+def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
+    """What was measured, less what estimates explain, and C u, filtered, (2, mt).
+
+    Their difference acts besides the model.
+
+    Args:
+        now: See there.
+        past: The same a period before.
+        explained: What estimates of parameters make of it, (mt,).
+        bandwidth: Of each row, in rad/s, (mt,); 0: nothing is observed.
+    """
+    seen = 1.0 - where(above(bandwidth, 0.0), 0.0, 1.0)
+    fast, slow = now.shares(1.0 / at_least(bandwidth, LEAST_PART))
+    y = now.followed(past[0], now.measured + explained, fast)
+    z = now.followed(past[1], now.driven, slow)
+    return np.stack((seen * y, seen * z))
+
+
+class Adaptation(NamedTuple):
+    """What adaptation has to know at a state, besides the robust term."""
+
+    places: tuple[int, ...]  # of the parameters, among the directions of what is uncertain
+    crossed: Array  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
+    added: Array  # what corrections add to what tasks ask for, (mt,)
+    estimate: Array  # θ̂, (p,)
+    adapts: Array  # flag: it is used, (1,)
+
+    def motion(self, motion: Array, gram: Array) -> Array:
+        """Acceleration along the uncertain rows as it is where corrections are right, (rows,).
+
+        Args:
+            motion: By the model with all efforts, (rows,).
+            gram: T Tᵀ, (mt, mt).
+        """
+        found: Array = motion - self.crossed.T @ definite_solve(gram, self.added)
+        return found
+
+    def regression(
+        self, shares: Array, gram: Array, s: Array, learning: Array
+    ) -> tuple[Array, Array]:
+        """Effects w of the parameters on the errors, (mt, p), and what s says of them, (p,).
+
+        Args:
+            shares: β of all directions, (directions, rows).
+            gram: T Tᵀ, (mt, mt).
+            s: (mt,).
+            learning: c, (1,).
+        """
+        w: Array = self.crossed @ shares[list(self.places)].T
+        push: Array = self.adapts * learning * (w.T @ definite_solve(gram, s))
+        return w, push
+
+    def larger(self, squares: Array) -> Array:
+        """Squares of the directions, which also have to cover wrong estimates, (directions,)."""
+        found = squares.copy()
+        for p, x in zip(self.places, self.estimate, strict=True):
+            part = 1.0 + self.adapts[0] * abs(x)
+            found[p] = squares[p] * part * part
+        return found
+
+
+def definite_solve(matrix: Array, right: Array) -> Array:
+    """Solution of a positive semidefinite system, (n,), by elimination; dependent rows have none.
+
+    Args:
+        matrix: (n, n).
+        right: (n,).
+    """
+    n = len(right)
+    G, x, pivots = matrix.copy(), right.copy(), []
+    for k in range(n):
+        pivot = at_least(G[k : k + 1, k], LEAST_PART * matrix[k, k] + LEAST_VARIANCE)
+        pivots.append(pivot)
+        for i in range(k + 1, n):
+            part = G[i : i + 1, k] / pivot
+            G[i : i + 1, k + 1 :] = G[i : i + 1, k + 1 :] - part * G[k, k + 1 :]
+            x[i : i + 1] = x[i : i + 1] - part * x[k : k + 1]
+    for k in reversed(range(n)):
+        for i in range(k + 1, n):
+            x[k : k + 1] = x[k : k + 1] - G[k, i : i + 1] * x[i : i + 1]
+        x[k : k + 1] = x[k : k + 1] / pivots[k]
+    return x

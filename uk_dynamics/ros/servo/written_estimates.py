@@ -1,0 +1,53 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""The service of servo_controller that writes what its law has estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from uk_dynamics.control.servo import ServoController
+from uk_dynamics.conversion import updated_files, write_files
+from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.ros.diagnostics.publisher import Report
+
+
+class WrittenEstimates:
+    """Writes the machine with the values that the data determine, as ``identify --out`` does."""
+
+    def __init__(self, node: Node, controller: ServoController, folder: Callable[[], str]) -> None:
+        """Offer ``~/write_estimates``; ``folder`` says where the files go."""
+        self._controller, self._folder = controller, folder
+        node.create_service(Trigger, "~/write_estimates", self._write)
+
+    def _write(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            response.message = self._written()
+            response.success = True
+        except UkDynamicsError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _written(self) -> str:
+        mechanism, corrections = self._controller.mechanism, self._controller.corrections
+        assert corrections is not None
+        folder = Path(self._folder() or ".")
+        found = corrections.to_file(date.today().isoformat())
+        values = dict(zip(found.names, found.values, strict=True))
+        texts = updated_files(
+            mechanism, values, command="servo_controller", report="~/estimates", estimates=found
+        )
+        write_files({folder / name: text for name, text in texts.items()}, force=True)
+        return f"wrote {', '.join(texts)} to {folder.resolve()}: {', '.join(found.names)}"
+
+
+def report_estimates(report: Report, controller: ServoController) -> None:
+    """Tell the estimates in diagnostics."""
+    for x in controller.estimates:
+        spread = f"{x.value:.5g} ± {x.deviation:.2g}"
+        report.add(f"estimate.{x.name}", spread if x.determined else f"{spread}, not determined")
