@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Literal
 
 from uk_dynamics.cli.options.arguments import Commands, add_command
@@ -75,8 +76,8 @@ def _completer(command: str, action: argparse.Action) -> Callable[..., Iterable[
     if action.dest == "tasks" and action.metavar == "FILE":
         return _shipped_or_files("tasks")
     if action.metavar == "JOINT=VALUE":
-        return _assigned(_joints_of_urdf if command == "init" else _joints)
-    return _assigned(_motors) if action.metavar == "MOTOR=VALUE" else None
+        return _assigned("model.position_names")
+    return _assigned("actuators.names") if action.metavar == "MOTOR=VALUE" else None
 
 
 def _yaml_files(prefix: str, *, endings: Sequence[str] = (), **_: Any) -> Iterable[str]:
@@ -98,31 +99,16 @@ def _shipped_or_files(
     return offered
 
 
-def _assigned(names: Callable[[str], Iterable[str]]) -> Callable[..., Iterable[str]]:
-    """Names in the file given before, each with an equals sign."""
+def _assigned(names: str) -> Callable[..., Iterable[str]]:
+    """Names in the mechanism, or robot, of the file given before, each with an equals sign."""
 
     def offered(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+        from uk_dynamics.mechanism_class import Mechanism
+
         try:
-            return [f"{name}=" for name in names(parsed_args.file)]
+            mechanism = Mechanism.from_file(parsed_args.file)
+            return [f"{name}=" for name in attrgetter(names)(mechanism)]
         except UkDynamicsError:  # an incomplete name of the file
             return []
 
     return offered
-
-
-def _joints(file: str) -> Iterable[str]:
-    from uk_dynamics.mechanism_class import Mechanism
-
-    return Mechanism.from_file(file).model.position_names
-
-
-def _motors(file: str) -> Iterable[str]:
-    from uk_dynamics.mechanism_class import Mechanism
-
-    return Mechanism.from_file(file).actuators.names
-
-
-def _joints_of_urdf(file: str) -> Iterable[str]:
-    from uk_dynamics.model import RobotModel
-
-    return RobotModel.from_urdf(file).position_names
