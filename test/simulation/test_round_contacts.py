@@ -113,6 +113,11 @@ def test_a_pin_with_clearance_stays_in_its_bearing(method: str) -> None:
         ("length: 0.1, surface: {type: sphere, radius: 0.2, hollow: true}", "at both ends"),
         ("surface: {type: capsule, radius: 0.2}", "length"),
         ("surface: {type: sphere, radius: 0.2, length: 1.0}", "length"),
+        ("surface: {type: box, radius: 0.1}", "size"),
+        ("surface: {type: sphere, radius: 0.1, size: [1, 1, 1]}", "no size"),
+        ("surface: {type: box, size: [1, 1, 0]}", "size"),
+        ("surface: {type: box, size: [1, 1, 1], hollow: true}", "not hollow"),
+        ("length: 0.2, surface: {type: box, size: [1, 1, 1]}", "give points or spheres"),
         ("surface: {type: cone, radius: 0.2}", "cone"),
     ],
 )
@@ -136,3 +141,36 @@ def test_a_capsule_lies_on_a_plane_by_its_ends() -> None:
     found = rod.contacts(state)
     assert list(found) == ["floor.lower", "floor.upper"]
     np.testing.assert_allclose([one.force[0] for one in found.values()], G, rtol=0, atol=1e-9)
+
+
+def test_a_block_stops_on_a_table() -> None:
+    """A box touches as a plane where corners are over its face."""
+    points = [[x, y, -0.05] for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    block = mechanism(
+        link("block", 2.0, 0.02),
+        "model: {root: floating}\n"
+        "contacts: {table: {parent: {link: world}, child: {link: block}, friction: 0.5,"
+        f" surface: {{type: box, size: [2, 1, 0.2]}}, points: {points}}}}}",
+    )
+    start = block.start()
+    start.q[2] = 0.15
+    start.v[0] = 2.0
+    found = simulate(block, start, 0.6)
+    way = 2.0**2 / (2.0 * 0.5 * G)
+    np.testing.assert_allclose(found.q[-1, :3], [way, 0.0, 0.15], rtol=0, atol=1e-9)
+
+
+def test_a_smooth_ball_leaves_the_edge_of_a_table_at_two_thirds() -> None:
+    ball = mechanism(
+        link("ball", 2.0, 0.008),
+        "model: {root: floating}\n"
+        "contacts: {table: {parent: {link: world}, child: {link: ball}, radius: 0.1,"
+        " surface: {type: box, size: [2, 1, 0.2]}}}",
+    )
+    start = ball.start()
+    start.q[:3] = 1.0 + 0.1 * np.sin(0.2), 0.0, 0.1 + 0.1 * np.cos(0.2)
+    found = simulate(ball, start, 0.5, rtol=1e-12, atol=1e-13)
+    (event,) = [one for one in found.switchings if not one.changes["table"]]
+    state = simulate(ball, start, event.t, rtol=1e-12, atol=1e-13)
+    # located to 1e-12 s, of a motion with tolerances of 1e-12
+    assert (state.q[-1, 2] - 0.1) / 0.1 == pytest.approx(2.0 / 3.0 * np.cos(0.2), rel=1e-8)

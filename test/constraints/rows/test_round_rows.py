@@ -23,6 +23,8 @@ PAIRS = {
     "capsule on a sphere": ("{type: sphere, radius: 0.2}", 0.1, 0.7),
     "capsules": ("{type: capsule, radius: 0.1, length: 0.9}", 0.05, 0.7),
     "ball in its socket": ("{type: sphere, radius: 3.0, hollow: true}", 0.2, 0.0),
+    "point and box": ("{type: box, size: [0.5, 0.4, 0.3]}", 0.0, 0.0),
+    "sphere and rounded box": ("{type: box, size: [0.5, 0.4, 0.3], radius: 0.1}", 0.2, 0.0),
     "pin in its bearing": ("{type: cylinder, radius: 3.0, hollow: true}", 0.2, 0.0),
 }
 
@@ -39,13 +41,13 @@ def pair(name: str) -> Mechanism:
 
 def random_states(machine: Mechanism, count: int = 12) -> list[State]:
     rng = np.random.default_rng(5)
-    found = []
-    for _ in range(count):
-        places = [
-            np.concatenate([p, Rotation.random(rng=rng).as_quat()])
-            for p in rng.uniform(-0.8, 0.8, (2, 3))
-        ]
-        found.append(State(0.0, np.concatenate(places), rng.normal(size=12)))
+    found: list[State] = []
+    while len(found) < count:
+        places = rng.uniform(-0.8, 0.8, (2, 3))
+        if np.linalg.norm(places[1] - places[0]) < 0.4:
+            continue  # half the diagonal of the boxes: the child's centre may be inside
+        ends = [np.concatenate([p, Rotation.random(rng=rng).as_quat()]) for p in places]
+        found.append(State(0.0, np.concatenate(ends), rng.normal(size=12)))
     return found
 
 
@@ -63,6 +65,11 @@ def moved(machine: Mechanism, state: State, dt: float) -> State:
 def nearest(machine: Mechanism, name: str, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Nearest points of the segments, by search."""
     surface, _, length = PAIRS[name]
+    if "box" in surface:
+        turned, origin = Rotation.from_quat(state.q[3:7]), state.q[:3]
+        local = turned.inv().apply(state.q[7:10] - origin)
+        clamped = np.clip(local, [-0.25, -0.2, -0.15], [0.25, 0.2, 0.15])
+        return origin + turned.apply(clamped), state.q[7:10]
     half = 0.5 * float(surface.partition("length: ")[2].rstrip("}") or 0.0)
     half = 20.0 if "cylinder" in surface else half
     a, b = state.q[:7], state.q[7:]
@@ -90,7 +97,7 @@ def nearest(machine: Mechanism, name: str, state: State) -> tuple[np.ndarray, np
 def test_gap_and_velocities_are_those_of_the_geometry(name: str) -> None:
     machine = pair(name)
     surface, radius, _ = PAIRS[name]
-    own = float(surface.partition("radius: ")[2].partition(",")[0].rstrip("}"))
+    own = float(surface.partition("radius: ")[2].partition(",")[0].rstrip("}") or 0.0)
     side = -1.0 if "hollow" in surface else 1.0
     for state in random_states(machine):
         found, workspace = rows(machine, state)
@@ -142,3 +149,25 @@ def test_c_is_the_same(name: str) -> None:
         there, here = compiled.evaluate(state, inputs), reference.evaluate(state, inputs)
         size = 1.0 + np.abs(here.qdd).max()
         np.testing.assert_allclose(there.qdd, here.qdd, rtol=0, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("height", [0.0, 1e-17, -1e-17, -1e-3])
+@pytest.mark.parametrize("face", range(6))
+def test_on_a_face_of_a_box_it_is_a_plane(face: int, height: float) -> None:
+    """Whatever rounding does: no curvature, and the normal of the face."""
+    machine = pair("point and box")
+    axis, side = face % 3, 1.0 if face < 3 else -1.0
+    state = random_states(machine, 1)[0]
+    place = np.array([0.05, -0.03, 0.02])
+    place[axis] = side * (np.array([0.25, 0.2, 0.15])[axis] + height)
+    state.q[:7] = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+    state.q[7:10] = place
+    state.v[:6] = 0.0
+    found, workspace = rows(machine, state)
+    assert found.residual[0] == pytest.approx(height, abs=1e-16)
+    normal = machine.constraints.wrenches(workspace)[0, :3]
+    np.testing.assert_allclose(normal, side * np.eye(3)[axis], rtol=0, atol=1e-15)
+    # a point of a body that turns, on a plane: v̇ = ω × v, both in the body
+    turned = Rotation.from_quat(state.q[10:])
+    v, omega = (turned.apply(part) for part in np.split(state.v[6:], 2))
+    assert found.bias[0] == pytest.approx(normal @ np.cross(omega, v), abs=1e-9)

@@ -2,6 +2,7 @@
 
 """The shared mathematics of constraint rows."""
 
+from uk_dynamics.constraints.rows.box_rows import BoxRow
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
 from uk_dynamics.constraints.rows.joint_rows import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.vectors import Array, cross, dot
-from uk_dynamics.core.linalg import above, below, square_root, where
+from uk_dynamics.core.linalg import above, at_least, below, square_root, where
 
 _TINY = 1e-300  # segments that meet give a zero row, which the rank rule reports, instead of NaN
-_PARALLEL = 1e-12  # squared sine: the middle of the child's segment is as near as other points
+# Squared sine, less of which the middle of the child's segment is as near as other points, and
+# 1 + cosine, less of which the normal is opposite to the parent's z axis.
+_PARALLEL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class RoundRow(FrameRow):
         return "position" if self.label == "normal" else "velocity"
 
     @classmethod
-    def stack(cls, rows: Sequence[RoundRow], frames: RowFrames, length: float) -> RoundRows:
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> RoundRows:
         """See :meth:`FrameRow.stack`."""
         return RoundRows(
             frames,
@@ -61,8 +63,8 @@ class RoundRow(FrameRow):
         )
 
 
-class _Nearest(NamedTuple):
-    """Nearest points of the segments; arrays (m,) and (m, 3)."""
+class Nearest(NamedTuple):
+    """Nearest points of both bodies; arrays (m,) and (m, 3)."""
 
     a: Array  # axes of the parent
     b: Array  # and of the child
@@ -71,8 +73,9 @@ class _Nearest(NamedTuple):
     inner_s: Array  # 1 where the place along the parent's is no end
     inner_t: Array  # and along the child's
     w: Array  # from the parent's nearest point to the child's, in m
-    distance: Array
+    distance: Array  # of both, in m; below zero inside a box
     normal: Array  # towards the child's inside
+    bend: Array  # of the normal, per metre that the child moves across it; zero on a face
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class RoundRows(FrameRows):
     part: Array  # of x, y and the normal that the row is, (m, 3)
     turning: ClassVar[bool] = True
 
-    def _nearest(self, kinematics: FrameKinematics) -> _Nearest:
+    def _nearest(self, kinematics: FrameKinematics) -> Nearest:
         _, d = self.frames.origins(kinematics)
         a = kinematics.rotation.take(self.frames.parent, 0)[:, :, 2]
         b = kinematics.rotation.take(self.frames.child, 0)[:, :, 2]
@@ -111,16 +114,29 @@ class RoundRows(FrameRows):
 
     def _between(
         self, a: Array, b: Array, c: Array, t: Array, inner: tuple[Array, Array], w: Array
-    ) -> _Nearest:
+    ) -> Nearest:
         distance = square_root(dot(w, w) + _TINY)
-        return _Nearest(a, b, c, t, *inner, w, distance, (self.side / distance)[:, None] * w)
+        normal = (self.side / distance)[:, None] * w
+        return Nearest(a, b, c, t, *inner, w, distance, normal, self.side / distance)
+
+    def _moving(self, near: Nearest, v: Array, omega: Array) -> tuple[Array, Array]:
+        """Velocities of w, and of the child's nearest point, within the parent, (m, 3)."""
+        a, b, c, t = near.a, near.b, near.cosine, near.t
+        turned = cross(omega, b)
+        along = dot(a, v) + t * dot(a, turned)
+        back = -dot(b, v) - dot(turned, near.w)
+        s_rate, t_rate = near.inner_s, near.inner_t
+        t_rate = t_rate * (back + c * s_rate * along) / (1.0 - s_rate * t_rate * c * c)
+        s_rate = s_rate * (along + c * t_rate)
+        moved = v + t_rate[:, None] * b + t[:, None] * turned
+        return moved - s_rate[:, None] * a, moved
 
     def _directions(self, axes: Array, normal: Array) -> tuple[Array, Array, Array]:
-        """The row's direction; κ (m,) and z + n (m, 3) that turn x or y, see :meth:`_turned`."""
+        """The row's direction; κ (m,) and z + n (m, 3) that turn x or y."""
         chosen = (axes @ self.part[:, :, None])[:, :, 0]
         across = 1.0 - self.part[:, 2]
         z = axes[:, :, 2]
-        lean = 1.0 + dot(z, normal) + _PARALLEL
+        lean = at_least(1.0 + dot(z, normal), _PARALLEL)
         kappa = across * dot(chosen, normal) / lean
         both = z + normal
         tangent = across[:, None] * chosen - kappa[:, None] * both
@@ -142,26 +158,18 @@ class RoundRows(FrameRows):
         With u the velocity of the child's material at the contact p, and v that of its origin.
         """
         near = self._nearest(kinematics)
-        a, b, c, t = near.a, near.b, near.cosine, near.t
         v = twist.linear.take(self.frames.pair, 0)
         omega = twist.angular.take(self.frames.pair, 0)
-        turned = cross(omega, b)
-        along = dot(a, v) + t * dot(a, turned)
-        back = -dot(b, v) - dot(turned, near.w)
-        s_rate, t_rate = near.inner_s, near.inner_t
-        t_rate = t_rate * (back + c * s_rate * along) / (1.0 - s_rate * t_rate * c * c)
-        s_rate = s_rate * (along + c * t_rate)
-        moved = v + t_rate[:, None] * b + t[:, None] * turned
-        w_rate = moved - s_rate[:, None] * a
+        w_rate, moved = self._moving(near, v, omega)
         n = near.normal
-        n_rate = (self.side / near.distance)[:, None] * (w_rate - dot(n, w_rate)[:, None] * n)
+        n_rate = near.bend[:, None] * (w_rate - dot(n, w_rate)[:, None] * n)
         p_rate = moved - self.radii[:, 1:] * n_rate
-        arm = t[:, None] * b - self.radii[:, 1:] * n
+        arm = near.t[:, None] * near.b - self.radii[:, 1:] * n
         u = v + cross(omega, arm)
         axes = kinematics.rotation.take(self.frames.parent, 0)
         e, kappa, both = self._directions(axes, n)
         chosen = (axes @ self.part[:, :, None])[:, :, 0]
-        lean = 1.0 + dot(axes[:, :, 2], n) + _PARALLEL
+        lean = at_least(1.0 + dot(axes[:, :, 2], n), _PARALLEL)
         kappa_rate = (dot(chosen, n_rate) - kappa * dot(axes[:, :, 2], n_rate)) / lean
         across = 1.0 - self.part[:, 2]
         e_rate = self.part[:, 2:] * n_rate - across[:, None] * (

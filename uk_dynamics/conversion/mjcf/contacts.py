@@ -122,9 +122,11 @@ def _contact(source: Compiled, still: int, other: int) -> Data | None:
         data["surface"] = {"type": "sphere", "radius": size[0]}
     elif shape == "capsule":
         data["surface"] = {"type": "capsule", "radius": size[0], "length": 2.0 * size[1]}
+    elif shape == "box" and "length" not in touching:
+        data["surface"] = {"type": "box", "size": [2.0 * edge for edge in size]}
     elif shape != "plane":
         return None
-    if shape != "plane" and "points" in touching:  # a corner is not the nearest point of a round
+    if shape != "plane" and "points" in touching:  # edges and faces of both may be nearest
         return None
     return data | touching
 

@@ -85,7 +85,7 @@ def _surface(data: Mapping[str, Any]) -> Round:
     """The surface of a contact from checked data."""
     half = {"sphere": 0.0, "cylinder": _ENDLESS}
     length = half.get(data["type"], 0.5 * float(data.get("length", 0.0)))
-    return Round(float(data["radius"]), length, bool(data.get("hollow", False)))
+    return Round(float(data.get("radius", 0.0)), length, bool(data.get("hollow", False)))
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ class ContactSpec:
     radius: float = 0.0  # of the sphere, in m; 0: a point
     length: float = 0.0  # of a capsule along z, between the centres of its ends, in m
     surface: Round | None = None  # of the parent; None: a plane
+    box: Vector | None = None  # half edges of a box that the surface rounds, in m
     friction: float = 0.0  # μ, without unit
     # Newton's: relative velocity after an impact over that before it, without unit
     restitution: float = 0.0
@@ -124,13 +125,16 @@ class ContactSpec:
             if key in data
         }
         of_shapes = data.get("from") == "collision"
-        surface = _surface(data["surface"]) if "surface" in data else None
+        shape = data.get("surface", {})
+        surface = _surface(shape) if shape else None
+        x, y, z = vector(shape.get("size", _ZERO))
         contact = cls(
             name,
             frames["parent"],
             frames["child"],
             **numbers,
             surface=surface,
+            box=(0.5 * x, 0.5 * y, 0.5 * z) if "size" in shape else None,
             from_collision=of_shapes,
         )
         contact.check()
@@ -160,7 +164,10 @@ class ContactSpec:
         """
         surface = self.surface
         if surface is None or not surface.hollow:
-            if surface is not None and not surface.radius + self.radius:
+            if self.box is not None and self.length:
+                problem = "a capsule and a box touch at several points; give points or spheres"
+                raise MechanismFileError(problem, place="length")
+            if surface is not None and self.box is None and not surface.radius + self.radius:
                 problem = "two lines or points never touch; give one of both a radius"
                 raise MechanismFileError(problem, place="surface.radius")
             return

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.constraints.rows import (
+    BoxRow,
     Constraint,
     ContactRow,
     FrameRow,
@@ -125,7 +126,10 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
 def _row(contact: ContactSpec, label: str) -> FrameRow:
     if contact.surface is None:
         return ContactRow(label, contact.radius)
-    return RoundRow(label, contact.surface, Round(contact.radius, 0.5 * contact.length))
+    child = Round(contact.radius, 0.5 * contact.length)
+    if contact.box is not None:
+        return BoxRow(label, contact.surface, child, contact.box)
+    return RoundRow(label, contact.surface, child)
 
 
 def _parts(contact: ContactSpec) -> Iterator[tuple[str, tuple[str, ...]]]:
