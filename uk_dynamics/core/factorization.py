@@ -28,10 +28,10 @@ from uk_dynamics.core.equation.solution import (
     Method,
 )
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba
-from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass
+from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass, mass_factor
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
-from uk_dynamics.core.tree.articulated_bodies import ArticulatedMass
+from uk_dynamics.core.tree.clusters import TreeInertia
 from uk_dynamics.exceptions import InputError
 
 _FORMS: dict[str, Callable[..., Factorization]] = {
@@ -48,7 +48,8 @@ class SingularMassError(InputError):
 
 
 def factorize(
-    mass: Mass,  # factor of M, or M itself where it is singular
+    # factor of M, M itself where it is singular, or the bodies of a tree
+    mass: Mass | TreeInertia,
     # constraint matrix, (m, nv); m may be 0 or larger than nv. It is not copied. A sparse one goes
     # with a tree, each row within one of its clusters: the motions it leaves are then eliminated by
     # articulated bodies
@@ -80,6 +81,13 @@ def factorize(
             the method, the method knows no clearances, or its pseudoinverse lost the inertia.
         UndeterminedCoordinatesError: [M; A] lacks full column rank.
     """
+    given: object = A
+    if not isinstance(given, np.ndarray):
+        if not isinstance(mass, TreeInertia):
+            raise InputError("a sparse constraint matrix goes with the bodies of a tree")
+        return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
+    if isinstance(mass, TreeInertia):
+        mass = mass_factor(mass.dense())
     if method == "auto":
         method = _suitable(mass, clearance)
     if clearance is not None and method != "hierarchical":
@@ -89,13 +97,6 @@ def factorize(
             "the mass matrix is singular, and compliant constraints need its inverse: give every "
             "link a mass and every joint an armature, or leave the compliance out"
         )
-    given: object = A
-    if not isinstance(given, np.ndarray):
-        if not isinstance(mass, ArticulatedMass):
-            raise InputError(
-                "a sparse constraint matrix goes with the articulated bodies of a tree"
-            )
-        return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
     if method not in _FORMS:
         raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
     if method in WHITENING and isinstance(mass, SingularMass):

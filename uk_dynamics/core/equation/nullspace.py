@@ -22,8 +22,9 @@ from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.mass_factor import Mass, coordinate_scale, inertia_factor
 from uk_dynamics.core.linalg.row_basis import RowBasis, RowSpace
-from uk_dynamics.core.tree.articulated_bodies import Articulated, ArticulatedMass
+from uk_dynamics.core.tree.articulated_bodies import Articulated
 from uk_dynamics.core.tree.cluster_rows import ClusterRows
+from uk_dynamics.core.tree.clusters import TreeInertia
 
 
 class ScaledCoordinates(Factorization):
@@ -131,7 +132,7 @@ class ArticulatedNullSpace(Factorization):
     basis: ClusterRows
 
     def __init__(
-        self, mass: ArticulatedMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+        self, mass: TreeInertia, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`.
 
@@ -139,10 +140,9 @@ class ArticulatedNullSpace(Factorization):
         """
         from scipy.sparse import csr_array  # takes long to import
 
-        self._inertia = mass.inertia
+        self._inertia = mass
         self._scale = coordinate_scale(self._inertia.diagonal())
-        clusters = self._inertia.clusters
-        basis = ClusterRows(csr_array(A), clusters, self._scale, natural_scale, rank_tolerance)
+        basis = ClusterRows(csr_array(A), mass.clusters, self._scale, natural_scale, rank_tolerance)
         super().__init__(basis, mass, A)
         self._tree = Articulated(self._inertia, basis.bases)
 
@@ -153,9 +153,7 @@ class ArticulatedNullSpace(Factorization):
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = R⁻¹ Zᵀ, cluster by cluster."""
         sizes = np.linalg.norm(self._scale[:, None] * X, axis=0)
-        bases = self._inertia.clusters.in_order(self._tree.bases)
-        parts = [part[Z.any(axis=0)] for part, Z in zip(self._tree.inward(X), bases, strict=True)]
-        return np.concatenate([np.zeros((0, X.shape[1])), *parts]), sizes
+        return np.concatenate([np.zeros((0, X.shape[1])), *self._tree.inward(X)]), sizes
 
     def correction(self, r: Array) -> Array:
         """(I − N M) x with A x = r on the independent rows."""

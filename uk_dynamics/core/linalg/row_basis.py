@@ -218,10 +218,14 @@ class RowBasis:
     @property
     def condition(self) -> float:
         """Condition number of the independent scaled rows; 1 when there is none."""
-        if self.rank == 0:
-            return 1.0
-        values = np.linalg.svd(np.triu(self._factors[: self.rank, : self.rank]), compute_uv=False)
-        return float(values[0] / values[-1])
+        values = self.sizes
+        return float(values[0] / values[-1]) if self.rank else 1.0
+
+    @property
+    def sizes(self) -> Array:
+        """Singular values of the independent scaled rows, falling, (r,)."""
+        upper = np.triu(self._factors[: self.rank, : self.rank])
+        return np.linalg.svd(upper, compute_uv=False) if self.rank else np.empty(0)
 
     def coordinates(self, b: Array) -> Array:
         """The y with B Q₁ y = b on the independent rows: R₁₁ᵀ y = b̂, (r,).

@@ -2,5 +2,4 @@
 
 """Articulated bodies and clusters: large mechanisms in linear time."""
 
-from uk_dynamics.core.tree.articulated_bodies import factor_inertia
 from uk_dynamics.core.tree.clusters import Clusters, Tree, TreeInertia

@@ -91,15 +91,6 @@ class Tree:
         return jumps
 
 
-@dataclass(frozen=True)
-class ClusterGroup:
-    """Clusters of one size, so that arrays can hold all of them."""
-
-    clusters: Indices  # their numbers, (g,)
-    joints: Indices  # of each, ascending, (g, n)
-    moves: Array  # 1 where joint j moves body i of the cluster, (g, n, n) as [:, i, j]
-
-
 class Clusters:
     """A partition of the joints of a tree."""
 
@@ -131,27 +122,16 @@ class Clusters:
         self.parent: Indices = np.where(self.base >= 0, self.cluster[self.base], -1)
         # joints of the largest cluster
         self.largest = max((len(joints) for joints in self.members), default=0)
-        # clusters by size
-        self.groups = tuple(self._group(size) for size in sorted({len(j) for j in self.members}))
+        # of each cluster, 1 where joint j moves body i, (n, n) as [i, j]
+        self.moves = tuple(self._moves(joints) for joints in self.members)
 
     def __len__(self) -> int:
         """Number of clusters."""
         return len(self.members)
 
-    def in_order(self, by_group: Sequence[Array]) -> list[Array]:
-        """What arrays hold for the clusters of each group, cluster by cluster."""
-        found = [by_group[0]] * len(self) if by_group else []
-        for group, values in zip(self.groups, by_group, strict=True):
-            for k, value in zip(group.clusters, values, strict=True):
-                found[k] = value
-        return found
-
-    def _group(self, size: int) -> ClusterGroup:
-        numbers = np.array([k for k, j in enumerate(self.members) if len(j) == size], dtype=np.intp)
-        joints = np.stack([self.members[k] for k in numbers])
-        ends = self.tree.ends[joints]
-        moves = (joints[:, None, :] <= joints[:, :, None]) & (joints[:, :, None] < ends[:, None, :])
-        return ClusterGroup(numbers, joints, moves.astype(float))
+    def _moves(self, joints: Indices) -> Array:
+        bodies, ends = joints[:, None], self.tree.ends[joints]
+        return ((joints <= bodies) & (bodies < ends)).astype(float)
 
 
 @dataclass(frozen=True)
@@ -204,19 +184,26 @@ class TreeInertia:
 
     def diagonal(self) -> Array:
         """Diagonal of M, (n,)."""
-        tree = self.clusters.tree
-        # Summed about the middle of everything, where it loses least.
-        middle = self.center.mean(axis=0) if len(self) else np.zeros(3)
-        bodies = tree.subtree_sum(self.about(np.broadcast_to(middle, self.center.shape)))
-        motion = motion_about(self.motion, np.broadcast_to(middle, self.center.shape))
-        moved: Array = np.einsum("ij,ijk,ik->i", motion, bodies, motion)
+        motion, force = self._composite()
+        moved: Array = np.einsum("ij,ij->i", motion, force)
         return moved + self.armature
 
     def dense(self) -> Array:
         """M itself, (n, n)."""
-        columns = [self.multiply(unit) for unit in np.eye(len(self))]
-        M = np.array(columns).reshape(len(self), len(self))
-        return 0.5 * (M + M.T)
+        motion, force = self._composite()
+        bodies = np.arange(len(motion))
+        below = (bodies[:, None] <= bodies) & (bodies < self.clusters.tree.ends[:, None])
+        upper = np.where(below, motion @ force.T, 0.0)
+        M: Array = upper + np.triu(upper, 1).T
+        return M + np.diag(self.armature)
+
+    def _composite(self) -> tuple[Array, Array]:
+        """Motion of each joint, and the momentum of all that it moves by it, both (n, 6)."""
+        # Summed about the middle of everything, where it loses least.
+        middle = np.broadcast_to(self.center.mean(axis=0) if len(self) else 0.0, self.center.shape)
+        bodies = self.clusters.tree.subtree_sum(self.about(middle))
+        motion = motion_about(self.motion, middle)
+        return motion, np.einsum("ijk,ik->ij", bodies, motion)
 
     def copy(self) -> Array:
         """M as a fresh array."""

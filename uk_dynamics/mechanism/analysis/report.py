@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from uk_dynamics.arrays import largest
 from uk_dynamics.core import Factorization, SingularMassError, factorize
 from uk_dynamics.core.equation import WITH_PSEUDOINVERSE
-from uk_dynamics.core.linalg import DenseMass, RowBasis
+from uk_dynamics.core.linalg import DenseMass, RowBasis, mass_factor
 from uk_dynamics.core.servo import actuation, servo_efforts
-from uk_dynamics.core.tree import factor_inertia
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism.analysis.equilibrium import vanishing_rows
 from uk_dynamics.mechanism.analysis.integrability import IntegrabilityReport, examine_integrability
@@ -282,7 +281,7 @@ def _factorize(
     solver = mechanism.spec.solver
     try:
         factorization = factorize(
-            factor_inertia(M),
+            mass_factor(M),
             A,
             natural_scale=natural_scale,
             rank_tolerance=solver.rank_tolerance,

@@ -17,7 +17,8 @@ from uk_dynamics.core import (
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.tree import factor_inertia
+from uk_dynamics.core.linalg import mass_factor
+from uk_dynamics.core.tree import TreeInertia
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, Inputs
 from uk_dynamics.model.kinematics import Workspace
@@ -158,12 +159,16 @@ class Solver:
         return self._factored(mass, A, scale, rank_tolerance, self._part)
 
     def _factored(
-        self, mass: Array, A: Array, scale: Array, tolerance: float, options: dict[str, Any]
+        self,
+        mass: Array | TreeInertia,
+        A: Array,
+        scale: Array,
+        tolerance: float,
+        options: dict[str, Any],
     ) -> Factorization:
         try:
-            return factorize(
-                factor_inertia(mass), A, natural_scale=scale, rank_tolerance=tolerance, **options
-            )
+            inertia = mass if isinstance(mass, TreeInertia) else mass_factor(mass)
+            return factorize(inertia, A, natural_scale=scale, rank_tolerance=tolerance, **options)
         except SingularMassError as error:
             raise error.located(file=self._file, place="solver.method") from None
         except UndeterminedCoordinatesError as error:

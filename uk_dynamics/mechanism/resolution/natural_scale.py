@@ -9,8 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.constraints.rows import ConstraintSet, SparseConstraintSet
-from uk_dynamics.core.linalg import LEAST_PART, ZERO_ROW, SingularMass, coordinate_scale
-from uk_dynamics.core.tree import Clusters, Tree, factor_inertia
+from uk_dynamics.core.linalg import (
+    LEAST_PART,
+    ZERO_ROW,
+    SingularMass,
+    coordinate_scale,
+    mass_factor,
+)
+from uk_dynamics.core.tree import Clusters, Tree
 from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
 from uk_dynamics.mechanism.resolution.state import Array
@@ -47,7 +53,7 @@ def natural_row_scale(
         rows = constraints.natural_scale(workspace, q)
         coordinates = coordinate_scale(workspace.mass.diagonal())
         with np.errstate(invalid="ignore"):  # what is not finite is refused in one line
-            mass = factor_inertia(workspace.mass) if whiten else None
+            mass = mass_factor(workspace.mass) if whiten else None
         if mass is not None and not isinstance(mass, SingularMass):
             rows = mass.whiten(rows.T).T
         else:
