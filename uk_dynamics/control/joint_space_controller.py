@@ -15,11 +15,7 @@ from itertools import compress
 import numpy as np
 
 from uk_dynamics.compilation import select_backend
-from uk_dynamics.compilation.runtime import (
-    CompiledMotion,
-    ForeignReferenceError,
-    JointSpaceMemory,
-)
+from uk_dynamics.compilation.runtime import CompiledMotion, ForeignReferenceError, JointSpaceMemory
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand, require_motors
 from uk_dynamics.control.internal_efforts import InternalEfforts

@@ -19,11 +19,7 @@ from uk_dynamics.identification.identifiability import (
     identifiability,
     random_motions,
 )
-from uk_dynamics.identification.linear_parameters import (
-    DEFAULT,
-    LinearParameter,
-    linear_parameters,
-)
+from uk_dynamics.identification.linear_parameters import DEFAULT, LinearParameter, linear_parameters
 from uk_dynamics.identification.measured_motion import MeasuredMotion, measured_motion
 from uk_dynamics.identification.possible_values import (
     GENEROUS,

@@ -28,12 +28,7 @@ from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files import RobustSpec
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.mechanism.uncertain_bodies import (
-    Direction,
-    Symbols,
-    UncertainBody,
-    wrench_row,
-)
+from uk_dynamics.mechanism.uncertain_bodies import Direction, Symbols, UncertainBody, wrench_row
 from uk_dynamics.model import RobotModel
 
 #: What the equations of motion are linear in, all together, by the ends of names.

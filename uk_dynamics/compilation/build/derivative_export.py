@@ -120,10 +120,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """
     # only those who export need them
     from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
-    from uk_dynamics.compilation.derivatives.patterns import (
-        motion_patterns,
-        projection_pattern,
-    )
+    from uk_dynamics.compilation.derivatives.patterns import motion_patterns, projection_pattern
     from uk_dynamics.compilation.emit import derivative_source, ode_source
     from uk_dynamics.compilation.emit.c_text import assemble, part
 

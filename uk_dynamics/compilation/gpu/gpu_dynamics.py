@@ -25,12 +25,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
 from uk_dynamics.compilation.runtime.compiled_batch import to_rollout
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.exceptions import InputError, StateError
-from uk_dynamics.mechanism.dynamics import (
-    InterpretedDynamics,
-    StructuralRows,
-    put,
-    without_forces,
-)
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows, put, without_forces
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,

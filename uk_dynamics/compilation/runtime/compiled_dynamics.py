@@ -14,17 +14,11 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import (
-    Library,
-    announce,
-    library_of,
-)
+from uk_dynamics.compilation.build.library import Library, announce, library_of
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
-from uk_dynamics.compilation.runtime.compiled_batch import (
-    CompiledBatch,
-)
+from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure

@@ -16,13 +16,7 @@ from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
 from uk_dynamics.compilation.runtime.compiled_solution import STATUSES
 from uk_dynamics.compilation.runtime.reference_table import reference_table
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.resolution import (
-    Array,
-    Inputs,
-    ResolvedMechanism,
-    Samples,
-    States,
-)
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, Samples, States
 
 
 class StateBatch(CompiledBatch):
