@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,6 +189,7 @@ class CompiledServo:
         self.call = self._call = ServoCall(library, layout, tables, memory)
         self._parts_of_call = library, layout, tables
         self._again: ServoCall | None = None
+        self._lock = threading.Lock()  # of its memory
         self._structure = CompiledStructure(tasks.mechanism, layout, self._call.memory)
         self._resistance = None if friction else tasks.mechanism.passive.resistance
         nothing = np.zeros(layout.task_rows)
@@ -268,10 +270,11 @@ class CompiledServo:
         return self.robustness(self._behind(past, self._layout.decision))
 
     def outcome_of(self, past: PastPeriod) -> ServoOutcome:
-        """The same with what efforts do not depend on, which periods leave out."""
-        if self._again is None:
-            self._again = ServoCall(*self._parts_of_call)  # with a memory of its own
-        found = self._outcome(*self._again.repeat(past))
+        """The same with what efforts do not depend on, which periods leave out; in any thread."""
+        with self._lock:
+            if self._again is None:
+                self._again = ServoCall(*self._parts_of_call)  # with a memory of its own
+            found = self._outcome(*self._again.repeat(past))
         return found._replace(servo=self.solution_of(past))  # internal forces are in it alone
 
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:

@@ -8,7 +8,6 @@ The structural rows on the Python side of the memory, and the factorisation wher
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Method, Solution, Status
 from uk_dynamics.mechanism.dynamics import Solver, StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
-from uk_dynamics.model.kinematics import Workspace
 
 
 class CompiledStructure:
@@ -46,17 +44,12 @@ class CompiledStructure:
             self._mask = mask
             memory[layout["active"]] = 1.0 if mask is None else mask
 
-    @cached_property
-    def _tree(self) -> Workspace:
-        assert self._local is not None
-        return self._local.workspace(self._model)
-
     def again(self, answers: Array) -> Factorization:
         """The factorisation at the state of some answers, for what C does not keep."""
         layout = self.layout
         t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
-        # an update of a tree replaces its arrays: one workspace serves all factorisations
-        workspace = self._model.workspace() if self._local is None else self._tree
+        local, model = self._local, self._model
+        workspace = model.workspace() if local is None else local.workspace(model)
         workspace.update(q, v)
         reference = None
         if layout.followed:

@@ -70,8 +70,8 @@ class PeriodCall:
 class PeriodCommand(Command):
     """The command of a period in C; what is not read is not computed.
 
-    Reading a field for the first time may evaluate in the memory of the controller, so it belongs
-    to the controller's thread, as :meth:`ServoController.command` does.
+    All follows from a copy of what C had in its memory: fields are the same whenever, and in
+    whatever thread, they are read, and reading them leaves the controller as it is.
     """
 
     __slots__ = ("_found",)
