@@ -12,11 +12,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, variable
 from uk_dynamics.constraints.expressions.compiled import evaluate, python_function
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import Expression, Variable, to_text, variables
+from uk_dynamics.constraints.expressions.nodes import (
+    ONE,
+    TIME,
+    ZERO,
+    Expression,
+    Variable,
+    to_text,
+    variable,
+    variables,
+)
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.exceptions import ExpressionError

@@ -18,9 +18,8 @@ from typing import Any
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
+from uk_dynamics.constraints.expressions.nodes import TIME, Expression, Number, Variable
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
 from uk_dynamics.core.linalg import is_symbolic

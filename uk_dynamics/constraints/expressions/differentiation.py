@@ -5,14 +5,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from uk_dynamics.constraints.expressions import algebra, nodes
-from uk_dynamics.constraints.expressions.algebra import ONE, TIME, ZERO, substitute
+from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.functions import DERIVATIVES, FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import Expression, Number, Variable
+from uk_dynamics.constraints.expressions.nodes import (
+    ONE,
+    TIME,
+    ZERO,
+    Expression,
+    Number,
+    Variable,
+    add,
+    call,
+    multiply,
+    power,
+)
 from uk_dynamics.exceptions import ExpressionError
 
 Order = Literal["position", "velocity", "acceleration"]
@@ -59,7 +69,7 @@ class Differentiator:
         self._spend(len(inner))
         match node:
             case nodes.Sum():
-                return algebra.add(*inner)
+                return add(*inner)
             case nodes.Product(factors):
                 return self._product(factors, inner)
             case nodes.Power(base, exponent):
@@ -73,8 +83,8 @@ class Differentiator:
         for index, derivative in enumerate(inner):
             if derivative is not ZERO:
                 self._spend(len(factors))
-                terms.append(algebra.multiply(*factors[:index], derivative, *factors[index + 1 :]))
-        return algebra.add(*terms)
+                terms.append(multiply(*factors[:index], derivative, *factors[index + 1 :]))
+        return add(*terms)
 
     def _spend(self, operations: int) -> None:
         self._left -= operations
@@ -88,52 +98,20 @@ class Differentiator:
 def _power(base: Expression, exponent: Expression, db: Expression, de: Expression) -> Expression:
     terms = []
     if db is not ZERO:
-        lower = algebra.power(base, algebra.subtract(exponent, ONE))
-        terms.append(algebra.multiply(exponent, lower, db))
+        terms.append(multiply(exponent, base ** (exponent - ONE), db))
     if de is not ZERO:
-        terms.append(algebra.multiply(algebra.power(base, exponent), algebra.call("log", base), de))
-    return algebra.add(*terms)
+        terms.append(multiply(base**exponent, call("log", base), de))
+    return add(*terms)
 
 
 def _chain(function: str, arguments: tuple[Expression, ...], inner: list[Expression]) -> Expression:
     if function not in DERIVATIVES:
         raise ExpressionError(_kink(function))
-    value = algebra.call(function, *arguments)
-    given = (_Term(x) for x in (value, *arguments))
-    partials = [x.node for x in DERIVATIVES[function](_CALLS, 0.0, *given)]
-    return algebra.add(
-        *(algebra.multiply(p, d) for p, d in zip(partials, inner, strict=True) if d is not ZERO)
-    )
+    partials = DERIVATIVES[function](_CALLS, 0.0, call(function, *arguments), *arguments)
+    return add(*(p * d for p, d in zip(partials, inner, strict=True) if d is not ZERO))
 
 
-def _operator(function: Callable[..., Expression]) -> Callable[..., _Term]:
-    def operate(*operands: _Term | float) -> _Term:
-        nodes = (x.node if isinstance(x, _Term) else algebra.number(x) for x in operands)
-        return _Term(function(*nodes))
-
-    return operate
-
-
-class _Term:
-    """A node in formulas with + − * / **, which the table of derivatives is written in."""
-
-    def __init__(self, node: Expression) -> None:
-        self.node = node
-
-    __add__ = __radd__ = _operator(algebra.add)
-    __sub__ = _operator(algebra.subtract)
-    __rsub__ = _operator(lambda x, y: algebra.subtract(y, x))
-    __mul__, __neg__ = _operator(algebra.multiply), _operator(algebra.negate)
-    __truediv__ = _operator(algebra.divide)
-    __rtruediv__ = _operator(lambda x, y: algebra.divide(y, x))
-    __pow__ = _operator(algebra.power)
-
-
-def _call(name: str) -> Callable[..., _Term]:
-    return _operator(functools.partial(algebra.call, name))
-
-
-_CALLS = {name: _call(name) for name in FUNCTIONS}
+_CALLS = {name: functools.partial(call, name) for name in FUNCTIONS}
 
 
 def _kink(function: str) -> str:
@@ -201,7 +179,7 @@ def _motion(expressions: list[Expression]) -> dict[Variable, Expression]:
     direction: dict[Variable, Expression] = {TIME: ONE}
     for x in nodes.variables(expressions):
         if x.order == 0 and x is not TIME:
-            direction[x] = algebra.variable(x.name, 1)
+            direction[x] = nodes.variable(x.name, 1)
     return direction
 
 
@@ -215,4 +193,24 @@ def _affine_rest(expression: Expression, gradient: Mapping[str, Expression]) -> 
                 "write it as a sum in which every dd(...) has a factor without any"
             )
     accelerations = [x for x in nodes.variables([expression]) if x.order == 2]
-    return substitute(expression, dict.fromkeys(accelerations, ZERO))
+    return _substitute(expression, dict.fromkeys(accelerations, ZERO))
+
+
+def _substitute(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
+    """The expression with variables replaced."""
+    known: dict[Expression, Expression] = {}
+    for node in nodes.topological([expression]):
+        match node:
+            case Variable():
+                known[node] = values.get(node, node)
+            case nodes.Sum(terms):
+                known[node] = add(*(known[t] for t in terms))
+            case nodes.Product(factors):
+                known[node] = multiply(*(known[f] for f in factors))
+            case nodes.Power(base, exponent):
+                known[node] = power(known[base], known[exponent])
+            case nodes.Call(function, arguments):
+                known[node] = call(function, *(known[a] for a in arguments))
+            case _:
+                known[node] = node
+    return known[expression]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import difflib
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from uk_dynamics.constraints.expressions import algebra
+from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
@@ -28,11 +29,11 @@ from uk_dynamics.constraints.expressions.syntax import (
 from uk_dynamics.exceptions import ExpressionError
 
 _OPERATORS: dict[type[ast.operator], Callable[[Expression, Expression], Expression]] = {
-    ast.Add: algebra.add,
-    ast.Sub: algebra.subtract,
-    ast.Mult: algebra.multiply,
-    ast.Div: algebra.divide,
-    ast.Pow: algebra.power,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
 }
 _RATES = {"d": 1, "dd": 2}
 
@@ -57,9 +58,9 @@ class _Reader:
                 case ast.BinOp():
                     return self._chain(node, scope)
                 case ast.Constant():
-                    return algebra.number(_literal(node.value))
+                    return nodes.number(_literal(node.value))
                 case ast.UnaryOp(op=ast.USub()):
-                    return algebra.negate(self.read(node.operand, scope))
+                    return -self.read(node.operand, scope)
                 case ast.UnaryOp(op=ast.UAdd()):
                     return self.read(node.operand, scope)
                 case ast.Call():
@@ -78,11 +79,11 @@ class _Reader:
         value = self.read(steps[-1].left, scope)
         for step in reversed(steps):
             with self._located(step.right):
-                operator = _OPERATORS.get(type(step.op))
-                if operator is None:
+                operation = _OPERATORS.get(type(step.op))
+                if operation is None:
                     raise ExpressionError("only + - * / ** connect values; ** is the power")
                 self._count()
-                value = operator(value, self.read(step.right, scope))
+                value = operation(value, self.read(step.right, scope))
                 _check_exponents(value)
         return value
 
@@ -109,7 +110,7 @@ class _Reader:
                 f"{name} takes {needed} argument{'' if wanted == 1 else 's'}, "
                 f"found {len(node.args)}"
             )
-        return algebra.call(name, *(self.read(argument, scope) for argument in node.args))
+        return nodes.call(name, *(self.read(argument, scope) for argument in node.args))
 
     def _rate(self, name: str, node: ast.Call, scope: Scope) -> Expression:
         order = _RATES[name]
@@ -122,7 +123,7 @@ class _Reader:
                 joint = Indexing(scope).subscripted(subscript)
             case _:
                 raise ExpressionError(f"{name} takes the name of a joint, such as {name}(x)")
-        return algebra.variable(scope.joint(joint), order)
+        return nodes.variable(scope.joint(joint), order)
 
     def _sum(self, node: ast.Call, scope: Scope) -> Expression:
         match node.args:
@@ -134,7 +135,7 @@ class _Reader:
             self.read(generator.elt, inner)
             for inner in Indexing(scope).loops(generator.generators, self._count)
         ]
-        return algebra.add(*terms)
+        return nodes.add(*terms)
 
     def _not_allowed(self, node: ast.expr) -> ExpressionError:
         match node:

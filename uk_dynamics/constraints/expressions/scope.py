@@ -9,9 +9,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from uk_dynamics.constraints.expressions.algebra import TIME, number, variable
 from uk_dynamics.constraints.expressions.functions import FUNCTIONS
-from uk_dynamics.constraints.expressions.nodes import Expression
+from uk_dynamics.constraints.expressions.nodes import TIME, Expression, number, variable
 from uk_dynamics.exceptions import ExpressionError, UnknownNameError
 
 IndexValue = int | str

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.constraints.expressions.algebra import ONE, TIME
 from uk_dynamics.constraints.expressions.compiled import (
     CompiledExpressions,
     JointPlaces,
@@ -19,7 +18,7 @@ from uk_dynamics.constraints.expressions.compiled import (
     make_scope,
 )
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.nodes import Expression
+from uk_dynamics.constraints.expressions.nodes import ONE, TIME, Expression
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.exceptions import StateError, expect_names
 

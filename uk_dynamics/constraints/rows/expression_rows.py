@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.constraints.expressions.algebra import TIME
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
 from uk_dynamics.constraints.expressions.differentiation import Order, RowDerivatives
-from uk_dynamics.constraints.expressions.nodes import Expression, Number, variables
+from uk_dynamics.constraints.expressions.nodes import TIME, Expression, Number, variables
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow
 from uk_dynamics.constraints.rows.vectors import Array

@@ -20,6 +20,7 @@ from uk_dynamics.core.linalg.rank_rule import (
     NEGLIGIBLE_ACCELERATION,
 )
 from uk_dynamics.core.linalg.row_basis import RowSpace
+from uk_dynamics.core.tree.clusters import TreeInertia
 
 _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
@@ -32,9 +33,9 @@ class Factorization(ABC):
 
     method: ClassVar[Method]  # name of the form
 
-    def __init__(self, basis: RowSpace, mass: Mass, A: Array) -> None:
+    def __init__(self, basis: RowSpace, mass: Mass | TreeInertia, A: Array) -> None:
         self.basis = basis  # which rows are independent, and what they span
-        self.mass = mass  # the mass factor
+        self.mass = mass  # the mass factor, or the bodies of a tree
         self.A = A  # constraint matrix, (m, nv)
 
     @property
