@@ -46,6 +46,7 @@ from uk_dynamics.mechanism.dynamics import (
     CompiledLaw,
     Dynamics,
     EffortQueue,
+    LawInC,
     require_finite,
 )
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
@@ -249,34 +250,20 @@ class DelayCompensation:
         motion = self.prediction.dynamics.motion()
         if not isinstance(motion, CompiledMotion):
             return "joints with several coordinates, or a mechanism that is interpreted"
-        compiled = _CompiledLaw(self, inner, motion)
+        prediction, controller = self.prediction, self.controller
+        effects = prediction.effects
+        compensation = CompiledDelayCompensation(motion, inner.law, effects)
+
+        def set_both() -> None:
+            inner.set()
+            active, structure = controller.active, controller.structure
+            effects.leave_room()
+            inputs = Inputs(active=active, references=structure, stabilize=False)
+            compensation.set(inputs, prediction.predicted, prediction.longest)
+
         try:
-            compiled.set()
+            set_both()
         except ForeignReferenceError as error:
             return str(error)
-        return compiled
-
-
-class _CompiledLaw:
-    """A :class:`CompiledLaw`."""
-
-    def __init__(
-        self, owner: DelayCompensation, inner: CompiledLaw, motion: CompiledMotion
-    ) -> None:
-        self._owner, self._inner = owner, inner
-        effects = owner.prediction.effects
-        self._compensation = CompiledDelayCompensation(motion, inner.law, effects)
-        self.law = self._compensation.law
-        self.remembered = (effects.rows, effects.count, *inner.remembered)
-
-    def set(self) -> None:
-        """See :meth:`CompiledLaw.set`."""
-        self._inner.set()
-        controller, prediction = self._owner.controller, self._owner.prediction
-        inputs = Inputs(active=controller.active, references=controller.structure, stabilize=False)
-        prediction.effects.leave_room()
-        self._compensation.set(inputs, prediction.predicted, prediction.longest)
-
-    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`CompiledLaw.tracking_errors`."""
-        return self._inner.tracking_errors(t, q, v)
+        remembered = (effects.rows, effects.count, *inner.remembered)
+        return LawInC(compensation.law, remembered, set_both, inner.tracking_errors)

@@ -23,7 +23,12 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY, position_gains
 from uk_dynamics.core.servo import NOTICEABLE, LimitedAllocation, motion_efforts
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism.dynamics import CompiledLaw, InterpretedDynamics, require_finite
+from uk_dynamics.mechanism.dynamics import (
+    CompiledLaw,
+    InterpretedDynamics,
+    LawInC,
+    require_finite,
+)
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
     Allocation,
@@ -91,12 +96,27 @@ class JointSpaceController(ABC):
             return ""
         if self.mechanism.local is not None:
             return f"{self.mechanism.model.nv} velocities to hold"
-        compiled = _CompiledLaw(self, self._memory, motion)
         try:
-            compiled.set()
+            self._set_in_c()
         except ForeignReferenceError as error:
             return str(error)
-        return compiled
+        memory = self._memory
+        return LawInC(memory.law(motion), memory.remembered, self._set_in_c, self._tracking_errors)
+
+    def _set_in_c(self) -> None:
+        """Tell C what the controller is set to; see :meth:`CompiledLaw.set`."""
+        internal, structure = self.internal, self.structure
+        if structure and not self.mechanism.follows_references:
+            raise ForeignReferenceError(", ".join(structure))
+        forces = None
+        if internal is not None:
+            forces = {"named": internal.named, "added": internal.added, "unit": internal.unit}
+        inputs = Inputs(active=self.active, references=structure)
+        self._memory.set(inputs, self.weights, self.preload, forces)
+
+    def _tracking_errors(self, t: Array, q: Array, v: Array) -> Array:
+        """See :meth:`CompiledLaw.tracking_errors`."""
+        return np.array([self.tracking_error(place) for place in map(State, t.tolist(), q, v)])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.mechanism.name}>"
@@ -191,32 +211,6 @@ class JointSpaceController(ABC):
     @abstractmethod
     def _target(self, state: State) -> tuple[State, Array]:
         """The state at which to evaluate, and the desired acceleration there, (nv,)."""
-
-
-class _CompiledLaw:
-    """A :class:`CompiledLaw`."""
-
-    def __init__(
-        self, owner: JointSpaceController, memory: JointSpaceMemory, motion: CompiledMotion
-    ) -> None:
-        self._owner, self._memory = owner, memory
-        self.law, self.remembered = memory.law(motion), memory.remembered
-
-    def set(self) -> None:
-        """See :meth:`CompiledLaw.set`."""
-        owner, internal = self._owner, self._owner.internal
-        if owner.structure and not owner.mechanism.follows_references:
-            raise ForeignReferenceError(", ".join(owner.structure))
-        forces = None
-        if internal is not None:
-            forces = {"named": internal.named, "added": internal.added, "unit": internal.unit}
-        inputs = Inputs(active=owner.active, references=owner.structure)
-        self._memory.set(inputs, owner.weights, owner.preload, forces)
-
-    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`CompiledLaw.tracking_errors`."""
-        places = map(State, t.tolist(), q, v)
-        return np.array([self._owner.tracking_error(place) for place in places])
 
 
 class GravityCompensation(JointSpaceController):

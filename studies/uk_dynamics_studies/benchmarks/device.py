@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.compilation.gpu import Device, GpuDynamics
+from uk_dynamics.compilation.gpu import CudaDevice, GpuDynamics
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs
@@ -61,7 +61,7 @@ def on_device(
     v: Array,
     expected: Array,
     *,
-    device: Device | None = None,
+    device: CudaDevice | None = None,
     count: int = STATES,
 ) -> OnDevice | None:
     """Measure, or None where there is no device.
@@ -129,7 +129,7 @@ def _median(function: Callable[[], object]) -> float:
     return float(np.median(times))
 
 
-def device(mechanism: Mechanism, count: int, on: Device | None = None) -> OnDevice | None:
+def device(mechanism: Mechanism, count: int, on: CudaDevice | None = None) -> OnDevice | None:
     """Measure with so many closed states around the start; None without a GPU."""
     generator = np.random.default_rng(0)
     interpreted = InterpretedDynamics(mechanism)

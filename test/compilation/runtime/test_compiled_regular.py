@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import near, shipped
 
+from uk_dynamics.compilation.emit.constants import constants
 from uk_dynamics.compilation.emit.generate import batch_source, source
 from uk_dynamics.compilation.emit.servo_source import servo_source
 from uk_dynamics.compilation.trace import regular
@@ -119,8 +120,9 @@ def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():
     machine = shipped("five_bar")
     tasks = Tasks.from_file("five_bar_sweep", machine)
     sources = source(machine), batch_source(machine), servo_source(tasks)
-    assert rank_rule.constants()["LEAST_PART"] == rank_rule.LEAST_PART
+    stated = {name: x for name, x in constants().items() if hasattr(rank_rule, name)}
+    assert stated["LEAST_PART"] == rank_rule.LEAST_PART
     for text in sources:
-        for name, value in rank_rule.constants().items():
+        for name, value in stated.items():
             defined = re.findall(rf"#define UK_{name}\s+(\S+)", text)
             assert [float(number) for number in defined] == [value]

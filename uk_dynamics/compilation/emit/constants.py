@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 
 from uk_dynamics.compilation.emit.c_text import defines, header
 from uk_dynamics.compilation.emit.layout import (
@@ -27,16 +28,12 @@ from uk_dynamics.core.integration import (
 )
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
-    CONTINUATION_CONSTANTS,
-    CONTROL_CONSTANTS,
-    EFFORT_DERIVATIVE_CONSTANTS,
-    INTERNAL_CONSTANTS,
     LIMITS,
     MET,
-    NOTICEABLE,
     PAST,
     POWERS,
-    SAME_EFFECT,
+    continuation_rule,
+    control_constants,
 )
 from uk_dynamics.mechanism.dynamics import FOLLOWS_WITHIN, STEP_CONSTANTS
 
@@ -53,7 +50,7 @@ def constants() -> Mapping[str, float]:
     parts: tuple[Mapping[str, float], ...] = (
         STATUSES,
         FAILURES,
-        rank_rule.constants(),
+        _stated_in(rank_rule),
         {"MASSLESS": MASSLESS, "NO_INERTIA": NO_INERTIA},
         projection.CONSTANTS,
         STEP_CONSTANTS,
@@ -62,13 +59,10 @@ def constants() -> Mapping[str, float]:
         METHOD_CODES,
         {"PART_OF_A_STEP": PART_OF_A_STEP},
         SEARCH_CONSTANTS,
-        CONTROL_CONSTANTS,
+        _stated_in(control_constants),
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
-        INTERNAL_CONSTANTS,
-        EFFORT_DERIVATIVE_CONSTANTS,
-        {"MET": MET, "NOTICEABLE": NOTICEABLE, "SAME_EFFECT": SAME_EFFECT},
-        {"FOLLOWS_WITHIN": FOLLOWS_WITHIN},
-        CONTINUATION_CONSTANTS,
+        {"MET": MET, "FOLLOWS_WITHIN": FOLLOWS_WITHIN},
+        _stated_in(continuation_rule),
         REFERENCE_KINDS,
         BEYOND_TIMES,
         EXPRESSION_OPERATIONS,
@@ -79,6 +73,15 @@ def constants() -> Mapping[str, float]:
         assert not found.keys() & part.keys()
         found |= part
     return found
+
+
+def _stated_in(module: ModuleType) -> dict[str, float]:
+    """Numbers of a module by name; tolerances that a mechanism file may set are not among them."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, int | float) and name.isupper() and not name.endswith("TOLERANCE")
+    }
 
 
 @cache

@@ -3,7 +3,6 @@
 """Batches and rollouts on a GPU: the lanes' source, a state a thread."""
 
 from uk_dynamics.compilation.gpu.cuda_device import CudaDevice
-from uk_dynamics.compilation.gpu.gpu_dynamics import Device, GpuDynamics
-from uk_dynamics.compilation.gpu.kernel_source import OPTIONS, kernel_source
+from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, GpuDynamics, kernel_source
 
-__all__ = ["OPTIONS", "CudaDevice", "Device", "GpuDynamics", "kernel_source"]
+__all__ = ["OPTIONS", "CudaDevice", "GpuDynamics", "kernel_source"]

@@ -1,21 +1,21 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Batches and rollouts on a device with many threads."""
+"""Batches and rollouts on a device with many threads, which run what lanes of processors do."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
+import re
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.build.compilable import check, writing
+from uk_dynamics.compilation.emit.c_text import assemble, part
+from uk_dynamics.compilation.emit.generate import batch_source
 from uk_dynamics.compilation.emit.layout import Layout, rolls
 from uk_dynamics.compilation.gpu.cuda_device import CudaDevice
-from uk_dynamics.compilation.gpu.kernel_source import OPTIONS, kernel_source
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
     CommonInputs,
@@ -36,29 +36,24 @@ from uk_dynamics.mechanism.resolution import (
     States,
 )
 
+#: Options of NVRTC: functions and tables without another word are the device's.
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--disable-warnings")
 
-class Device(Protocol):
-    """What runs kernels: memory of its own, and a thread for each state."""
+_HEADERS = re.compile(r"^\s*#\s*include\s*<.*>\s*$", re.MULTILINE)
 
-    name: str
 
-    def compile(self, source: str, options: Sequence[str]) -> Any:
-        """A program from its source."""
+def kernel_source(mechanism: ResolvedMechanism, *, rollouts: bool) -> str:
+    """C++ of the kernels of batches or of rollouts, which compile longer: a program each.
 
-    def put(self, array: Any) -> Any:
-        """A copy of an array on the device."""
+    NVRTC has mathematics and memory functions built in, and knows no headers.
 
-    def empty(self, shape: tuple[int, ...]) -> Any:
-        """An array on the device, of any numbers."""
-
-    def get(self, array: Any) -> Array:
-        """A copy of an array of the device."""
-
-    def address(self, array: Any) -> int:
-        """Where an array stands in the memory of the device."""
-
-    def launch(self, program: Any, kernel: str, call: ctypes.Structure, states: int) -> None:
-        """Run a kernel with a thread for each state."""
+    Args:
+        mechanism: What moves; for rollouts one whose configurations are vectors.
+        rollouts: ``uk_rollout_kernel`` instead of ``uk_regular_kernel`` and ``uk_evaluate_kernel``.
+    """
+    which = f"#define UK_ROLLOUTS {int(rollouts)}\n"
+    parts = [which, part("gpu.h"), batch_source(mechanism), part("gpu.cu")]
+    return _HEADERS.sub("", assemble("\n".join(parts)))
 
 
 class GpuDynamics(Fallback):
@@ -68,7 +63,7 @@ class GpuDynamics(Fallback):
     interpreted evaluator as well, and so are rollouts of configurations that are no vectors.
     """
 
-    def __init__(self, mechanism: ResolvedMechanism, device: Device | None = None) -> None:
+    def __init__(self, mechanism: ResolvedMechanism, device: CudaDevice | None = None) -> None:
         """Find the device; kernels are compiled when the first batch comes, in seconds to minutes.
 
         Args:

@@ -18,13 +18,12 @@ from uk_dynamics.compilation.build.library import Library, announce, library_of
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.runtime.batch_call import CommonInputs
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
-from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
+from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch, StateBatch
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
-from uk_dynamics.compilation.runtime.state_batch import StateBatch
 from uk_dynamics.compilation.verification import (
     Comparison,
     WrongLibraryError,

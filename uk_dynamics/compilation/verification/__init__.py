@@ -15,11 +15,12 @@ from uk_dynamics.compilation.verification.comparison import (
     Answers,
     AnswersOfMany,
     Comparison,
+    Trial,
     allowed,
     answered,
     compare,
+    trials,
 )
-from uk_dynamics.compilation.verification.trials import Trial, trials
 from uk_dynamics.compilation.verification.verify_library import (
     WrongLibraryError,
     verify,

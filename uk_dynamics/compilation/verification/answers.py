@@ -13,9 +13,10 @@ from uk_dynamics.compilation.verification.comparison import (
     Answers,
     AnswersOfMany,
     Comparison,
+    Trial,
     compare,
+    trials,
 )
-from uk_dynamics.compilation.verification.trials import Trial, trials
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (

@@ -26,9 +26,8 @@ from uk_dynamics.control.command import Command, require_motors
 from uk_dynamics.control.estimation import Corrections, Estimate
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import Bounds, MotorLimits
-from uk_dynamics.control.servo.bumpless_start import BumplessStart
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand, Settings
-from uk_dynamics.control.servo.prediction import Prediction
+from uk_dynamics.control.servo.period_memory import BumplessStart, Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
 from uk_dynamics.control.servo.standing_plan import StandingPlan

@@ -18,7 +18,7 @@ from uk_dynamics.control.servo.effort_transfer import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import CompiledLaw
+from uk_dynamics.mechanism.dynamics import CompiledLaw, LawInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -204,7 +204,15 @@ class ServoModes:
         motion = select_backend(self.mechanism, "cached").motion()
         if isinstance(inner, str) or not isinstance(motion, CompiledMotion):
             return inner if isinstance(inner, str) else ""
-        return _CompiledLaw(self, inner, motion)
+        memory = self._transfer.memory
+        remembered = (*memory.remembered, *inner.remembered)
+
+        def set_selected() -> None:
+            self.selected()
+            inner.set()
+
+        law = memory.law(motion, inner.law)
+        return LawInC(law, remembered, set_selected, inner.tracking_errors)
 
     def selected(self) -> ServoController | GravityCompensation | Hold:
         """The law of the mode, with the constraints that are on."""
@@ -238,22 +246,3 @@ class ServoModes:
         if isinstance(law, ServoController):
             return law.errors(state, references).residual
         return law.tracking_error(state)
-
-
-class _CompiledLaw:
-    """A :class:`CompiledLaw`."""
-
-    def __init__(self, owner: ServoModes, inner: CompiledLaw, motion: CompiledMotion) -> None:
-        self._owner, self._inner = owner, inner
-        memory = owner._transfer.memory
-        self.law = memory.law(motion, inner.law)
-        self.remembered = (*memory.remembered, *inner.remembered)
-
-    def set(self) -> None:
-        """See :meth:`CompiledLaw.set`."""
-        self._owner.selected()
-        self._inner.set()
-
-    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
-        """See :meth:`CompiledLaw.tracking_errors`."""
-        return self._inner.tracking_errors(t, q, v)

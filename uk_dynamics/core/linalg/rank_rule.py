@@ -76,15 +76,6 @@ TINY = 1e-150
 """Keeps the reciprocal of a vanishing norm finite."""
 
 
-def constants() -> dict[str, float]:
-    """The constants by name; tolerances that a mechanism file may set are not among them."""
-    return {
-        name: value
-        for name, value in globals().items()
-        if isinstance(value, float) and not name.endswith("TOLERANCE")
-    }
-
-
 def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
     """One over the scale of each row, with the handicap of ties; zero for rows that are zero, (m,).
 

@@ -2,18 +2,14 @@
 
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
-from uk_dynamics.core.servo import continuation_rule
+from uk_dynamics.core.servo import continuation_rule, control_constants
 from uk_dynamics.core.servo.contact_allocation import ContactAllocation, within_pyramids
-from uk_dynamics.core.servo.continuation_rule import CONTINUATION_CONSTANTS
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     COMMANDS_UNDER_WAY,
-    CONTROL_CONSTANTS,
-    EFFORT_DERIVATIVE_CONSTANTS,
     HELD_BY,
     HELD_WITHIN,
     INDEPENDENT,
-    INTERNAL_CONSTANTS,
     INTERNAL_REACHED,
     NEGLIGIBLE_DELAY,
     NOTICEABLE,

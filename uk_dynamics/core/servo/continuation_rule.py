@@ -23,20 +23,3 @@ MOST_STEPS, FEW_STEPS = 200, 24  # bound the time spent on unreachable measureme
 MOST_STARTS = 3  # known configurations from which a first measurement is tried
 SINGULARITY_WITHIN = 1.0  # of a step: how near a singularity counts
 LEAST_LEVER = 1.0  # m: with longer ones directions of rows change no faster than the joint turns
-
-CONTINUATION_CONSTANTS = {
-    "MOST_CORRECTIONS": MOST_CORRECTIONS,
-    "SMALL_CORRECTION": SMALL_CORRECTION,
-    "STALLED_CORRECTION": STALLED_CORRECTION,
-    "OPEN_LOOP": OPEN_LOOP,
-    "CONTRACTION": CONTRACTION,
-    "LARGEST_LOOP_CORRECTION": LARGEST_LOOP_CORRECTION,
-    "LONGEST_MEASURED_STEP": LONGEST_MEASURED_STEP,
-    "LONGEST_MOVE": LONGEST_MOVE,
-    "CAUTIOUS_STEP": CAUTIOUS_STEP,
-    "SHORTEST_STEP": SHORTEST_STEP,
-    "MOST_STEPS": MOST_STEPS,
-    "MOST_STARTS": MOST_STARTS,
-    "SINGULARITY_WITHIN": SINGULARITY_WITHIN,
-    "LEAST_LEVER": LEAST_LEVER,
-}

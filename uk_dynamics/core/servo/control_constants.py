@@ -20,11 +20,3 @@ INDEPENDENT = 1e-9  # of the largest row of the other constraints
 HELD_WITHIN = 1e-9  # of the largest effort: a motor this close to a limit is held there
 SERVED = 1e-8  # part of a task row that others leave
 HELD_BY = 1e-7  # of the largest weighted effort: a limit that holds with less is about to let go
-
-EFFORT_DERIVATIVE_CONSTANTS = {"HELD_WITHIN": HELD_WITHIN, "SERVED": SERVED, "HELD_BY": HELD_BY}
-INTERNAL_CONSTANTS = {"INTERNAL_REACHED": INTERNAL_REACHED, "INDEPENDENT": INDEPENDENT}
-CONTROL_CONSTANTS = {
-    "TOO_SHORT": TOO_SHORT,
-    "TOO_LONG": TOO_LONG,
-    "AT_LIMIT": AT_LIMIT,
-}

@@ -34,6 +34,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     ContactTables,
     EffortQueue,
     Law,
+    LawInC,
     Motion,
     MotionSegment,
 )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -67,8 +68,18 @@ class CompiledLaw(Protocol):
             ForeignReferenceError: Something follows an object of Python.
         """
 
-    def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
+    def tracking_errors(self, t: Array, q: Array, v: Array, /) -> Array | None:
         """Error of each task row at K states, (K, mt), in m or rad; None: C has none."""
+
+
+@dataclass
+class LawInC:
+    """A :class:`CompiledLaw` by what its methods are."""
+
+    law: Law
+    remembered: tuple[NDArray[Any], ...]
+    set: Callable[[], None]
+    tracking_errors: Callable[[Array, Array, Array], Array | None]
 
 
 @runtime_checkable
