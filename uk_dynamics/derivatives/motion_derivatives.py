@@ -128,7 +128,8 @@ class _OfMotion(StateByState):
         """Derivatives that may differ from zero at any state, as booleans."""
         from uk_dynamics.compilation.derivatives import motion_patterns  # traces
 
-        return self._named(*motion_patterns(self._mechanism))
+        found = self._named(*motion_patterns(self._mechanism))
+        return self._ordered(Derivatives(found.quantities, DerivativeStatus.EXIST))
 
     def batch(
         self,
@@ -157,7 +158,12 @@ class _OfMotion(StateByState):
             InputError: The shapes do not fit.
             CompilationError: It cannot be compiled for many states.
         """
-        return self._batch(self._states(q, v, tau, t), Given({}, forces=forces), threads)
+        states, given = self._states(q, v, tau, t), Given({}, forces=forces)
+        return self._ordered(self._batch(states, given, threads))
+
+    def _ordered(self, found: Derivatives) -> Derivatives:
+        """Order the columns as the caller does."""
+        return found
 
     def _named(self, *whole: NDArray[np.bool_] | Array) -> Quantities:
         found = zip(_QUANTITIES, whole, strict=False)
@@ -394,24 +400,6 @@ class ParameterDerivatives(_OfMotion):
             StateError: The state or the forces have the wrong size, or are not finite.
         """
         return self._ordered(self._differentiate(state, inputs or Inputs(), forces=True))
-
-    @cached_property
-    def patterns(self) -> Quantities:
-        """Derivatives that may differ from zero at any state, as booleans."""
-        return self._ordered(Derivatives(super().patterns.quantities, DerivativeStatus.EXIST))
-
-    def batch(
-        self,
-        q: Array,
-        v: Array,
-        tau: Array | None = None,
-        t: Array | float = 0.0,
-        *,
-        forces: bool = False,
-        threads: int | None = None,
-    ) -> Derivatives:
-        """Differentiate at many states; see ``MotionDerivatives.batch``."""
-        return self._ordered(super().batch(q, v, tau, t, forces=forces, threads=threads))
 
     def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         found, arrays = super()._room(states, given)

@@ -24,7 +24,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
 )
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
 from uk_dynamics.compilation.runtime.compiled_solution import STATUSES
-from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.resolution import (
     Array,
@@ -222,10 +222,9 @@ class StateBatch(CompiledBatch):
         mechanism, rows = self._mechanism, max(self._rows, 1)
         times = np.ascontiguousarray(given.t, dtype=float)
         followed = np.zeros((len(times), 3 * rows))
-        if mechanism.follows_references:
-            captured = mechanism.hierarchy.captured(inputs.active)
-            table = reference_table(mechanism.references, {**(inputs.references or {}), **captured})
-            places = (0 if x is None else x.ctypes.data for x in (table, times, followed))
+        table = structural_table(mechanism, inputs.references, inputs.active)
+        if table is not None:
+            places = (x.ctypes.data for x in (table, times, followed))
             if self._follow(len(times), rows, *places):
                 return None
         return followed

@@ -12,7 +12,7 @@ import numpy as np
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
-from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.compilation.runtime.reference_table import reference_table, structural_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
@@ -92,11 +92,10 @@ class CompiledControl:
         mechanism, tasks = self._tasks.mechanism, self._tasks
         if references:
             tasks.references.sample(0.0, references)  # which checks names and sizes
-        tables = [reference_table(tasks.references, references, self._declared), None]
-        if self._layout.followed:
-            followed = {**structure, **mechanism.hierarchy.captured(active)}
-            tables[1] = reference_table(mechanism.references, followed)
-        self._tables = tables
+        self._tables = tables = [
+            reference_table(tasks.references, references, self._declared),
+            structural_table(mechanism, structure, active),
+        ]
         self._call.tasks, self._call.structure = (
             None if table is None else table.ctypes.data for table in tables
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
-from uk_dynamics.compilation.runtime.reference_table import reference_table
+from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.core.servo import LIMITS, PAST
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
@@ -119,10 +119,7 @@ class JointSpaceMemory:
         given = {name: np.array(values, dtype=float) for name, values in (internal or {}).items()}
         for name in ("named", "added", "unit"):
             setattr(call, name, given[name].ctypes.data if given else None)
-        table = None
-        if mechanism.follows_references:
-            captured = mechanism.hierarchy.captured(inputs.active)
-            table = reference_table(mechanism.references, {**(inputs.references or {}), **captured})
+        table = structural_table(mechanism, inputs.references, inputs.active)
         call.structure = None if table is None else table.ctypes.data
         self._kept = (*given.values(), *(() if table is None else (table,)))
 

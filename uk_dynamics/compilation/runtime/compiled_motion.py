@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
-from uk_dynamics.compilation.runtime.reference_table import reference_table, sample_table
+from uk_dynamics.compilation.runtime.reference_table import sample_table, structural_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances
 from uk_dynamics.mechanism.dynamics import (
@@ -135,10 +135,7 @@ class CompiledMotion:
         mechanism = self._mechanism
         mask = mechanism.hierarchy.mask(inputs.active)
         self._active[:] = 1.0 if mask is None else mask
-        if mechanism.follows_references:
-            captured = mechanism.hierarchy.captured(inputs.active)
-            live = {**(inputs.references or {}), **captured}
-            self._follow(reference_table(mechanism.references, live))
+        self._follow(structural_table(mechanism, inputs.references, inputs.active))
 
     def follow_sample(self, sample: ReferenceSample | None, mask: NDArray[np.bool_] | None) -> None:
         """Set what structural rows follow and which of them act; None: nothing, and all."""

@@ -30,7 +30,7 @@ from uk_dynamics.constraints.references import (
     Spline,
     Trajectory,
 )
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedMechanism
 
 
 class ForeignReferenceError(TypeError):
@@ -70,6 +70,22 @@ def reference_table(
     if not entries:
         return None
     return np.concatenate(([float(len(entries))], *entries))
+
+
+def structural_table(
+    mechanism: ResolvedMechanism,
+    given: Mapping[str, ReferenceSample] | None,
+    active: ActiveConstraints | None,
+) -> Array | None:
+    """References of structural rows, with those given and captured poses in their place.
+
+    Raises:
+        ForeignReferenceError: One of them is of a kind that C does not know.
+    """
+    if not mechanism.follows_references:
+        return None
+    live = {**(given or {}), **mechanism.hierarchy.captured(active)}
+    return reference_table(mechanism.references, live)
 
 
 def sample_table(sample: ReferenceSample) -> Array:

@@ -50,7 +50,6 @@ class Tree:
         from scipy.sparse import csr_array  # takes long to import
 
         self._steps = csr_array((signs, (rows, columns)), shape=(n, n))
-        self._jumps = self._plan_jumps()
 
     def __len__(self) -> int:
         """Number of bodies."""
@@ -71,24 +70,14 @@ class Tree:
     def compose(self, rotation: Array, translation: Array) -> None:
         """Placements in the parent become placements in the world, in place.
 
-        Every body looks twice as far towards the root in each of log₂(depth) rounds.
-
         Args:
             rotation: (n, 3, 3).
             translation: (n, 3).
         """
-        for bodies, above in self._jumps:
-            R, p = rotation[above], translation[above]
-            translation[bodies] = p + (R @ translation[bodies][:, :, None])[:, :, 0]
-            rotation[bodies] = R @ rotation[bodies]
-
-    def _plan_jumps(self) -> list[tuple[Indices, Indices]]:
-        above = self.parents.copy()
-        jumps = []
-        while (bodies := np.flatnonzero(above >= 0)).size:
-            jumps.append((bodies, above[bodies]))
-            above[bodies] = above[above[bodies]]
-        return jumps
+        for body, above in enumerate(self.parents.tolist()):
+            if above >= 0:
+                translation[body] = translation[above] + rotation[above] @ translation[body]
+                rotation[body] = rotation[above] @ rotation[body]
 
 
 class Clusters:
