@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import expect
@@ -198,7 +199,7 @@ class Mechanism(KinematicMechanism):
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state, as fresh arrays."""
         terms = InterpretedDynamics(self).terms(state, inputs)
-        return DynamicsTerms(terms.M.copy(), terms.F, terms.A.copy(), terms.b)
+        return DynamicsTerms(np.array(terms.M), terms.F, terms.A.copy(), terms.b)
 
     def report(
         self,

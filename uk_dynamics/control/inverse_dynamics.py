@@ -150,7 +150,7 @@ def inverse_dynamics(
     prepared = dynamics.prepare(state, inputs)
     _check_state(mechanism, prepared.rows, state)
     desired = _consistent_acceleration(mechanism, prepared.terms, qdd, state, contacts)
-    M, S, reactions = prepared.terms.M.copy(), actuators.matrix, None
+    M, S, reactions = np.array(prepared.terms.M), actuators.matrix, None
     if contacts is not None:
         on = active or mechanism.hierarchy.initial
         reactions = contacts.reactions(state, inputs, on, desired)

@@ -194,10 +194,6 @@ class TreeInertia:
         motion = motion_about(self.motion, middle)
         return motion, np.einsum("ijk,ik->ij", bodies, motion)
 
-    def copy(self) -> Array:
-        """M as a fresh array."""
-        return self.dense()
-
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         """M as an array, for functions that take matrices."""
         return self.dense()

@@ -41,7 +41,7 @@ _NOTHING = Inputs()
 class Prepared(NamedTuple):
     """Terms of a state with their factorisation, for callers that need more than q̈."""
 
-    terms: DynamicsTerms  # M, F, A, b; M is a live view of the workspace
+    terms: DynamicsTerms  # M, F, A, b
     rows: ConstraintTerms  # the structural rows behind A and b
     factorization: Factorization  # of M and A
     workspace: Workspace  # kinematics at the state, valid until the next evaluation
@@ -102,7 +102,7 @@ class InterpretedDynamics(Dynamics):
         return Prepared(terms, rows, own.solver.factorize(terms.M, terms.A), own.workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
-        """M, F, A and b at a state; M is a live view, valid until the next evaluation."""
+        """M, F, A and b at a state."""
         given = inputs or _NOTHING
         require_finite(self._model, state, given)
         return self._own.terms.evaluate(state.t, state.q, state.v, given)[0]
