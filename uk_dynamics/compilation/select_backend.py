@@ -88,7 +88,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     asked = Selection.of(selection)
     choice = choose(mechanism, asked)
     if choice == "gpu":
-        from uk_dynamics.compilation.gpu.gpu_dynamics import GpuDynamics
+        from uk_dynamics.compilation.gpu import GpuDynamics
 
         return GpuDynamics(mechanism)
     interpreted: Dynamics = InterpretedDynamics(mechanism)

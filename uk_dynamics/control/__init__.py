@@ -5,4 +5,4 @@ from uk_dynamics.control.delay_compensation import DelayCompensation, DelayPredi
 from uk_dynamics.control.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.inverse_dynamics import InverseDynamics
-from uk_dynamics.control.limits.reachable_acceleration import reachable_acceleration
+from uk_dynamics.control.limits.motor_limits import reachable_acceleration

@@ -77,24 +77,12 @@ class Uncertainty:
             self.names.append(name)
             self.sides.append(self._side(name) if len(group) == 1 else (1.0, 1.0))
         self.adaptive = tuple(self._direction_of(name) for name in adaptive)
-        self._bodies = [
-            UncertainBody(mechanism, link, self.directions)
-            for link in dict.fromkeys(
-                name.split(".")[1]
-                for one in self.directions
-                for name, _ in one.values
-                if name.startswith("links.")
-            )
-        ]
-        # rows that are e_i, and how many there are of each kind
-        self._armatures = list(
-            dict.fromkeys(
-                mechanism.model.velocity_index(name.split(".")[1])
-                for one in self.directions
-                for name, _ in one.values
-                if name.endswith(".armature")
-            )
-        )
+        names = [name for one in self.directions for name, _ in one.values]
+        links = dict.fromkeys(name.split(".")[1] for name in names if name.startswith("links."))
+        self._bodies = [UncertainBody(mechanism, link, self.directions) for link in links]
+        # of rows that are e_i
+        moved = (name.split(".")[1] for name in names if name.endswith(".armature"))
+        self._armatures = list(dict.fromkeys(map(mechanism.model.velocity_index, moved)))
 
     def _direction_of(self, name: str) -> int:
         """The direction of a parameter that is estimated."""

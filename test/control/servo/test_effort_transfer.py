@@ -8,7 +8,7 @@ import numpy as np
 from support.mechanism_builder import shipped
 
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.control.servo.effort_transfer import EffortTransfer
+from uk_dynamics.control.servo.period_memory import EffortTransfer
 
 OLD, NEW = np.array([2.0]), np.array([-1.0])  # N·m; the five-bar's crank motor has 20
 DURATION = 0.4  # s

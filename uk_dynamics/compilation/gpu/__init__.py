@@ -2,7 +2,11 @@
 
 """Batches and rollouts on a GPU: the lanes' source, a state a thread."""
 
-from uk_dynamics.compilation.gpu.cuda_device import CudaDevice
-from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, GpuDynamics, kernel_source
+from uk_dynamics.compilation.gpu.gpu_dynamics import (
+    OPTIONS,
+    CudaDevice,
+    GpuDynamics,
+    kernel_source,
+)
 
 __all__ = ["OPTIONS", "CudaDevice", "GpuDynamics", "kernel_source"]

@@ -14,7 +14,7 @@ from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
 from uk_dynamics.control.limits.motor_limits import MotorLimits
-from uk_dynamics.control.servo.effort_transfer import EffortTransfer
+from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics.mechanism import Tasks
