@@ -148,7 +148,7 @@ class _Tipping:
         inputs = replace(inputs, stabilize=False)
         prepared = dynamics.prepare(state, inputs)
         found = contacts.reactions(state, inputs, mechanism.hierarchy.initial, 0.0 * state.v)
-        M, nv = prepared.terms.M.copy(), len(state.v)
+        M, nv = np.array(prepared.terms.M), len(state.v)
         free = dynamics.solve(prepared, state, inputs).qdd
         floats = np.zeros(nv, dtype=bool)
         shake = np.zeros((nv, 2))
