@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.solution import Method, Solution, Status
-from uk_dynamics.core.linalg.mass_factor import Mass, MassFactor
+from uk_dynamics.core.linalg.mass_factor import DenseMass, Mass
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,
     EXACTLY_DEPENDENT,
@@ -179,7 +179,7 @@ class Factorization(ABC):
 class WhitenedCoordinates(Factorization):
     """What the forms share that divide by M = L Lᵀ: N = L⁻ᵀ P L⁻¹ with a projector P."""
 
-    mass: MassFactor
+    mass: DenseMass
 
     def admissible(self, X: Array) -> Array:
         """N X = L⁻ᵀ P L⁻¹ X."""

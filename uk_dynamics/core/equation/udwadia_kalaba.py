@@ -15,7 +15,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
-from uk_dynamics.core.linalg.mass_factor import MassFactor
+from uk_dynamics.core.linalg.mass_factor import DenseMass
 from uk_dynamics.core.linalg.row_basis import RowBasis
 
 
@@ -26,7 +26,7 @@ class UdwadiaKalaba(WhitenedCoordinates):
     basis: RowBasis
 
     def __init__(
-        self, mass: MassFactor, A: Array, natural_scale: Array | None, rank_tolerance: float
+        self, mass: DenseMass, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
         super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)

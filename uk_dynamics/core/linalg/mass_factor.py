@@ -10,7 +10,6 @@ mass back to forces.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg.blas import dtrmm, dtrmv
@@ -26,31 +25,8 @@ _NEGATIVE = 1e-9
 MASSLESS = 1e-15
 
 
-class MassFactor(Protocol):
-    """M = L Lᵀ, applied to vectors (nv,) or matrices (nv, k); every result is fresh."""
-
-    @property
-    def size(self) -> int:
-        """Number of velocity coordinates nv."""
-
-    def whiten(self, x: Array) -> Array:
-        """L⁻¹ x."""
-
-    def unwhiten(self, x: Array) -> Array:
-        """L⁻ᵀ x."""
-
-    def multiply_factor(self, x: Array) -> Array:
-        """L x."""
-
-    def solve(self, x: Array) -> Array:
-        """M⁻¹ x."""
-
-    def dense(self) -> Array:
-        """M itself, (nv, nv)."""
-
-
 class DenseMass:
-    """Cholesky factor of a positive definite M."""
+    """Cholesky factor of a positive definite M, applied to vectors (nv,) or matrices (nv, k)."""
 
     __slots__ = ("lower", "size")
 
@@ -115,7 +91,7 @@ class SingularMass:
 
 
 #: A mass matrix that is factored, or kept because it is singular.
-Mass = MassFactor | SingularMass
+Mass = DenseMass | SingularMass
 
 
 def mass_factor(M: Array) -> DenseMass | SingularMass:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
-from uk_dynamics.core.linalg.mass_factor import MassFactor
+from uk_dynamics.core.linalg.mass_factor import DenseMass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import RowBasis
 from uk_dynamics.core.recursion.recursion import Recursion
@@ -30,7 +30,7 @@ class Hierarchical(WhitenedCoordinates):
 
     def __init__(
         self,
-        mass: MassFactor,
+        mass: DenseMass,
         A: Array,
         natural_scale: Array | None,
         rank_tolerance: float,

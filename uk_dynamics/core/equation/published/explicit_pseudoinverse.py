@@ -34,7 +34,7 @@ from uk_dynamics.core.equation.published.pseudoinverse import (
     PseudoinverseMethod,
     pseudoinverse,
 )
-from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, Mass, MassFactor
+from uk_dynamics.core.linalg.mass_factor import NO_INERTIA, DenseMass, Mass
 from uk_dynamics.core.linalg.rank_rule import LEAST_RANGE_SPACE_TOLERANCE, inverse_row_scale
 from uk_dynamics.core.linalg.row_basis import PseudoinverseRows, RowBasis, projector_basis
 from uk_dynamics.exceptions import InputError
@@ -62,7 +62,7 @@ class WhitenedPseudoinverse(ByPseudoinverse, WhitenedCoordinates):
 
     def __init__(
         self,
-        mass: MassFactor,
+        mass: DenseMass,
         A: Array,
         natural_scale: Array | None,
         rank_tolerance: float,
