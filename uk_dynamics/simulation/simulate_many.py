@@ -28,7 +28,7 @@ from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import METHODS, Backend, CompiledLaw, InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State, States
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.instants import periods, same_instant
@@ -48,6 +48,12 @@ class _LawOfTasks(CompiledLaw, Protocol):
 
     def another(self, *, control_period: float, backend: Backend) -> Controller:
         """A controller of the same tasks, with the settings of their file."""
+
+
+def _alike(one: ResolvedMechanism, other: ResolvedMechanism) -> bool:
+    """Whether the model of a law is the machine that moves, but for the values of parameters."""
+    ours, theirs = (None if x.varied is None else x.varied.names for x in (one, other))
+    return ours == theirs
 
 
 class _Motion(NamedTuple):
@@ -186,8 +192,10 @@ def _loops(motions: Sequence[_Motion], backend: Backend) -> CompiledLoops | str:
         return "mechanisms differ in more than parameters, or controllers in kind or tasks"
     if not motions[0].mechanism.model.is_euclidean:
         return "a joint is floating or planar"
-    law = laws[0]
-    subject = law.tasks if isinstance(law, _LawOfTasks) else motions[0].mechanism
+    law, mechanism = laws[0], motions[0].mechanism
+    subject: Tasks | ResolvedMechanism = mechanism
+    if isinstance(law, _LawOfTasks) and _alike(law.tasks.mechanism, mechanism):
+        subject = law.tasks
     if backend == "cached" and not is_cached(subject, Library.CLOSED_LOOPS):
         return 'they are not compiled; backend="compiled" does it once'
     try:

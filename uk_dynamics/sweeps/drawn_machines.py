@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,19 +21,21 @@ from uk_dynamics.mechanism import EncoderSpec, Tasks
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.simulation import simulate
+from uk_dynamics.simulation import Trajectory, simulate, simulate_many
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.whole_file import output_file
 
 #: Laws that are compared: that without ``robust``; the same with the highest gains that the delay
-#: allows; and the robust one.
-LAWS = ("nominal", "feedback", "robust")
+#: allows; the robust one; the same with estimates of parameters, and with an observer instead.
+LAWS = ("nominal", "feedback", "robust", "adaptive", "observer")
 PICTURES = (".png", ".pdf", ".svg")
 # What of the motion is left out, since efforts act from the first delay on, and errors that arise
 # until then have to decay: so many time constants 1/k, and at least this part, but half at most.
 _DECAYS, _SETTLED, _LEFT = 5.0, 0.1, 0.5
 _LEAST = 0.05  # of the model: beyond what is declared, masses do not vanish
 _HIGH = 20.0  # Hz: faster changes of the efforts are chatter
+_OBSERVED = 2.0  # Hz, where the tasks file has no observer
+_TOGETHER = 64  # machines whose motions are in memory at once
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Robustness:
         laws: Results by the name of the law.
         promise: Of the robust law.
         kept: Part of the machines on which the robust law kept its bounds.
+        estimates: What the adaptive law found in the end, by parameter, (machines,) each.
+        highest: Largest natural frequencies that the delay allows, in Hz, by task.
         not_drawn: What is uncertain, but the same on all machines.
     """
 
@@ -71,6 +76,8 @@ class Robustness:
     values: Mapping[str, Array]
     laws: Mapping[str, LawResult]
     promise: Promise
+    estimates: Mapping[str, Array]
+    highest: Mapping[str, float]
     not_drawn: tuple[str, ...] = ()
     kept: float = field(init=False)
 
@@ -122,49 +129,147 @@ def robustness(
         values[name] = value + scale * (drawn - value)
         if scale > 1.0:
             values[name] = np.maximum(values[name], _LEAST * value)
-    plain = Tasks(replace(tasks.spec, robust=None), mechanism)
-    laws: dict[str, LawResult] = {}
-    promise: Promise | None = None
-    for law in LAWS:
-        controller = ServoController(
-            mechanism,
-            tasks if law == "robust" else plain,
-            control_period=control_period,
-            backend=backend,
-        )
-        if law == "feedback":
-            _raise_gains(controller, uncertainty.spec.delay + 0.5 * control_period)
-        promise = controller.promise or promise
-        runs = [
-            _run(
-                mechanism.with_parameters({name: x[k] for name, x in values.items()}),
-                controller,
-                (duration, control_period, uncertainty.spec.delay),
-                encoders,
-                progress,
-            )
-            for k in range(machines)
-        ]
-        errors, efforts, chatter = (
-            np.stack([found[part] for found, _ in runs]) for part in range(3)
-        )
-        failures = dict.fromkeys(said for _, said in runs if said)
-        laws[law] = LawResult(errors, efforts, chatter, tuple(failures))
-    assert promise is not None
     spec = uncertainty.spec
+    observed = tasks.spec.observer or tuple((task, _OBSERVED) for task in tasks.names)
+    # one law with all of it, which is switched
+    every = tasks.spec.adaptive or tuple(n for n, x in spec.parameters if x[0] < x[1])
+    full = Tasks(replace(tasks.spec, adaptive=every, observer=observed), mechanism)
+    machine_of = [
+        mechanism.with_parameters({name: x[k] for name, x in values.items()})
+        for k in range(machines)
+    ]
+    group = _Group(
+        [
+            ServoController(mechanism, full, control_period=control_period, backend=backend)
+            for _ in range(min(machines, _TOGETHER) if encoders is None else 1)
+        ],
+        (duration, control_period, uncertainty.spec.delay),
+        encoders,
+        progress,
+    )
+    laws: dict[str, LawResult] = {}
+    highest: dict[str, float] = {}
+    estimates: dict[str, Array] = {}
+    for law in LAWS:
+        for controller in group.controllers:
+            controller.robust = law not in ("nominal", "feedback")
+            controller.adaptive, controller.observer = law == "adaptive", law == "observer"
+            highest = _gains(controller, uncertainty.spec.delay, raised=law == "feedback")
+        found = group.moved(machine_of)
+        errors, efforts, chatter = (
+            np.stack(x) for x in zip(*(x.numbers for x in found), strict=True)
+        )
+        failures = tuple(dict.fromkeys(one.said for one in found if one.said))
+        laws[law] = LawResult(errors, efforts, chatter, failures)
+        if law == "adaptive":
+            told = np.stack([one.estimates for one in found])
+            estimates = dict(zip(every, told.T, strict=True))
+    promise = group.controllers[0].promise
+    assert promise is not None
     others = *(name for name, _ in spec.motors), *(force.name for force in spec.forces)
-    motors = mechanism.actuators.names
-    return Robustness(mechanism.name, tasks.row_names, motors, values, laws, promise, others)
+    return Robustness(
+        *(mechanism.name, tasks.row_names, mechanism.actuators.names, values, laws, promise),
+        estimates=estimates,
+        highest=highest,
+        not_drawn=others,
+    )
 
 
-def _raise_gains(controller: ServoController, delay: float) -> None:
-    """The highest frequency of every task that the delay allows."""
+def _gains(controller: ServoController, delay: float, *, raised: bool) -> dict[str, float]:
+    """Give the highest frequencies that the delay allows, or those of the file; the former."""
+    found, total = {}, delay + 0.5 * (controller.control_period or 0.0)
     for task in controller.tasks.constraints.constraints:
         rows = controller.tasks.constraints.slices[task.name]
-        ratio = controller.gains[task.name].damping_ratio
+        ratio = task.damping_ratio
         position = controller.tasks.constraints.position_rows[rows].any()
-        highest = largest_frequency(ratio if position else None, 0.0, delay)
-        controller.gains.set(task.name, highest, ratio)
+        found[task.name] = largest_frequency(ratio if position else None, 0.0, total)
+        controller.gains.set(task.name, found[task.name] if raised else task.frequency, ratio)
+    return found
+
+
+class _Moved(NamedTuple):
+    """One motion."""
+
+    numbers: tuple[Array, Array, Array]  # errors of the rows, efforts, chatter of the motors
+    estimates: Array  # in the end, (p,)
+    said: str  # what went wrong
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Controllers that move machines at the same time."""
+
+    controllers: Sequence[ServoController]
+    times: tuple[float, float, float]  # duration, control period and delay, in s
+    encoders: EncoderSpec | None
+    progress: Callable[[], object] | None
+
+    def moved(self, machines: Sequence[Mechanism]) -> list[_Moved]:
+        """Let them move all machines along the references."""
+        found: list[_Moved] = []
+        while len(found) < len(machines):
+            found += self._some(machines[len(found) : len(found) + len(self.controllers)])
+        return found
+
+    def _some(self, machines: Sequence[Mechanism]) -> list[_Moved]:
+        duration, period, delay = self.times
+        controllers = self.controllers[: len(machines)]
+        self._begin(controllers)
+        start = controllers[0].mechanism.start(tasks=controllers[0].tasks)
+        options: dict[str, Any] = {"control_period": period, "sample_period": period}
+        try:
+            if self.encoders is not None:
+                feedback = EncoderFeedback(controllers[0], self.encoders)
+                runs = [
+                    simulate(
+                        *(machines[0], start, duration), controller=feedback, delay=delay, **options
+                    )
+                ]
+            else:
+                runs = simulate_many(
+                    machines,
+                    [start] * len(machines),
+                    duration,
+                    controllers=controllers,
+                    delay=delay,
+                    **options,
+                )
+        except UkDynamicsError as error:
+            if len(machines) > 1:  # one of them fails: which?
+                return [x for k in range(len(machines)) for x in self._some(machines[k : k + 1])]
+            rows, motors = len(controllers[0].row_names), len(controllers[0].mechanism.actuators)
+            nothing = np.full(len(controllers[0].estimates), np.nan)
+            numbers = np.full(rows, np.inf), np.zeros(motors), np.zeros(motors)
+            found = [_Moved(numbers, nothing, str(error))]
+        else:
+            found = [
+                _Moved(self._numbers(run, one), np.array([x.value for x in one.estimates]), "")
+                for run, one in zip(runs, controllers, strict=True)
+            ]
+        for _ in found if self.progress is not None else ():
+            assert self.progress is not None
+            self.progress()
+        return found
+
+    @staticmethod
+    def _begin(controllers: Sequence[ServoController]) -> None:
+        for one in controllers:
+            one.reset()
+            assert one.corrections is not None
+            one.corrections.forget()
+
+    def _numbers(self, run: Trajectory, controller: ServoController) -> tuple[Array, Array, Array]:
+        """Errors, efforts and chatter of a motion."""
+        duration, period, _ = self.times
+        settled = max(_SETTLED * duration, _DECAYS / _slowest(controller))
+        first = round(min(settled, _LEFT * duration) / period)
+        errors = np.abs(run.tracking_error[first:]).max(axis=0)
+        parts = run.efforts[first:] / controller.mechanism.actuators.effort_limits
+        slow = max(round(1.0 / (_HIGH * period)), 1)
+        kernel = np.full(slow, 1.0 / slow)
+        smooth = np.stack([np.convolve(x, kernel, mode="valid") for x in parts.T], axis=1)
+        fast = parts[(slow - 1) // 2 :][: len(smooth)] - smooth
+        return errors, np.abs(parts).max(axis=0), np.sqrt((fast**2).mean(axis=0))
 
 
 def _slowest(controller: ServoController) -> float:
@@ -172,45 +277,6 @@ def _slowest(controller: ServoController) -> float:
     gains = controller.gains.damping, controller.gains.stiffness
     rates = np.concatenate(surface_rates(*gains))
     return float(rates[rates > 0.0].min(initial=np.inf))
-
-
-def _run(
-    machine: Mechanism,
-    controller: ServoController,
-    times: tuple[float, float, float],
-    encoders: EncoderSpec | None,
-    progress: Callable[[], object] | None,
-) -> tuple[tuple[Array, Array, Array], str]:
-    """Errors, efforts and chatter of one motion, and what went wrong."""
-    duration, period, delay = times
-    motors = len(controller.mechanism.actuators)
-    limits = controller.mechanism.actuators.effort_limits
-    controller.reset()
-    start = controller.mechanism.start(tasks=controller.tasks)
-    said = ""
-    try:
-        run = simulate(
-            *(machine, start, duration),
-            controller=controller if encoders is None else EncoderFeedback(controller, encoders),
-            control_period=period,
-            sample_period=period,
-            delay=delay,
-        )
-        settled = max(_SETTLED * duration, _DECAYS / _slowest(controller))
-        first = round(min(settled, _LEFT * duration) / period)
-        errors = np.abs(run.tracking_error[first:]).max(axis=0)
-        parts = run.efforts[first:] / limits
-        slow = max(round(1.0 / (_HIGH * period)), 1)
-        kernel = np.full(slow, 1.0 / slow)
-        smooth = np.stack([np.convolve(x, kernel, mode="valid") for x in parts.T], axis=1)
-        fast = parts[(slow - 1) // 2 :][: len(smooth)] - smooth
-        found = errors, np.abs(parts).max(axis=0), np.sqrt((fast**2).mean(axis=0))
-    except UkDynamicsError as error:
-        said = str(error)
-        found = np.full(len(controller.row_names), np.inf), np.zeros(motors), np.zeros(motors)
-    if progress is not None:
-        progress()
-    return found, said
 
 
 def draw(found: Robustness, path: Path) -> None:

@@ -148,7 +148,7 @@ def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]
     assert any(abs(x.value - rrr3.parameters[x.name].value) > 1e-4 for x in c.estimates)
 
 
-def test_lanes_have_corrections(rrr3: Mechanism) -> None:
+def test_lanes_have_corrections(rrr3: Mechanism, caplog: pytest.LogCaptureFixture) -> None:
     """Nine machines at once, more than a vector has lanes, against one after the other."""
     tasks = rrr3_tasks(rrr3)
     start, rng = rrr3.start(tasks=tasks), np.random.default_rng(3)
@@ -158,9 +158,17 @@ def test_lanes_have_corrections(rrr3: Mechanism) -> None:
         )
         for _ in range(9)
     ]
-    controllers = [ServoController(rrr3, tasks, control_period=PERIOD) for _ in begins]
-    options: dict[str, Any] = {"control_period": PERIOD, "sample_period": 0.01}
+    controllers = [
+        ServoController(rrr3, tasks, control_period=PERIOD, backend="compiled") for _ in begins
+    ]
+    options: dict[str, Any] = {
+        "control_period": PERIOD,
+        "sample_period": 0.01,
+        "backend": "compiled",
+    }
+    caplog.set_level("INFO")
     many = simulate_many([rrr3] * 9, begins, 0.1, controllers=controllers, **options)
+    assert "one after the other" not in caplog.text
     for begin, together, law in zip(begins, many, controllers, strict=True):
         controller = ServoController(rrr3, tasks, control_period=PERIOD)
         alone = simulate(rrr3, begin, 0.1, controller=controller, **options)

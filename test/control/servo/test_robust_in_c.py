@@ -113,7 +113,7 @@ def test_the_term_is_switched_while_running() -> None:
         ServoController(machine, plain, control_period=PERIOD).robust = True
 
 
-def test_lanes_have_the_term() -> None:
+def test_lanes_have_the_term(caplog: pytest.LogCaptureFixture) -> None:
     """Nine machines at once, more than a vector has lanes, against one after the other."""
     machine, tasks = made("all motions")
     start = machine.start(tasks=tasks)
@@ -124,9 +124,17 @@ def test_lanes_have_the_term() -> None:
         )
         for _ in range(9)
     ]
-    controllers = [ServoController(machine, tasks, control_period=PERIOD) for _ in begins]
-    options: dict[str, Any] = {"control_period": PERIOD, "sample_period": 0.01}
+    controllers = [
+        ServoController(machine, tasks, control_period=PERIOD, backend="compiled") for _ in begins
+    ]
+    options: dict[str, Any] = {
+        "control_period": PERIOD,
+        "sample_period": 0.01,
+        "backend": "compiled",
+    }
+    caplog.set_level("INFO")
     many = simulate_many([machine] * 9, begins, 0.05, controllers=controllers, **options)
+    assert "one after the other" not in caplog.text
     for begin, together in zip(begins, many, strict=True):
         controller = ServoController(machine, tasks, control_period=PERIOD)
         alone = simulate(machine, begin, 0.05, controller=controller, **options)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _HELP = """\
 errors of tasks on machines drawn from what may differ from the model
 
-Draw machines from the intervals of the tasks file (robust: parameters), and let the law without
-robust term, the same with the highest gains that the delay allows, and the robust law move each of
-them. Efforts act after the delay of the tasks file.
+Draw machines from the intervals of the tasks file (robust: parameters), and let five laws move each
+of them: that without robust term, the same with the highest gains that the delay allows, the robust
+one, and this with estimates of parameters or with an observer (2 Hz, where the file has none).
+Efforts act after the delay of the tasks file. Estimates begin with the model in every motion.
 
 examples:
   uk_dynamics robustness five_bar --tasks my_sweep.yaml --machines 1000 --plot errors.png
@@ -106,6 +107,13 @@ def _rows(found: Robustness) -> Iterator[tuple[str, str]]:
         yield f"efforts {law}", f"{share}, fast changes {fast.max():.2%} (root mean square)"
         for said in result.failures:
             yield f"failed {law}", said
+    import numpy as np
+
+    for name, values in found.estimates.items():
+        off = np.quantile(np.abs(values - found.values[name]), (0.5, 0.95, 1.0))
+        yield f"estimate {name}", f"off by {'  '.join(f'{x:.3g}' for x in off)}"
+    highest = ", ".join(f"{task} {x:.3g} Hz" for task, x in found.highest.items())
+    yield "highest gains", f"{highest}  (with the delay; those of feedback)"
     if found.not_drawn:
         yield "not drawn", f"{', '.join(found.not_drawn)}: all machines have none of it"
 
@@ -129,6 +137,8 @@ def _facts(found: Robustness) -> dict[str, Any]:
             }
             for law, x in found.laws.items()
         },
+        "estimates": {name: x.tolist() for name, x in found.estimates.items()},
+        "highest": dict(found.highest),
         "not_drawn": list(found.not_drawn),
     }
 

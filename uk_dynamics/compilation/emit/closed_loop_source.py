@@ -93,6 +93,7 @@ def _law(tasks: Tasks) -> list[str]:
         correction_definitions(tasks),
         robust_definitions(tasks),
         header("uk_admissible.h", part("admissible.c")),
+        part("robust.c"),  # before periods, which include it for one state alone
         *control_period(tasks),
         header("uk_law.h", part("law_lanes.c")),
     ]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,23 @@ class _Sample(NamedTuple):
     partly: bool  # whether the tasks leave some motions open
 
 
+_found: WeakKeyDictionary[Tasks, dict[float | None, Promise]] = WeakKeyDictionary()
+
+
 def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
+    """What tasks promise; looked for once, since it takes about a second.
+
+    Args:
+        tasks: With an uncertainty.
+        control_period: Time for which efforts are held, in s; None: control is continuous.
+    """
+    known = _found.setdefault(tasks, {})
+    if control_period not in known:
+        known[control_period] = _promise(tasks, control_period)
+    return known[control_period]
+
+
+def _promise(tasks: Tasks, control_period: float | None) -> Promise:
     """Look along the references for what uncertainty does, and what is left of it.
 
     Args:
