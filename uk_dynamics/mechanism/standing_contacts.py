@@ -63,6 +63,7 @@ class StandingContacts:
         friction: μ, (k,).
         most: Largest normal forces, (k,), in N.
         weight: Of a force against an effort at its limit, in 1/N²: one over the weight, squared.
+        damping: 2ζω of the rows, (3k,), in 1/s.
         lifted: Entry while which stands a row of the tasks asks for nothing, or −1, (mt,).
     """
 
@@ -121,6 +122,7 @@ class StandingContacts:
             mechanism.spec.model.length,
         )
         known_entries = {stand.spec.name: i for i, stand in enumerate(entries)}
+        self.damping = self._rows.damping
         lifted: list[int] = []
         for task, size in zip(spec.tasks, sizes, strict=True):
             if task.while_lifted is not None and task.while_lifted not in known_entries:
@@ -151,7 +153,7 @@ class StandingContacts:
         Their velocities decay, and nothing draws them to a place: where the ground is, the force
         that it gives tells better than a model.
         """
-        found: Array = -rows.bias - self._rows.damping * rows.rate
+        found: Array = -rows.bias - self.damping * rows.rate
         return found
 
     def held(

@@ -140,6 +140,22 @@ static void uk_add_robust(uk_memory *m, uk_law_rows *x, int n) {
 }
 #endif
 
+#if UK_CONTACT_ROWS
+/* Points of a foot that turns cannot all slow down alike: contacts ask for the nearest that some acceleration
+ * has, as control/servo/interpreted_servo.py has it. */
+static UK_APART void uk_ask_together(uk_memory *m) {
+  double wanted[UK_CONTACT_ROWS], qdd[UK_NV];
+  uk_basis_room first, second;
+  uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
+  for (int r = 0; r < UK_CONTACT_ROWS; ++r) wanted[r] = m->desired[r] - m->bias_t[r];
+  uk_least_solution(&basis, &range, m->A_t, UK_CONTACT_ROWS, UK_NV, NULL, UK_TASK_RANK_TOLERANCE, wanted, qdd);
+  for (int r = 0; r < UK_CONTACT_ROWS; ++r) {
+    m->desired[r] = m->bias_t[r];
+    for (int i = 0; i < UK_NV; ++i) m->desired[r] += m->A_t[r * UK_NV + i] * qdd[i];
+  }
+}
+#endif
+
 /* Efforts at the inputs in the memory; 0, or why there are none, as uk_evaluate says. Without
  * `answers` only what a command needs is sure to be there. */
 static int uk_law(uk_memory *m, int answers) {
@@ -147,6 +163,9 @@ static int uk_law(uk_memory *m, int answers) {
   double sum = 0.0;
   uk_weigh(m);
   uk_find_law_terms(m, m);
+#if UK_CONTACT_ROWS
+  uk_ask_together(m);
+#endif
   const int n = uk_admit(m, m, answers || UK_BY_MOTION);
   if (m->failed != 0.0) return (int)m->failed;
   if (uk_law_in_order(m, m, &x, n)) {

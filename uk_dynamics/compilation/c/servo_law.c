@@ -43,8 +43,23 @@ static void uk_find_law_terms(uk_lanes_memory *m, uk_lanes_law *w) {
 #if UK_ROBUST
   uk_lanes_uncertain_rows(m->t, m->q, m->v, w->uncertain);
 #endif
+#if UK_CONTACT_ROWS
+  UK_EACH(r, UK_MT) {
+    UK_EACH(i, UK_NV) w->A_t[r * UK_NV + i] *= w->asked[r];
+    w->bias_t[r] *= w->asked[r];
+  }
+#endif
 #if !defined(UK_OF_CLUSTERS)
   uk_lanes_terms(UK_STATE_TERMS);
+#endif
+}
+
+/* The last motors are the forces of contacts: they push along the first rows, (n,) each. */
+UK_INLINE void uk_push_by_contacts(uk_lanes_law *w, int n) {
+#if UK_CONTACT_ROWS
+  memcpy(w->motor_part + (UK_NU - UK_CONTACT_ROWS) * n, w->task_part, sizeof(uk_lanes) * UK_CONTACT_ROWS * n);
+#else
+  (void)w, (void)n;
 #endif
 }
 
@@ -59,6 +74,7 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
                               w->task_size, sure UK_UNCERTAIN_PART);
     if (!uk_any(uk_not((sure[0] < UK_LOST_PIVOTS) & (sure[1] < 1.0)))) {
       m->failed = uk_all(0.0), m->rank = uk_all(UK_NV - UK_ADMISSIBLE);
+      uk_push_by_contacts(w, UK_ADMISSIBLE);
       return UK_ADMISSIBLE;
     }
   }
@@ -73,6 +89,7 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
     if (k < UK_MT) w->task_size[k] = size;
     UK_EACH(i, n) to[i] = x[first + i];
   }
+  uk_push_by_contacts(w, n);
 #if UK_ROBUST
   UK_EACH(k, UK_UNCERTAIN) {
     uk_lanes x[UK_NV];

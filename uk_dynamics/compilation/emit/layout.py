@@ -199,6 +199,7 @@ class ServoLayout(Layout):
         super().__init__(mechanism)
         nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
         self.motors, self.task_rows = motors, rows
+        contacts = tasks.spec.contact_rows
         self.uncertain = uncertain = 0 if tasks.uncertainty is None else tasks.uncertainty.row_count
         settings = self._add(
             ("weights", motors, "diagonal of W"),
@@ -209,6 +210,7 @@ class ServoLayout(Layout):
             ("upper", motors, "largest efforts"),
             ("warm", 1, "whether there are last efforts"),
             *([("surface", rows, "s of the robust term")] if uncertain else []),
+            *([("asked", rows, "1, or 0 for rows that count as none")] if contacts else []),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         )
         self.errors = self._add(  # answers of ``uk_errors``

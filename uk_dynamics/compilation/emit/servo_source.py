@@ -173,6 +173,7 @@ def distribution(tasks: Tasks) -> str:
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
         f"#define UK_RELAXED {int(tasks.relaxes)}",
+        f"#define UK_CONTACT_ROWS {tasks.spec.contact_rows}",
         *_shares(tasks),
     )
 

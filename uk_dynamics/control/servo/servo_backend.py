@@ -7,7 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from uk_dynamics.compilation import Selection, choose, chosen
-from uk_dynamics.compilation.runtime import CompiledServo, Deferred
+from uk_dynamics.compilation.runtime import (
+    CompiledServo,
+    CompiledStanding,
+    Deferred,
+    with_contact_rows,
+)
 from uk_dynamics.compilation.verification import Comparison
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution
@@ -36,6 +41,8 @@ def servo_evaluator(
     Control periods are compared before its library is used for the first time.
     """
     asked = Selection.of(selection, "wait")
+    if tasks.standing is not None:
+        return _standing_evaluator(tasks, asked, friction=friction)
     choice = choose(tasks, asked)
     if choice == "gpu":
         raise InputError("the servo law does not run on a GPU", place="backend")
@@ -45,6 +52,25 @@ def servo_evaluator(
         return CompiledServo(tasks, interpreted, friction=friction, memory=memory, periods=periods)
 
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
+
+
+def _standing_evaluator(tasks: Tasks, asked: Selection, *, friction: bool) -> ServoEvaluator:
+    """The evaluator of a law with standing contacts."""
+    interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
+    rows = with_contact_rows(tasks)
+    if rows is None:
+        if asked.backend == "compiled":
+            problem = "contacts that stand, of spheres or with values of with_parameters"
+            raise InputError(f"cannot be compiled: {problem}", file=tasks.spec.file)
+        return interpreted
+    choice = choose(rows, asked)
+    if choice == "gpu":
+        raise InputError("the servo law does not run on a GPU", place="backend")
+
+    def compiled() -> ServoEvaluator:
+        return CompiledStanding(tasks, rows, interpreted, friction=friction)
+
+    return chosen(choice, rows, asked, interpreted, compiled, DeferredServo)
 
 
 def compiled_servo(evaluator: ServoEvaluator, *, now: bool = False) -> CompiledServo | None:

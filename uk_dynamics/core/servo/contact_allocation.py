@@ -23,6 +23,7 @@ from uk_dynamics.core.linalg import RowBasis, bounded_least_squares
 _SIGNS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))  # of the faces of a pyramid
 _INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
 _STILL = 1e-10  # of the largest: an inequality that changes by less does not change
+_SLACK = 1e-12  # of unknowns relative to their limits: where a search ends is on many limits
 _KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
 _PARTS = 5  # unknowns of a contact: four edges and their sum
 # orthonormal motions of these that leave the sum what it is, (5, 4)
@@ -40,7 +41,7 @@ class ContactAllocation:
 
     def __init__(self, rank_tolerance: float) -> None:
         self.finished = True
-        self._tolerance = min(rank_tolerance, 1e-9)
+        self._tolerance = rank_tolerance
         self._last: Array | None = None
 
     def nearest(
@@ -54,39 +55,13 @@ class ContactAllocation:
         most: Array,  # largest normal forces, (k,), possibly infinite
     ) -> Array | None:
         """Efforts and forces within limits that serve all rows as well; None: there are none."""
-        from scipy.optimize import nnls  # takes long to import
+        root = np.sqrt(weights)
+        free = self._free(C / root) / root[:, None]
+        return _least_distance(free, lower, upper, closed, friction, most, 0.0)
 
-        nu, root = len(lower), np.sqrt(weights)
-        basis = RowBasis(np.asfortranarray((C / root).T), None, self._tolerance)
-        free = basis.complement() / root[:, None]
-        force, own = free[nu:].reshape(len(friction), 3, -1), closed[nu:].reshape(-1, 3)
-        normal, tangents = friction[:, None] * force[:, 0], (force[:, 1], force[:, 2])
-        at, beside = friction * own[:, 0], (own[:, 1], own[:, 2])
-        limited, bounded = np.flatnonzero(most < np.inf), np.flatnonzero(upper - lower < np.inf)
-        rows = [free[:nu][bounded], -free[:nu][bounded], -force[limited, 0]]
-        lack = [(lower - closed[:nu])[bounded], (closed[:nu] - upper)[bounded]]
-        lack.append((own[:, 0] - most)[limited])
-        for x, y in _SIGNS:
-            rows.append(normal + x * tangents[0] + y * tangents[1])
-            lack.append(-(at + x * beside[0] + y * beside[1]))
-        A, b = np.concatenate(rows), np.concatenate(lack)
-        size = np.linalg.norm(A, axis=1)
-        moves = size > _STILL * size.max(initial=0.0)
-        if (b[~moves] > 0.0).any():
-            return None
-        A, b = A[moves] / size[moves, None], b[moves] / size[moves]
-        right = np.append(np.zeros(A.shape[1]), 1.0)
-        try:
-            push, _ = nnls(np.vstack((A.T, b)), right)
-        except RuntimeError:  # too many iterations
-            return None
-        active = push > 0.0
-        way = np.linalg.lstsq(A[active], b[active], rcond=None)[0]
-        if not (A @ way >= b - _KEPT * (1.0 + np.abs(b).max(initial=0.0))).all():
-            return None
-        answer = closed + free @ way
-        answer[:nu] = np.clip(answer[:nu], lower, upper)
-        return _inside(answer, nu, friction, most)
+    def _free(self, scaled: Array) -> Array:
+        """Orthonormal motions that no row sees, (nu + 3k, g)."""
+        return RowBasis(np.asfortranarray(scaled.T), None, self._tolerance).complement()
 
     def solve(
         self,
@@ -139,7 +114,14 @@ class ContactAllocation:
         self._last = x
         answer: Array = parts @ x / root
         answer[:nu] = np.clip(answer[:nu], lower, upper)
-        return _inside(answer, nu, friction, most)
+        # What it serves of each row is settled. Where multipliers are not unique, the last stage
+        # may have had less freedom than there is.
+        free = self._free(C / root)
+        near = goal + (root * answer - goal) - free @ (free.T @ (root * answer - goal))
+        better = _least_distance(
+            free / root[:, None], lower, upper, near / root, friction, most, _SLACK
+        )
+        return _inside(answer, nu, friction, most) if better is None else better
 
     def reset(self) -> None:
         """Forget the last solution."""
@@ -153,6 +135,49 @@ def _limit(unknowns: Array, limit: Array) -> None:
     beyond = total > limit
     edges[beyond, :4] *= (limit[beyond] / total[beyond])[:, None]
     edges[:, 4] = np.minimum(edges[:, :4].sum(axis=1), limit)
+
+
+def _least_distance(
+    free: Array,  # motions that are allowed, (nu + 3k, g), orthonormal in units of equal cost
+    lower: Array,  # of the efforts, (nu,)
+    upper: Array,  # (nu,)
+    closed: Array,  # efforts and forces to come close to, (nu + 3k,)
+    friction: Array,  # μ, (k,)
+    most: Array,  # largest normal forces, (k,)
+    slack: float,  # by which inequalities may fail while it searches, of unknowns to their limits
+) -> Array | None:
+    """Efforts and forces within limits nearest to others; None: the motions lead to none."""
+    from scipy.optimize import nnls  # takes long to import
+
+    nu = len(lower)
+    force, own = free[nu:].reshape(len(friction), 3, -1), closed[nu:].reshape(-1, 3)
+    normal, tangents = friction[:, None] * force[:, 0], (force[:, 1], force[:, 2])
+    at, beside = friction * own[:, 0], (own[:, 1], own[:, 2])
+    limited, bounded = np.flatnonzero(most < np.inf), np.flatnonzero(upper - lower < np.inf)
+    rows = [free[:nu][bounded], -free[:nu][bounded], -force[limited, 0]]
+    lack = [(lower - closed[:nu])[bounded], (closed[:nu] - upper)[bounded]]
+    lack.append((own[:, 0] - most)[limited])
+    for x, y in _SIGNS:
+        rows.append(normal + x * tangents[0] + y * tangents[1])
+        lack.append(-(at + x * beside[0] + y * beside[1]))
+    A, b = np.concatenate(rows), np.concatenate(lack)
+    size = np.linalg.norm(A, axis=1)
+    moves = size > _STILL * size.max(initial=0.0)
+    if (b[~moves] > slack * np.abs(closed).max(initial=1.0)).any():
+        return None
+    A, b = A[moves] / size[moves, None], b[moves] / size[moves]
+    right = np.append(np.zeros(A.shape[1]), 1.0)
+    try:
+        push, _ = nnls(np.vstack((A.T, b - slack)), right)
+    except RuntimeError:  # too many iterations
+        return None
+    active = push > 0.0
+    way = np.linalg.lstsq(A[active], b[active], rcond=None)[0]
+    if not (A @ way >= b - _KEPT * (1.0 + np.abs(b).max(initial=0.0))).all():
+        return None
+    answer = closed + free @ way
+    answer[:nu] = np.clip(answer[:nu], lower, upper)
+    return _inside(answer, nu, friction, most)
 
 
 def _inside(answer: Array, nu: int, friction: Array, most: Array) -> Array:

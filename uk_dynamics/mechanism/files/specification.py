@@ -321,6 +321,8 @@ class TasksSpec:
         contacts: Which contacts stand; empty: forces of contacts are no matter of the motors.
         adaptive: Parameters of ``robust`` that are estimated while the machine moves.
         observer: Bandwidth in Hz with which disturbances are observed, by task.
+        contact_rows: So many rows at the front are those of contacts, whose forces are the last
+            efforts; see :mod:`uk_dynamics.compilation.runtime.compiled_standing`.
     """
 
     file: str
@@ -331,6 +333,7 @@ class TasksSpec:
     contacts: tuple[StandingSpec, ...] = ()
     adaptive: tuple[str, ...] = ()
     observer: tuple[tuple[str, float], ...] = ()
+    contact_rows: int = 0
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
 from uk_dynamics.exceptions import CodedWarning, StateError, expect
-from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.specification import ActuatorSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -244,6 +244,11 @@ class ResolvedMechanism:
         return self.with_parameters(
             with_payload(self.model, self.parameters, link, mass, center, inertia)
         )
+
+    def with_actuators(self: Self, actuators: Sequence[ActuatorSpec]) -> Self:
+        """The same mechanism, of files alone, with other motors."""
+        spec = replace(self.spec, actuators=tuple(actuators))
+        return type(self)(spec, self._description, nonideal=self.nonideal)
 
     def settled(self: Self) -> Self:
         """The mechanism with all of its numbers as constants, where code has no parameters."""

@@ -1,0 +1,72 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""The servo law with standing contacts in C, beside the interpreted one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.repository import ROOT
+
+from uk_dynamics import Mechanism, ServoController, Tasks
+from uk_dynamics.compilation import Selection
+from uk_dynamics.compilation.runtime import CompiledStanding
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.mechanism.resolution import State
+
+FOLDER = ROOT / "examples" / "biped"
+
+
+@pytest.fixture(scope="module")
+def biped() -> Mechanism:
+    return Mechanism.from_file(FOLDER / "biped.yaml")
+
+
+def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) -> None:
+    """Both feet, one, and between them; within limits, at the edge of the cones and beyond."""
+    tasks = Tasks.from_file(FOLDER / "step.yaml", biped)
+    start = biped.start(tasks=Tasks.from_file(FOLDER / "stand.yaml", biped))
+    compiled, interpreted = (
+        ServoController(biped, tasks, control_period=1e-3, backend=backend)
+        for backend in ("compiled", "interpreted")
+    )
+    assert isinstance(compiled._evaluator, CompiledStanding)
+    rng = np.random.default_rng(7)
+    dynamics = biped.dynamics("interpreted")
+    searched = 0
+    for t in np.repeat([0.5, 1.53, 1.7, 2.43, 5.1], 6).tolist():
+        v = 0.005 * rng.normal(size=biped.model.nv)
+        state = dynamics.project(State(t, start.q, v))
+        asked = rng.uniform(-1.0, 1.0, 3) * rng.choice([0.1, 3.0])
+        follow = {"balance": ReferenceSample(np.array([0.035, 0.0, 0.7]), np.zeros(3), asked)}
+        found = []
+        for law in (compiled, interpreted):
+            law.reset()
+            found.append(law.command(state, follow))
+        one, other = found
+        searched += bool(one.limited_by)
+        # N m of 150, N of 400 and rad/s² of 10, by two factorisations. Where tasks are given up
+        # while a foot has little of its force, the search sees directions that are as weak as its
+        # rank tolerance of 1e-6, and what it misses is the same to 1e-6
+        least = 0.05 if one.missing else 1e-7
+        missed = np.linalg.norm(one.residual), np.linalg.norm(other.residual)
+        assert missed[0] == pytest.approx(missed[1], abs=1e-6)
+        np.testing.assert_allclose(one.efforts, other.efforts, rtol=0, atol=least)
+        assert list(one.contact_forces) == list(other.contact_forces)
+        for name, force in one.contact_forces.items():
+            np.testing.assert_allclose(force, other.contact_forces[name], rtol=0, atol=10 * least)
+        np.testing.assert_allclose(one.qdd, other.qdd, rtol=0, atol=least)
+        assert one.limited_by == other.limited_by
+        assert set(one.missing) == set(other.missing)
+        assert one.free.rank == other.free.rank
+    assert 5 < searched < 29  # the closed form serves some
+
+
+def test_what_c_does_not_know_is_interpreted(biped: Mechanism) -> None:
+    varied = biped.with_parameters({"links.trunk.mass": 20.0})
+    tasks = Tasks.from_file(FOLDER / "stand.yaml", varied)
+    law = ServoController(varied, tasks, backend=Selection("auto", "wait"))
+    assert not isinstance(law._evaluator, CompiledStanding)
+    command = law.command(varied.start(tasks=tasks))
+    total = sum(force[0] for force in command.contact_forces.values())
+    assert total == pytest.approx(varied.model.total_mass * 9.81, abs=1e-6)  # N
