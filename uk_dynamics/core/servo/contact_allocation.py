@@ -22,8 +22,8 @@ from uk_dynamics.core.linalg import RowBasis, bounded_least_squares
 
 _SIGNS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))  # of the faces of a pyramid
 _INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
-_STILL = 1e-10  # of the largest: an inequality that changes by less does not change
-_SLACK = 1e-12  # of unknowns relative to their limits: where a search ends is on many limits
+_STILL = 1e-9  # of its size: an inequality that changes by less does not change
+_SLACK = 1e-12  # in units of equal cost: where a search ends, no motion may be left within limits
 _KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
 _PARTS = 5  # unknowns of a contact: four edges and their sum
 # orthonormal motions of these that leave the sum what it is, (5, 4)
@@ -56,8 +56,7 @@ class ContactAllocation:
     ) -> Array | None:
         """Efforts and forces within limits that serve all rows as well; None: there are none."""
         root = np.sqrt(weights)
-        free = self._free(C / root) / root[:, None]
-        return _least_distance(free, lower, upper, closed, friction, most, 0.0)
+        return _least_distance(self._free(C / root), root, lower, upper, closed, friction, most)
 
     def _free(self, scaled: Array) -> Array:
         """Orthonormal motions that no row sees, (nu + 3k, g)."""
@@ -118,9 +117,7 @@ class ContactAllocation:
         # may have had less freedom than there is.
         free = self._free(C / root)
         near = goal + (root * answer - goal) - free @ (free.T @ (root * answer - goal))
-        better = _least_distance(
-            free / root[:, None], lower, upper, near / root, friction, most, _SLACK
-        )
+        better = _least_distance(free, root, lower, upper, near / root, friction, most)
         return _inside(answer, nu, friction, most) if better is None else better
 
     def reset(self) -> None:
@@ -138,18 +135,18 @@ def _limit(unknowns: Array, limit: Array) -> None:
 
 
 def _least_distance(
-    free: Array,  # motions that are allowed, (nu + 3k, g), orthonormal in units of equal cost
+    motions: Array,  # that are allowed, (nu + 3k, g), orthonormal in units of equal cost
+    root: Array,  # these units, per N·m or N, (nu + 3k,)
     lower: Array,  # of the efforts, (nu,)
     upper: Array,  # (nu,)
     closed: Array,  # efforts and forces to come close to, (nu + 3k,)
     friction: Array,  # μ, (k,)
     most: Array,  # largest normal forces, (k,)
-    slack: float,  # by which inequalities may fail while it searches, of unknowns to their limits
 ) -> Array | None:
     """Efforts and forces within limits nearest to others; None: the motions lead to none."""
     from scipy.optimize import nnls  # takes long to import
 
-    nu = len(lower)
+    nu, free, unit = len(lower), motions / root[:, None], root[len(lower) :: 3]
     force, own = free[nu:].reshape(len(friction), 3, -1), closed[nu:].reshape(-1, 3)
     normal, tangents = friction[:, None] * force[:, 0], (force[:, 1], force[:, 2])
     at, beside = friction * own[:, 0], (own[:, 1], own[:, 2])
@@ -157,18 +154,20 @@ def _least_distance(
     rows = [free[:nu][bounded], -free[:nu][bounded], -force[limited, 0]]
     lack = [(lower - closed[:nu])[bounded], (closed[:nu] - upper)[bounded]]
     lack.append((own[:, 0] - most)[limited])
+    sizes = [1.0 / root[:nu][bounded], 1.0 / root[:nu][bounded], 1.0 / unit[limited]]
     for x, y in _SIGNS:
         rows.append(normal + x * tangents[0] + y * tangents[1])
         lack.append(-(at + x * beside[0] + y * beside[1]))
-    A, b = np.concatenate(rows), np.concatenate(lack)
-    size = np.linalg.norm(A, axis=1)
-    moves = size > _STILL * size.max(initial=0.0)
-    if (b[~moves] > slack * np.abs(closed).max(initial=1.0)).any():
+        sizes.append((1.0 + friction) / unit)
+    size = np.concatenate(sizes)
+    A, b = np.concatenate(rows) / size[:, None], np.concatenate(lack) / size
+    moves = np.linalg.norm(A, axis=1) > _STILL
+    if (b[~moves] > _KEPT).any():
         return None
-    A, b = A[moves] / size[moves, None], b[moves] / size[moves]
+    A, b = A[moves], b[moves]
     right = np.append(np.zeros(A.shape[1]), 1.0)
     try:
-        push, _ = nnls(np.vstack((A.T, b - slack)), right)
+        push, _ = nnls(np.vstack((A.T, b - _SLACK)), right)
     except RuntimeError:  # too many iterations
         return None
     active = push > 0.0
