@@ -94,6 +94,43 @@ forces:
     np.testing.assert_allclose(sticks - slips[: len(sticks)], slide, rtol=0, atol=1e-8)
 
 
+def test_a_mass_on_a_belt_sticks_and_slips() -> None:
+    """The belt takes it along until its spring breaks it away; there it catches it again."""
+    k, static, coulomb, speed = 300.0, 5.0, 3.0, 0.2
+    parts = (
+        link("base")
+        + link("belt", 1.0)
+        + link("mass", MASS)
+        + joint("run", "base", "belt", kind="prismatic", axis="1 0 0")
+        + joint("x", "belt", "mass", kind="prismatic", axis="1 0 0")
+    )
+    text = f"""
+joints: {{x: {{friction: {coulomb}, stiction: {static}}}}}
+constraints:
+  drive: {{type: joint, joint: run, reference: {{type: expression, value: ["{speed}*t"]}}}}
+forces:
+  spring: {{type: joint_spring, joints: {{run: 1, x: 1}}, stiffness: {k}}}
+"""
+    belt = sliding(text, parts)
+    start = belt.start()
+    start.v[0] = speed
+    found = simulate(belt, start, 4.0)
+    slips = np.array(changes(found, "x.sticking", False))
+    sticks = np.array(changes(found, "x.sticking", True))
+    omega, over = np.sqrt(k / MASS), (static - coulomb) / k
+    slide = 2.0 / omega * (np.pi - np.arctan(over * omega / speed))
+    assert len(slips) > 3
+    assert slips[0] == pytest.approx(static / (k * speed), abs=1e-9)
+    np.testing.assert_allclose(np.diff(slips), 2.0 * over / speed + slide, rtol=0, atol=1e-8)
+    sticks = sticks[sticks > slips[0]]
+    np.testing.assert_allclose(sticks - slips[: len(sticks)], slide, rtol=0, atol=1e-8)
+    # while it slides it swings about where friction holds the spring
+    place = found.q.sum(axis=1)
+    furthest = coulomb / k + np.hypot(over, speed / omega)
+    assert place.max() <= furthest + 1e-9
+    assert place.max() == pytest.approx(furthest, abs=1e-3)  # of samples every 10 ms
+
+
 def test_fixed_steps_agree_to_order_one() -> None:
     k, F = 200.0, 3.0
     text = f"joints: {{x: {{friction: {F}, stiction: {F}, spring: {{stiffness: {k}}}}}}}"
