@@ -2,6 +2,8 @@
 
 """Draws the machines of ``examples/``: their visuals at two instants of their tasks, side by side.
 
+Those that move with contacts are simulated; gaps and normal forces stand below them.
+
 Orthographic, with a depth buffer in NumPy, so that neither a browser nor a graphics card is needed.
 
 Run it:  python docs/example_pictures.py [EXAMPLE ...]    (left out: all)
@@ -9,16 +11,20 @@ Run it:  python docs/example_pictures.py [EXAMPLE ...]    (left out: all)
 
 from __future__ import annotations
 
+import io
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import trimesh
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from uk_dynamics import Mechanism, State, Tasks
+from uk_dynamics import Mechanism, ServoController, State, Tasks, Trajectory, simulate
+from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.model.urdf.visuals import Box, Cylinder, MeshFile, Visual, appearance
 
 Array = NDArray[np.float64]
@@ -31,6 +37,13 @@ SHOWN: dict[str, tuple[str, tuple[float, float], tuple[float, float]]] = {
     "excavator": ("dig", (1.5, 5.0), (-68.0, 12.0)),
     "gripper": ("grip", (0.0, 0.8), (-66.0, 12.0)),
     "two_arms": ("lift", (0.0, 2.4), (28.0, 20.0)),
+}
+# Tasks or none, duration in s, the rest likewise: simulated over steps of 1 ms
+SIMULATED: dict[str, tuple[str, float, tuple[float, float], tuple[float, float]]] = {
+    "block_grip": ("", 1.8, (1.1, 1.64), (-66.0, 12.0)),
+    "excavator_lift": ("", 3.2, (0.4, 3.0), (-68.0, 12.0)),
+    "rope_crane": ("lift", 4.0, (0.2, 2.0), (-68.0, 12.0)),
+    "stewart_drop": ("", 0.6, (0.0, 0.5), (-60.0, 14.0)),
 }
 WIDTH, TALLEST = 420, 420  # points of one of the two pictures
 FINER = 3  # times, before it is reduced
@@ -116,29 +129,68 @@ def drawn(corners: Array, colours: Array, low: Array, high: Array) -> Image.Imag
 
 def picture(name: str) -> None:
     """Draw an example and leave the picture next to its README."""
-    tasks_name, instants, (azimuth, elevation) = SHOWN[name]
     folder = EXAMPLES / name
     mechanism = Mechanism.from_file(folder / f"{name}.yaml")
-    tasks = Tasks.from_file(folder / f"{tasks_name}.yaml", mechanism)
-    a, e = np.deg2rad((azimuth, elevation))
+    motion = None
+    if name in SHOWN:
+        tasks_name, instants, direction = SHOWN[name]
+        tasks = Tasks.from_file(folder / f"{tasks_name}.yaml", mechanism)
+        states = [mechanism.start(tasks=tasks, t=t) for t in instants]
+    else:
+        tasks_name, duration, instants, direction = SIMULATED[name]
+        motion = simulated(mechanism, folder, tasks_name, duration)
+        places = np.searchsorted(motion.t, instants).tolist()
+        states = [State(float(motion.t[k]), motion.q[k], motion.v[k]) for k in places]
+    a, e = np.deg2rad(direction)
     towards = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.array([-np.sin(a), np.cos(a), 0.0])
     view = np.array([right, np.cross(towards, right), towards])
-    scenes = []
-    for t in instants:
-        state = mechanism.start(tasks=tasks, t=t)
-        scenes.append(scene(mechanism, state, view))
+    scenes = [scene(mechanism, state, view) for state in states]
     ends = np.concatenate([corners for corners, _ in scenes])[:, :, :2].reshape(-1, 2)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    halves = [drawn(corners, colours, low, high) for corners, colours in scenes]
-    both = Image.new("RGB", (2 * WIDTH, halves[0].height), "white")
-    for k, half in enumerate(halves):
-        both.paste(half, (k * WIDTH, 0))
+    parts = [drawn(corners, colours, low, high) for corners, colours in scenes]
+    top = parts[0].height
+    if motion is not None:
+        parts.append(curves(motion, instants))
+    both = Image.new("RGB", (2 * WIDTH, top + sum(part.height for part in parts[2:])), "white")
+    for part, place in zip(parts, ((0, 0), (WIDTH, 0), (0, top)), strict=False):
+        both.paste(part, place)
     path = folder / f"{name}.png"
     both.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     sys.stdout.write(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB\n")
 
 
+def simulated(mechanism: Mechanism, folder: Path, tasks: str, duration: float) -> Trajectory:
+    """A motion with contacts, under the tasks of a file if it has a name."""
+    control: dict[str, Any] = {}
+    if tasks:
+        servo = Tasks.from_file(folder / f"{tasks}.yaml", mechanism)
+        control = {"controller": ServoController(mechanism, servo, control_period=0.005)}
+        control["control_period"] = 0.005
+    return simulate(mechanism, mechanism.start(), duration, method="moreau", **control)
+
+
+def curves(motion: Trajectory, instants: tuple[float, float]) -> Image.Image:
+    """Gaps and normal forces of contacts over time, and when the pictures above are."""
+    figure = Figure(figsize=(2 * WIDTH / 100, 2.4), dpi=100, layout="constrained")
+    above = [name for name in motion.contacts if not name.endswith("upper_stop")]
+    for axes, values, label in zip(
+        figure.subplots(1, 2), ("gap", "normal"), ("gap [m]", "normal force [N]"), strict=True
+    ):
+        for colour, name in zip(itertools.cycle(ON_PAPER), above, strict=False):
+            axes.plot(
+                motion.t, getattr(motion.contact(name), values), label=name, color=colour, lw=1
+            )
+        axes.set_xlabel("time [s]")
+        axes.set_ylabel(label)
+        for t in instants:
+            axes.axvline(t, color="0.7", lw=0.8)
+    axes.legend(fontsize=6)
+    file = io.BytesIO()
+    figure.savefig(file)
+    return Image.open(file).convert("RGB")
+
+
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or SHOWN:
+    for chosen in sys.argv[1:] or [*SHOWN, *SIMULATED]:
         picture(chosen)

@@ -154,6 +154,7 @@ MACHINES = {
     "two_arms": Machine("lift", 6, 6, 1.0, 0.4, 0.004, 3e-6),
 }
 NAMES = tuple(MACHINES)
+TOUCHING = "block_grip", "excavator_lift", "rope_crane", "stewart_drop"  # test_contact_machines.py
 
 
 @cache
@@ -173,7 +174,8 @@ def moving(name: str) -> ukd.State:
 
 def test_every_example_folder_is_tested():
     walks = {"plantigrade", "biped"}  # with contacts, and fewer motors than freedoms
-    assert {path.parent.name for path in EXAMPLES.glob("*/README.md")} == set(MACHINES) | walks
+    known = set(MACHINES) | walks | set(TOUCHING)
+    assert {path.parent.name for path in EXAMPLES.glob("*/README.md")} == known
 
 
 def test_chebyshevs_machine_walks_by_one_motor():
@@ -444,6 +446,19 @@ def test_the_commands_of_the_walking_machine_run_in_its_folder_alone(folder, cap
         if command == "view" and not importlib.util.find_spec("viser"):
             continue
         assert main([command, *rest, *SHORT.get(command, [])]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOUCHING)
+def test_the_commands_of_machines_with_contacts_run(name, monkeypatch, tmp_path):
+    shutil.copytree(EXAMPLES, tmp_path / "examples")  # two of them include their neighbours
+    folder = tmp_path / "examples" / name
+    monkeypatch.chdir(folder)
+    typed = commands(folder)
+    assert [words[1] for words in typed] == ["check", "describe", "simulate", "view"]
+    for _, command, *rest in typed:
+        if command != "view" or importlib.util.find_spec("viser"):
+            assert main([command, *rest, *SHORT.get(command, [])]) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

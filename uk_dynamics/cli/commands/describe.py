@@ -141,7 +141,8 @@ def _standing(
         found = standing(mechanism, mechanism.state(q))
     except UkDynamicsError as error:
         return None, [("standing", f"not examined: {error}")]
-    if not any(one.force[0] > 0.0 for one in found.motion.contacts.values()) and not found.stands:
+    motion = found.motion
+    if not motion.overtaxed and not any(one.force[0] > 0.0 for one in motion.contacts.values()):
         return None, []
     return standing_facts(found), list(standing_lines(found))
 
