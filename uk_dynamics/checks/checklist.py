@@ -19,6 +19,7 @@ from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
+from uk_dynamics.checks.uncertainty import uncertainty
 from uk_dynamics.exceptions import CodedWarning, InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec
@@ -37,6 +38,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     doubled,
     singularity,
     actuation,
+    uncertainty,
     reach,
 )
 _REPORTED_BY_CHECKS = ("massless", "limits", "inertia")  # codes of warnings

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
+from support.mutations import mutated
 
 from uk_dynamics import (
     Mechanism,
@@ -18,8 +22,10 @@ from uk_dynamics import (
     simulate,
     simulate_many,
 )
+from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo import observer_margins
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism.files import TasksSpec
 
 PERIOD, DELAY = 0.001, 0.001
 MASS, FRICTION = "links.coupler_link.mass", "joints.crank.friction"
@@ -210,3 +216,55 @@ def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism)
 def test_mistakes_are_named(five_bar: Mechanism, more: dict[str, Any], said: str) -> None:
     with pytest.raises(UkDynamicsError, match=said):
         five_bar_tasks(five_bar, **more)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_without_periods_nothing_is_compared(five_bar: Mechanism, backend: str) -> None:
+    tasks = five_bar_tasks(five_bar, adaptive=[MASS], observer=2.0)
+    controller = ServoController(five_bar, tasks, backend=backend)
+    assert not controller.adaptive
+    assert not controller.observer
+    assert np.isfinite(controller.command(five_bar.start()).efforts).all()
+    with pytest.raises(UkDynamicsError, match="give a control period"):
+        simulate(five_bar, five_bar.start(), 0.1, controller=controller)
+
+
+def test_check_names_what_a_machine_cannot_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = {"sweep": {"type": "joint", "joint": "crank", "reference": SWEEP}}
+    spec = {"parameters": {MASS: [0.2, 200.0]}, "delay": 0.004}
+    file = tmp_path / "tasks.yaml"
+    file.write_text(
+        yaml.safe_dump({"schema": 1, "robust": spec, "observer": 300.0, "tasks": sweep})
+    )
+    assert main(["check", "five_bar", "--tasks", str(file)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no error is promised: uncertain inertia makes" in said
+    assert "crank_motor" in said
+    assert "with the whole robust term" in said
+    assert "sweep: is unstable with an observer of 300 Hz and this delay" in said
+
+
+def test_mutated_files_are_read_or_named(five_bar: Mechanism) -> None:
+    """A mistake is one line; what is read can be asked for its corrections."""
+    text = yaml.safe_dump(
+        {
+            "schema": 1,
+            "robust": {"parameters": {MASS: [1.0, 3.0], FRICTION: [0.0, 1.0]}, "delay": DELAY},
+            "adaptive": [MASS, FRICTION],
+            "observer": {"sweep": 2.0},
+            "tasks": {"sweep": {"type": "joint", "joint": "crank", "reference": SWEEP}},
+        }
+    )
+    found = 0
+    for seed in range(1000):
+        said = ""
+        try:
+            tasks = Tasks(TasksSpec.from_text(mutated(text, random.Random(seed))), five_bar)
+            assert np.isfinite(tasks.observed).all()
+            found += 1
+        except UkDynamicsError as error:
+            said = str(error)
+        assert len(said.splitlines()) <= 1
+    assert 50 < found < 700

@@ -45,6 +45,7 @@ MEMORY = 5.0  # s, within which data are forgotten
 RESIDUALS = 0.5  # s, over which the variance of what is not explained is a mean
 OUTLIER = 9.0  # squares so many times the variance raise it at once
 BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not taken as such
+SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 LEAST_VARIANCE = 1e-12  # m²/s⁴
 LEAST_PART = 1e-9  # of a diagonal: smaller pivots are of rows that others determine
 SLOWER = 0.25  # of the frequency that s and an integral of it would have at the edge of the layer
@@ -63,7 +64,8 @@ class Instant(NamedTuple):
     @property
     def measured(self) -> Array:
         """ë − d, (mt,)."""
-        found: Array = (self.rate - self.past_rate) / self.told.elapsed - self.drift
+        elapsed = at_least(self.told.elapsed, SHORTEST)
+        found: Array = (self.rate - self.past_rate) / elapsed - self.drift
         return found
 
     def shares(self, time: Array | float) -> tuple[Array, Array]:
@@ -121,7 +123,7 @@ def learned(
     told = w.T @ (weight[:, None] * w)
     count = len(past.estimate)
     gained = np.add.reduce([told[p : p + 1, p] for p in range(count)])
-    excited = where(above(MEMORY / at_least(h, 1e-9) * gained, 1.0), moves, 0.0 * moves)
+    excited = where(above(MEMORY / at_least(h, SHORTEST) * gained, 1.0), moves, 0.0 * moves)
     lost = h / MEMORY
     P = past.information
     P = P + excited * (told - lost * (P - np.eye(count)))
