@@ -144,6 +144,24 @@ def test_it_stands(biped: Mechanism, start: State) -> None:
     assert not run.warnings
 
 
+def test_it_takes_a_push(biped: Mechanism, start: State) -> None:
+    """80 N from the side for 0.1 s: the law knows nothing of it, and brings the machine back."""
+    described = yaml.safe_load((FOLDER / "biped.yaml").read_text())
+    described["model"]["urdf"] = str(FOLDER / described["model"]["urdf"])
+    frame = {"link": "trunk", "xyz": [0, 0, 0.1]}
+    described["forces"] = {"push": {"type": "wrench", "frame": frame, "force": [0, 80.0, 0]}}
+    pushed = Mechanism.from_data(described)
+    law = ServoController(biped, Tasks.from_file(FOLDER / "stand.yaml", biped), control_period=2e-3)
+    options: dict[str, Any] = {"control_period": 2e-3, "method": "moreau", "controller": law}
+    push = simulate(pushed, start, 0.1, **options)
+    after = simulate(biped, State(0.1, push.q[-1], push.v[-1]), 0.9, **options)
+    errors = np.abs(np.concatenate((push.tracking_error, after.tracking_error)))[:, :6]
+    # m: 8 N s are 0.19 m/s, which feedback of 1.5 Hz with critical damping stops after v/(e ω)
+    assert errors[:, 1].max() == pytest.approx(0.19 / (np.e * 9.4), rel=0.15)
+    # m or rad: e^{-ωt} (1 + ωt) of that is left
+    assert np.abs(after.tracking_error[-1][:6]).max() < 3e-5
+
+
 class Recording:
     """A controller that keeps its commands."""
 
