@@ -102,3 +102,18 @@ def test_without_dynamics_there_are_places_and_no_forces():
     assert not marks.forces.any()
     assert {one.mode for one in marks.contacts} == {Mode.OPEN}
     assert not (marks.cones(1.0) - marks.points[:, None, None]).any()
+
+
+def test_a_ball_touches_a_bowl_where_its_surface_does():
+    bowl = "{type: sphere, radius: 1.0, hollow: true}"
+    machine = mechanism(
+        link("ball", 2.0, 0.05),
+        "model: {root: floating}\ncontacts: {bowl: {parent: {link: world}, child: {link: ball},"
+        f" radius: 0.25, surface: {bowl}}}}}",
+    )
+    out = np.array([0.6, 0.0, -0.8])
+    state = machine.state([*(0.75 * out), 0.0, 0.0, 0.0, 1.0], [0.0] * 6)
+    marks = drawn(machine, state)
+    np.testing.assert_allclose(marks.points[0], out, rtol=0, atol=1e-12)
+    # smooth: it carries what of its weight is along the normal
+    np.testing.assert_allclose(marks.forces[0], -0.8 * 2.0 * G * out, rtol=0, atol=1e-9)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.repository import ROOT
@@ -11,7 +13,9 @@ from support.repository import ROOT
 from uk_dynamics import Mechanism, ServoController, Tasks
 from uk_dynamics.compilation import Selection
 from uk_dynamics.compilation.runtime import CompiledStanding
+from uk_dynamics.compilation.runtime.compiled_standing import with_contact_rows
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import Round
 from uk_dynamics.mechanism.resolution import State
 
 FOLDER = ROOT / "examples" / "biped"
@@ -71,3 +75,13 @@ def test_what_c_does_not_know_is_interpreted(biped: Mechanism) -> None:
     command = law.command(varied.start(tasks=tasks))
     total = sum(force[0] for force in command.contact_forces.values())
     assert total == pytest.approx(varied.model.total_mass * 9.81, abs=1e-6)  # N
+
+
+def test_feet_on_boxes_are_interpreted(biped: Mechanism) -> None:
+    """C has rows of planes."""
+    contacts = tuple(
+        replace(one, surface=Round(0.0), box=(5.0, 5.0, 0.1)) for one in biped.spec.contacts
+    )
+    on_steps = Mechanism.from_spec(replace(biped.spec, contacts=contacts))
+    assert with_contact_rows(Tasks.from_file(FOLDER / "stand.yaml", biped)) is not None
+    assert with_contact_rows(Tasks.from_file(FOLDER / "stand.yaml", on_steps)) is None

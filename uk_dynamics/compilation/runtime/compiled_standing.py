@@ -40,13 +40,14 @@ _NEVER = 1e30  # of a force that there is none of, in the sum that is least
 def with_contact_rows(tasks: Tasks) -> Tasks | None:
     """Tasks whose first rows are those of the contacts, and whose last motors push along them.
 
-    None: contacts of spheres, or a mechanism with other values than its files.
+    None: contacts of spheres or with other surfaces than planes, or a mechanism with other values
+    than its files.
     """
     standing, mechanism = tasks.standing, tasks.mechanism
     assert standing is not None
     by_name = {contact.name: contact for contact in mechanism.spec.contacts}
     contacts = [by_name[name] for name in standing.names]
-    if mechanism.varied is not None or any(contact.radius for contact in contacts):
+    if mechanism.varied is not None or any(c.radius or c.surface is not None for c in contacts):
         return None
     rows = [
         ConstraintSpec(f"contact {k}", Frame(("z", "x", "y")), contact.parent, contact.child)

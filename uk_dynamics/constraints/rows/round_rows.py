@@ -46,6 +46,11 @@ class RoundRow(FrameRow):
     child: Round
 
     @property
+    def radius(self) -> float:
+        """Of the child, in m, as of contacts with planes."""
+        return self.child.radius
+
+    @property
     def order(self) -> Literal["position", "velocity"]:
         """The gap is a matter of positions, sliding one of velocities."""
         return "position" if self.label == "normal" else "velocity"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.colours import CONTACT_OPEN, CONTACT_SLIPS, CONTACT_STICKS, RGB
-from uk_dynamics.constraints.rows import ContactRow
+from uk_dynamics.constraints.rows import ContactRow, RoundRow
 from uk_dynamics.core.contact import Mode
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError
@@ -86,9 +86,11 @@ class ContactMarker:
         slices = mechanism.constraints.slices
         self.names = tuple(one.name for one in mechanism.one_sided if one.name in kinds)
         self._children = [kinds[name].child for name in self.names]
-        # of the sphere on the child whose surface touches a plane
+        # of the sphere on the child whose surface touches
         rows = [kinds[name].rows[0] for name in self.names]
-        self._radius = [row.radius if isinstance(row, ContactRow) else 0.0 for row in rows]
+        self._radius = [
+            row.radius if isinstance(row, ContactRow | RoundRow) else 0.0 for row in rows
+        ]
         self._rows = [
             [slices[one.name].start]
             + ([] if one.sticking is None else list(range(*slices[one.sticking].indices(10**9))))
