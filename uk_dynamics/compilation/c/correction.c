@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "uk_admissible.h"
 #include "uk_correction.h"
 #include "uk_lanes_law.h"
 #include "uk_sizes.h"
