@@ -169,7 +169,9 @@ def cluster_servo_source(tasks: Tasks) -> str:
             *_between(mechanism, servo_declarations(tasks)),
             motors(mechanism),
             task_rows(tasks, unit),
-            header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
+            header(
+                "uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"
+            ),
             *allocation(mechanism, len(tasks.constraints)),
             header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
             distribution(tasks),

@@ -83,7 +83,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
     return [
         motors(mechanism),
         task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
-        header("uk_lanes_law.h", "typedef uk_memory uk_lanes_law;"),
+        header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
         *allocation(mechanism, len(tasks.constraints)),
         distribution(tasks),
         correction_definitions(tasks),
