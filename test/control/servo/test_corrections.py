@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,11 @@ from uk_dynamics import (
     simulate_many,
 )
 from uk_dynamics.cli.main import main
-from uk_dynamics.control.servo import observer_margins
+from uk_dynamics.compilation.build import servo_export
+from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.control.servo import known_of, observer_margins
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.files import TasksSpec
 
@@ -96,6 +102,49 @@ def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> No
     assert mass.determined
     assert friction.determined
     assert last_error(with_them) < last_error(without) / 5.0
+
+
+def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> None:
+    """An estimate that is cut off at an end does not spoil the others."""
+    tasks = rrr3_tasks(rrr3)
+    controller = ServoController(rrr3, tasks, control_period=PERIOD, backend="compiled")
+    controller.observer = False
+    moved(rrr3, controller, 5.0, links__platform__mass=0.5, joints__shoulder_a__friction=0.0)
+    mass, friction = controller.estimates
+    assert mass.value == pytest.approx(0.5, abs=0.005)  # 1 %
+    assert friction.value == pytest.approx(0.0, abs=0.01)  # 5 % of the interval
+
+
+def test_exported_c_has_corrections(five_bar: Mechanism, tmp_path: Path) -> None:
+    """Compiled alone, over periods with other velocities than the model expects."""
+    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION], observer=2.0)
+    declared, text = servo_export(tasks, "law", known=known_of(tasks))
+    source, library = tmp_path / "law.c", tmp_path / "law.so"
+    source.write_text(text)
+    (tmp_path / "law.h").write_text(declared)
+    compiler = find_compiler()
+    assert compiler is not None
+    command = [*compiler.command, "-O1", "-shared", "-fPIC", "-o", library, source, "-lm"]
+    subprocess.run(command, check=True)
+    law, layout = ctypes.CDLL(str(library)), ServoLayout(tasks)
+    memory, followed = np.zeros(layout.size), reference_table(tasks.references)
+    assert followed is not None
+    law.law_control_start.argtypes = (ctypes.c_void_p, ctypes.c_double)
+    law.law_control_start(memory.ctypes.data, PERIOD)
+    controller = (ctypes.c_void_p * 3)(memory.ctypes.data, followed.ctypes.data, None)
+    law.law_control.argtypes = (ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4)
+    python = ServoController(five_bar, tasks, control_period=PERIOD, backend="interpreted")
+    start, efforts = five_bar.start(tasks=tasks), np.zeros(1)
+    for k in range(6):
+        state = five_bar.dynamics("interpreted").project(
+            State(k * PERIOD, start.q, start.v + 0.02 * np.sin(0.3 * k))
+        )
+        q, v = state.q.copy(), state.v.copy()
+        places = (x.ctypes.data for x in (q, v, efforts))
+        assert law.law_control(ctypes.addressof(controller), state.t, *places, None) == 0
+        # efforts of 40 N m, to rounding
+        np.testing.assert_allclose(efforts, python.command(state).efforts, rtol=0, atol=1e-9)
+    assert abs(memory[layout["estimate"]][0]) > 1e-3
 
 
 def test_what_the_motion_does_not_tell_is_not_determined(five_bar: Mechanism) -> None:

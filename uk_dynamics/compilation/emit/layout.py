@@ -393,7 +393,8 @@ def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:
     yield "driven", rows, "what efforts add to them"
     yield "observed", 2 * rows, "what is measured beside drift, and driven, filtered"
     if p:
-        yield "estimate", p, "deviations of parameters"
+        yield "estimate", p, "deviations of parameters, within their intervals"
+        yield "fitted", p, "the same by the data alone"
         yield "information", p * p, "on them"
         yield "filtered_regressor", rows * p, ""
         yield "filtered", 2 * rows, "as observed"

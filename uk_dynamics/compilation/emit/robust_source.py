@@ -108,10 +108,31 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
     if spec.bandwidth is not None:
         lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
     text = "".join(f"  m->{line};\n" for line in lines)
+    rate, learning = float(b.max()), float(known.learning[0])
     if spec.bandwidth is None:
         text += f"  const double delay = {number(spec.delay)} + 0.5 * period;\n"
-        text += f"  const double rate = {number(float(b.max()))};\n"
+        text += f"  const double rate = {number(rate)};\n"
         text += "  uk_lanes_highest_gain(&delay, &rate, &m->robust_gain);\n"
+    if tasks.adaptive:
+        part = learning / (rate + float(known.gain[0]))
+        text += f"  m->robust_learning = {number(part)} * ({number(rate)} + m->robust_gain);\n"
+        text += (
+            "  for (int p = 0; p < UK_ADAPTIVE; ++p) m->information[p * (UK_ADAPTIVE + 1)] = 1.0;\n"
+        )
+        text += "  m->adapts = period > 0.0;\n"
+    return text
+
+
+def observer_start(tasks: Tasks) -> str:
+    """The same of what is observed, and of the delay that predictions know."""
+    if not tasks.corrected:
+        return ""
+    delay = 0.0 if tasks.spec.robust is None else tasks.spec.robust.delay
+    text = f"  {table('double', 'observed', tasks.observed)}\n"
+    text += "  memcpy(m->observer_rate, observed, sizeof observed);\n"
+    text += f"  m->loop_delay = {number(delay)};\n"
+    if tasks.observed.any():
+        text += "  m->observes = period > 0.0;\n"
     return text
 
 
@@ -209,6 +230,7 @@ def _learned(tasks: Tasks) -> str:
     graph, rows, p = Graph(), len(tasks.constraints), tasks.adaptive
     shapes: dict[str, tuple[int, ...]] = {
         "estimate": (p,),
+        "fitted": (p,),
         "information": (p, p),
         "filtered_regressor": (rows, p),
         "filtered": (2, rows),

@@ -21,6 +21,7 @@ from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import (
     as_rows,
     correction_definitions,
+    observer_start,
     robust_definitions,
     robust_start,
     uncertain_rows,
@@ -211,7 +212,7 @@ def control_start(tasks: Tasks, known: Known | None = None) -> str:
         "UK_EXPORT void uk_control_start(uk_memory *m, double period) {\n"
         f"{_settings(tasks, limits)}"
         "  m->period = period, m->friction = 1.0;\n"
-        f"{robust_start(tasks, known)}"
+        f"{robust_start(tasks, known)}{observer_start(tasks)}"
         f"  {table('int', 'order', LIMITS.values())}\n"
         "  for (int k = 0; k < UK_LIMITS * UK_NU; ++k)\n"
         "    for (int i = 0; i < order[k / UK_NU]; ++i) m->limits[k] *= period;\n"

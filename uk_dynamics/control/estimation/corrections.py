@@ -43,7 +43,12 @@ class Corrections:
         self._observed = fields["observed"].reshape(2, rows)
         if p:
             shapes = {"information": (p, p), "filtered_regressor": (rows, p), "filtered": (2, rows)}
-            names = "estimate", "information", "filtered_regressor", "filtered", "variance"
+            names = (
+                "estimate",
+                "fitted",
+                "information",
+                *("filtered_regressor", "filtered", "variance"),
+            )
             self._learned = Learned(
                 *(fields[name].reshape(shapes.get(name, (-1,))) for name in names)
             )
@@ -115,6 +120,6 @@ class Corrections:
     def forget(self) -> None:
         """Know no more than the intervals."""
         if self._adapts:
-            self._learned.estimate[:] = 0.0
+            self._learned.estimate[:] = self._learned.fitted[:] = 0.0
             self._learned.information[:] = np.eye(len(self._learned.estimate))
             self._learned.variance[:] = 0.0

@@ -17,7 +17,8 @@ V = c sᵀΛ s/2 + θ̃ᵀP θ̃/2, of which −P⁻¹ c wᵀ(T Tᵀ)⁻¹ s lea
 information: one along each parameter is what its interval tells, more is of the data, divided by
 the variance of what they leave unexplained. It is forgotten toward one, which is the leakage of the
 estimates as well. Where data would tell less than the interval within the time of forgetting, all
-of it stands still.
+of it stands still. Estimates are the nearest values within their intervals; what the data say is
+kept besides, since an estimate that was cut off would spoil the others.
 
 *Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
 its own, is taken out of what the tasks ask for.
@@ -45,6 +46,7 @@ MEMORY = 5.0  # s, within which data are forgotten
 RESIDUALS = 0.5  # s, over which the variance of what is not explained is a mean
 OUTLIER = 9.0  # squares so many times the variance raise it at once
 BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not taken as such
+FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before they are cut off
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 LEAST_VARIANCE = 1e-12  # m²/s⁴
 LEAST_PART = 1e-9  # of a diagonal: smaller pivots are of rows that others determine
@@ -90,7 +92,8 @@ class Instant(NamedTuple):
 class Learned(NamedTuple):
     """What adaptation knows; deviations are in units of what their intervals allow."""
 
-    estimate: Array  # θ̂, (p,)
+    estimate: Array  # θ̂, within the intervals, (p,)
+    fitted: Array  # what data alone say, of which θ̂ is the nearest, (p,)
     information: Array  # P, (p, p)
     regressor: Array  # w, filtered, (mt, p)
     filtered: Array  # ë − d and C u, (2, mt)
@@ -114,7 +117,7 @@ def learned(
     w = now.followed(past.regressor, regressor, fast)
     y, z = past.filtered
     y, z = now.followed(y, now.measured, fast), now.followed(z, now.driven, slow)
-    error = z - w @ past.estimate - y  # w (θ − θ̂)
+    error = z - w @ past.fitted - y  # w (θ − θ̂)
     square = error * error
     floor = LEAST_VARIANCE + BELIEVED**2 * np.add.reduce(w * w, axis=1)
     variance = past.variance + moves * h / RESIDUALS * (square - past.variance)
@@ -127,9 +130,11 @@ def learned(
     lost = h / MEMORY
     P = past.information
     P = P + excited * (told - lost * (P - np.eye(count)))
-    pull = w.T @ (weight * error) - lost * past.estimate - h * push
-    moved = past.estimate + excited * definite_solve(P, pull)
-    return Learned(between(ends[0], moved, ends[1]), P, w, np.stack((y, z)), variance)
+    pull = w.T @ (weight * error) - lost * past.fitted - h * push
+    moved = past.fitted + excited * definite_solve(P, pull)
+    moved = between(-FARTHEST + 0.0 * moved, moved, FARTHEST + 0.0 * moved)
+    inside = between(ends[0], moved, ends[1])
+    return Learned(inside, moved, P, w, np.stack((y, z)), variance)
 
 
 def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
