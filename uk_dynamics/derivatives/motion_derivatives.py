@@ -177,7 +177,10 @@ class _OfMotion(StateByState):
         None where nothing is compiled, where C has no solution (singular masses, numbers that are
         not finite), and where there are non-ideal forces.
         """
-        if self._single is None or inputs.nonideal is not None or not math.isfinite(state.t):
+        slides = inputs.active is not None and inputs.active.sliding
+        if self._single is None or inputs.nonideal is not None or slides:
+            return None
+        if not math.isfinite(state.t):
             return None
         try:
             return self._single.differentiate(
@@ -215,10 +218,17 @@ class _OfMotion(StateByState):
         """Differentiate the interpreted solution.
 
         Raises:
+            InputError: A contact or a joint with stiction slides.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
         require_finite(self._mechanism.model, state, inputs)
+        if inputs.active is not None and inputs.active.sliding:
+            raise InputError(
+                "slides: its friction depends on constraint forces, and derivatives do not know"
+                " that; they know contacts that are open, or closed and stick",
+                place=next(iter(inputs.active.sliding)),
+            )
         prepared = self._dynamics.prepare(state, inputs)
         solution = self._dynamics.solve(prepared, state, inputs)
         factors, A = prepared.factorization, prepared.terms.A

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
+from support.mechanism_builder import link, mechanism
 from support.repository import ROOT
 
 import uk_dynamics as ukd
@@ -154,3 +156,26 @@ def test_a_flight_forgets_impulses_in_both() -> None:
         contacts._last[:] = 1.0
         contacts.advance(leg.start(), 1e-3, 1, dynamics, Inputs(stabilize=False))
         assert not contacts._last.any()
+
+
+def test_a_box_on_four_points_is_believed(caplog):
+    """Four points with friction have several motions: what C finds need not be Python's first."""
+    points = [[0.2 * i, 0.1 * j, 0.0] for i in (-1, 1) for j in (-1, 1)]
+    box = mechanism(
+        link("box", 2.0, 0.1),
+        yaml.safe_dump(
+            {
+                "model": {"root": "floating", "gravity": [2.0, 1.0, -9.6]},
+                "contacts": {
+                    "foot": {
+                        "parent": {"link": "world"},
+                        "child": {"link": "box", "xyz": [0.0, 0.0, -0.2]},
+                        "points": points,
+                        "friction": 0.5,
+                    }
+                },
+            }
+        ),
+    )
+    assert box.dynamics("compiled").motion() is not None
+    assert "answers wrongly" not in caplog.text

@@ -117,14 +117,18 @@ def motion_answers(
 def _contact_answers(
     mechanism: ResolvedMechanism, reference: Dynamics, motion: Motion, given: Sequence[Trial]
 ) -> Iterator[Comparison]:
-    """Compare a step over contacts, all open before it."""
+    """Compare a step over contacts, all open before it.
+
+    Several contacts with friction may have several motions. So Python begins with the impulses that
+    C has found: where they fulfil the conditions it finds the same motion, else another one.
+    """
     stepping, name = ContactStepping(mechanism), "a step over contacts"
     smooth = Inputs(active=stepping.without(mechanism.hierarchy.initial), stabilize=False)
     is_open = np.zeros(len(stepping.names), dtype=np.int64)
 
     def expected(trial: Trial) -> Found:
+        compiled(trial)
         start = reference.project(trial.state, smooth)
-        stepping.forget()
         end, _ = stepping.step(start, _STEP, reference, replace(smooth, tau=trial.tau))
         return {name: np.concatenate([end.q, end.v])}
 
