@@ -71,8 +71,8 @@ class StandingContacts:
         """Look up contacts, and the tasks that wait for them.
 
         Raises:
-            InputError: A contact does not exist, has no friction or stands twice; or something in
-                the tasks file goes without standing contacts only.
+            InputError: A contact does not exist, has no friction, less than its entry uses, or
+                stands twice; or something in the tasks file goes without standing contacts only.
         """
         _refuse(spec)
         declared = [one for one in mechanism.one_sided if _is_contact(one, mechanism)]
@@ -95,6 +95,12 @@ class StandingContacts:
                     raise InputError(
                         problem, file=mechanism.spec.file, place=f"contacts.{one.name}"
                     )
+                if entry.friction is not None and entry.friction > one.friction:
+                    problem = (
+                        f"found {entry.friction:g}; give at most the {one.friction:g} of"
+                        f" {one.name} in the mechanism file: forces that need more slip"
+                    )
+                    raise InputError(problem, file=spec.file, place=f"{place}.friction")
             entries.append(Stand(entry, tuple(range(len(points), len(points) + len(own)))))
             points += own
         self.entries = tuple(entries)

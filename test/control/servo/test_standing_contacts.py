@@ -234,7 +234,14 @@ def test_what_is_closed_stands_where_contacts_are_detected(biped: Mechanism, sta
     [
         ({"contacts": {"left": {}}}, 'no contact "left".*left_sole'),
         ({"contacts": {"left_sole": {"stands": [[0.0, 1.0], [0.5, 2.0]]}}}, "one after the other"),
-        ({"contacts": {"left_sole": {"stands": "sometimes"}}}, "stands is always, detected"),
+        (
+            {"contacts": {"left_sole": {"stands": "sometimes"}}},
+            'contacts.left_sole.stands: found "sometimes"; stands is always, detected',
+        ),
+        (
+            {"contacts": {"left_sole": {"friction": 0.8}}},
+            "contacts.left_sole.friction: found 0.8; give at most the 0.7 of left_sole.heel_left",
+        ),
         ({"contacts": {"left_sole": {}, "left_sole.toe_left": {}}}, "stands already"),
         ({"distribution": "gauss"}, "does not know this"),
         ({"contacts": {"left_sole": {}}}, "right_place.while_lifted.*right_sole"),

@@ -423,3 +423,17 @@ def test_units_in_descriptions_and_messages_agree():
         if unit and "description" in part:
             words = re.split(r" or ", unit)
             assert all(word in part["description"] for word in words), part["title"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("restitution: 1.5", r"restitution: found 1\.5; give a number of at most 1"),
+        ("friction: -0.1", r"friction: found -0\.1; give a number of at least 0"),
+        ("surface: {type: ball, radius: 1}", r'surface\.type: unknown "ball"; valid are: sphere'),
+    ],
+)
+def test_mistakes_in_contacts_are_told_with_what_was_found_and_what_is_valid(entry, problem):
+    contact = f"{{parent: {{link: world}}, child: {{link: foot}}, {entry}}}"
+    with pytest.raises(MechanismFileError, match=r"contacts\.sole\." + problem):
+        MechanismSpec.from_text(f"schema: 1\ncontacts: {{sole: {contact}}}\n")

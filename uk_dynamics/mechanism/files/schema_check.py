@@ -145,13 +145,18 @@ class _Translator:
                     place,
                     f"found {shown(found)}; give a number of at least {limit}{_unit(rule)}",
                 )
+            case "maximum":
+                return place, f"found {shown(found)}; give a number of at most {limit}{_unit(rule)}"
             case "exclusiveMinimum":
                 return place, f"found {shown(found)}; give a number above {limit}{_unit(rule)}"
             case "exclusiveMaximum":
                 return place, f"found {shown(found)}; give a number below {limit}{_unit(rule)}"
             case "type":
                 return place, _wrong_type(found, limit, rule)
-        return place, str(rule.get("errorMessage") or f"{error.message[:120]}; correct it")
+        wanted = rule.get("errorMessage") or f"{error.message[:120]}; correct it"
+        if "errorMessage" not in rule or isinstance(found, (dict, list)):
+            return place, wanted
+        return place, f"found {shown(found)}; {wanted}"
 
     def unknown_key(self, found: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
         valid = _keys(rule)
