@@ -73,6 +73,12 @@ def test_every_file_of_a_library_compiles_alone(
     assert files_that_compile_alone(text, tmp_path)
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0].name.lower()}-{c[2]}")
+def test_a_library_compiles_as_one_file(case: tuple[Library, Recipe, str], tmp_path: Path) -> None:
+    """A file that is first included under a condition would be missing where that is false."""
+    assert not preprocessed(assemble(written(*case)), tmp_path, "-fsyntax-only")
+
+
 def test_the_files_of_the_estimation_compile_alone(tmp_path: Path) -> None:
     machine = shipped("five_bar")
     tables = loop_tables(StateCompletion(machine, singular_tolerance=1e-3))

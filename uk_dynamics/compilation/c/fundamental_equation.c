@@ -85,7 +85,7 @@ static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
     }
     const uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
     const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
-    uk_scale_row(&b, r, norm, uk_handicap[r] / uk_lanes_larger(norm, least));
+    uk_scale_row(&b, r, norm, b.handicap[r] / uk_lanes_larger(norm, least));
   }
 }
 
