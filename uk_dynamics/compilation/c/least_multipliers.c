@@ -51,7 +51,7 @@ static inline void uk_least_multipliers(uk_lanes *kernel, int count, int m, int 
 
 /* Rows of these combinations, by place, for all lanes alike, whichever are fewer, since each costs as many
  * products as those before it; how many, and which of both they are. `x`: room for the rank. */
-UK_INLINE int uk_find_kernel(const uk_basis *b, uk_lanes *kernel, uk_lanes *x, int *vanishing) {
+static inline int uk_find_kernel(const uk_basis *b, uk_lanes *kernel, uk_lanes *x, int *vanishing) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
   const int m = b->count;
   int first = 0, most = 0;
@@ -75,7 +75,7 @@ UK_INLINE int uk_find_kernel(const uk_basis *b, uk_lanes *kernel, uk_lanes *x, i
 
 /* Multipliers of the ideal force with coordinates z, which are lost, and which of them are unique. Room:
  * `kernel`, (count, fewer of n and count), and, (count) each, z, unique and x. */
-UK_INLINE void uk_find_multipliers(const uk_basis *b, uk_lanes *z, uk_lanes *kernel, uk_lanes *unique,
+static inline void uk_find_multipliers(const uk_basis *b, uk_lanes *z, uk_lanes *kernel, uk_lanes *unique,
                                    uk_lanes *x, uk_lanes *multipliers, uk_lanes *determined) {
   int vanishing, dependent = 0;
   uk_solve_triangle(b, z);

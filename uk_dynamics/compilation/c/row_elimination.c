@@ -37,14 +37,14 @@ static inline uk_basis uk_basis_at(int n, int count, int rank, uk_lanes *rows, u
   return b;
 }
 
-UK_INLINE uk_lanes uk_squares(const uk_lanes *x, int from, int to) {
+static inline uk_lanes uk_squares(const uk_lanes *x, int from, int to) {
   uk_lanes sum = uk_all(0.0);
   for (int i = from; i < to; ++i) sum += x[i] * x[i];
   return sum;
 }
 
 /* x reflected by the row at place k. */
-UK_INLINE void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
+static inline void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
   const uk_lanes *v = b->rows + k * b->n;
   uk_lanes s = uk_all(0.0);
   for (int i = k; i < b->n; ++i) s += v[i] * x[i];
@@ -53,12 +53,12 @@ UK_INLINE void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
 }
 
 /* Q^T x in place: the first entries are coordinates in the basis. */
-UK_INLINE void uk_rotate(const uk_basis *b, uk_lanes *x) {
+static inline void uk_rotate(const uk_basis *b, uk_lanes *x) {
   for (int k = 0; k < b->rank; ++k) uk_reflect(b, k, x);
 }
 
 /* Q x in place. */
-UK_INLINE void uk_rotate_back(const uk_basis *b, uk_lanes *x) {
+static inline void uk_rotate_back(const uk_basis *b, uk_lanes *x) {
   for (int k = b->rank - 1; k >= 0; --k) uk_reflect(b, k, x);
 }
 
@@ -73,14 +73,14 @@ UK_INLINE uk_lanes uk_at_place(const uk_basis *b, const uk_lanes *x, int k) {
 }
 
 /* From places to rows. */
-UK_INLINE void uk_to_rows(const uk_basis *b, const uk_lanes *x, uk_lanes *y) {
+static inline void uk_to_rows(const uk_basis *b, const uk_lanes *x, uk_lanes *y) {
   if (b->ordered) memcpy(y, x, sizeof(uk_lanes) * b->count);
   UK_EACH(k, b->ordered ? 0 : b->count)
     UK_EACH(l, UK_WIDTH) UK_PART(y[(int)UK_PART(b->row[k], l)], l) = UK_PART(x[k], l);
 }
 
 /* The row at place r, which has this norm, in units of 1 / scale. */
-UK_INLINE void uk_scale_row(const uk_basis *b, int r, uk_lanes norm, uk_lanes scale) {
+static inline void uk_scale_row(const uk_basis *b, int r, uk_lanes norm, uk_lanes scale) {
   for (int i = 0; i < b->n; ++i) b->rows[r * b->n + i] *= scale;
   b->scale[r] = scale;
   b->square[r] = b->reference[r] = norm * scale * norm * scale;
@@ -94,7 +94,7 @@ static inline void uk_exchange(uk_mask where, uk_lanes *x, uk_lanes *y) {
 }
 
 /* Bring the row with the largest residual norm to place k. */
-UK_INLINE void uk_choose_row(uk_basis *b, int k) {
+static inline void uk_choose_row(uk_basis *b, int k) {
   uk_lanes most = b->square[k], best = uk_all(k);
   for (int j = k + 1; j < b->count; ++j) {
     const uk_mask better = b->square[j] > most;
@@ -153,7 +153,7 @@ UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
 }
 
 /* Coordinates z in the basis, of the smallest x with which the independent rows give their part of y. */
-UK_INLINE void uk_find_coordinates(const uk_basis *b, const uk_lanes *y, uk_lanes *z) {
+static inline void uk_find_coordinates(const uk_basis *b, const uk_lanes *y, uk_lanes *z) {
   for (int k = 0; k < b->rank; ++k) {
     uk_lanes sum = uk_at_place(b, y, k) * b->scale[k];
     for (int i = 0; i < k; ++i) sum -= b->rows[k * b->n + i] * z[i];
@@ -169,7 +169,7 @@ UK_INLINE void uk_find_smallest(const uk_basis *b, const uk_lanes *y, uk_lanes *
 }
 
 /* R^-1 z for the independent rows, in place. */
-UK_INLINE void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
+static inline void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
   for (int k = b->rank - 1; k >= 0; --k) {
     uk_lanes sum = z[k];
     for (int i = k + 1; i < b->rank; ++i) sum -= b->rows[i * b->n + k] * z[i];
@@ -180,7 +180,7 @@ UK_INLINE void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
 /* How dependent rows of A x = right are off at an x, (count): 1 where the row is nearly dependent, 2 where it
  * contradicts others, 0 where rounding explains it; the worst. `size`: of x and of what cancels in it; room:
  * (count). */
-UK_INLINE uk_lanes uk_check_rows(const uk_basis *b, const uk_lanes *A, const uk_lanes *right,
+static inline uk_lanes uk_check_rows(const uk_basis *b, const uk_lanes *A, const uk_lanes *right,
                                  const uk_lanes *violation, const uk_lanes *size, double tolerance,
                                  uk_lanes *room, uk_lanes *off) {
   const uk_lanes zero = uk_all(0.0);
