@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 from support.waiting import wait_until
 
 from uk_dynamics import resources
@@ -290,6 +291,24 @@ def test_trajectories_are_kept_where_wanted(tmp_path, scheduler):
     assert set(table["point"]) == {point.key for point in spec.points()}
     assert table["t"][0] == 0.0
     assert {"q.crank", "v.crank", "qdd.crank", "effort.crank_motor"} <= table.keys()
+
+
+def test_friction_decides_whether_a_grip_lifts_its_block(tmp_path, scheduler):
+    """Four points of 4.2 N carry 1.96 N with a friction of 0.3, and do not with 0.1."""
+    file = ROOT / "examples" / "block_grip" / "block_grip.yaml"
+    text = (
+        f"schema: 1\nmechanism: {file}\ncombine: together\n"
+        "simulation: {duration: 0.8, method: moreau, step: 0.002}\n"
+        "vary:\n  mechanism.contacts.left_pad.friction: [0.1, 0.3]\n"
+        "  mechanism.contacts.right_pad.friction: [0.1, 0.3]\n"
+    )
+    spec, store = SweepSpec.from_file(declared(tmp_path, text)), Store(tmp_path / "out")
+    assert sweep(spec, store, scheduler=scheduler).failed == {}
+    rows = store.rows()
+    lies, hangs = (rows[point.key] for point in spec.points())
+    assert lies["q.block_z"] == pytest.approx(0.023, abs=1e-9)
+    assert hangs["q.block_z"] - 0.023 == pytest.approx(hangs["q.lift"], abs=5e-4)
+    assert hangs["q.lift"] > 0.04
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path):
