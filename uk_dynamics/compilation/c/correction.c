@@ -12,7 +12,7 @@
 
 #if UK_CORRECTED
 
-#define UK_LEARNED (UK_ADAPTIVE * (2 + UK_ADAPTIVE + UK_MT) + 3 * UK_MT)
+#define UK_LEARNED (UK_ADAPTIVE * (2 + UK_ADAPTIVE + UK_MT) + 3 * UK_MT + 1)
 
 /* Take what was measured into account, and what to add for it; `told` as uk_lanes_measurement says. */
 static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
@@ -22,7 +22,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   uk_lanes known[UK_LEARNED];
   const uk_lanes *next = known;
   uk_lanes_learned(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->estimate,
-                   w->fitted, w->information, w->filtered_regressor, w->filtered, w->variance, w->regressor, w->push,
+                   w->fitted, w->information, w->filtered_regressor, w->filtered, w->variance, w->settled, w->regressor, w->push,
                    known);
 #define UK_NEXT(name) memcpy(w->name, next, sizeof w->name), next += sizeof w->name / sizeof *next
   UK_NEXT(estimate);
@@ -31,6 +31,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   UK_NEXT(filtered_regressor);
   UK_NEXT(filtered);
   UK_NEXT(variance);
+  UK_NEXT(settled);
 #undef UK_NEXT
   UK_EACH(r, UK_MT) UK_EACH(p, UK_ADAPTIVE)
     explained[r] += w->adapts * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];

@@ -399,6 +399,7 @@ def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:
         yield "filtered_regressor", rows * p, ""
         yield "filtered", 2 * rows, "as observed"
         yield "variance", rows, "of what estimates leave"
+        yield "settled", 1, "part that filters have of a constant"
         yield "regressor", rows * p, "effects of the deviations on the errors"
         yield "push", p, "by which s drives estimates"
 

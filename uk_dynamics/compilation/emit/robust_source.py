@@ -235,6 +235,7 @@ def _learned(tasks: Tasks) -> str:
         "filtered_regressor": (rows, p),
         "filtered": (2, rows),
         "variance": (rows,),
+        "settled": (1,),
         "regressor": (rows, p),
         "push": (p,),
     }

@@ -47,7 +47,7 @@ class Corrections:
                 "estimate",
                 "fitted",
                 "information",
-                *("filtered_regressor", "filtered", "variance"),
+                *("filtered_regressor", "filtered", "variance", "settled"),
             )
             self._learned = Learned(
                 *(fields[name].reshape(shapes.get(name, (-1,))) for name in names)

@@ -46,6 +46,7 @@ MEMORY = 5.0  # s, within which data are forgotten
 RESIDUALS = 0.5  # s, over which the variance of what is not explained is a mean
 OUTLIER = 9.0  # squares so many times the variance raise it at once
 BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not taken as such
+SETTLED = 0.98  # from which filters have forgotten their beginning: four of their time constants
 FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before they are cut off
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 LEAST_VARIANCE = 1e-12  # m²/s⁴
@@ -98,6 +99,7 @@ class Learned(NamedTuple):
     regressor: Array  # w, filtered, (mt, p)
     filtered: Array  # ë − d and C u, (2, mt)
     variance: Array  # of what estimates leave unexplained, (mt,)
+    settled: Array  # part that filters have of a constant: they begin at zero, (1,)
 
 
 def learned(
@@ -122,6 +124,8 @@ def learned(
     floor = LEAST_VARIANCE + BELIEVED**2 * np.add.reduce(w * w, axis=1)
     variance = past.variance + moves * h / RESIDUALS * (square - past.variance)
     variance = at_least(at_least(variance, square / OUTLIER), floor)
+    settled = now.followed(past.settled, 1.0 + 0.0 * past.settled, slow)
+    moves = where(above(settled, SETTLED), moves, 0.0 * moves)
     weight = moves * h / (2.0 * FILTER) / variance
     told = w.T @ (weight[:, None] * w)
     count = len(past.estimate)
@@ -134,7 +138,7 @@ def learned(
     moved = past.fitted + excited * definite_solve(P, pull)
     moved = between(-FARTHEST + 0.0 * moved, moved, FARTHEST + 0.0 * moved)
     inside = between(ends[0], moved, ends[1])
-    return Learned(inside, moved, P, w, np.stack((y, z)), variance)
+    return Learned(inside, moved, P, w, np.stack((y, z)), variance, settled)
 
 
 def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
