@@ -322,7 +322,7 @@ class TasksSpec:
         adaptive: Parameters of ``robust`` that are estimated while the machine moves.
         observer: Bandwidth in Hz with which disturbances are observed, by task.
         contact_rows: So many rows at the front are those of contacts, whose forces are the last
-            efforts; see :mod:`uk_dynamics.compilation.runtime.compiled_standing`.
+            efforts; see ``compilation/runtime/compiled_standing.py``.
     """
 
     file: str
