@@ -10,6 +10,7 @@ import math
 import pytest
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 from support.mechanism_builder import pinned_arm as pinned
+from support.repository import ROOT
 
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
@@ -50,6 +51,12 @@ def tasks(machine, text):
 
 def test_a_sound_mechanism_has_no_findings():
     assert check(four_bar()) == ()
+
+
+def test_a_machine_on_feet_that_stand_lacks_no_motors():
+    folder = ROOT / "examples" / "biped"
+    assert check_file(folder / "biped.yaml", folder / "stand.yaml") == ()
+    assert "drive 12 of 18" in check_file(folder / "biped.yaml")[0].problem
 
 
 def test_a_loop_that_nearly_closes():

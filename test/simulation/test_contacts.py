@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -163,6 +164,14 @@ def test_pictures_show_when_a_contact_touches_and_sticks(landing: Trajectory, tm
     assert words[0] == "foot closes"  # it slides first
     assert "foot sticks" in words
     assert "foot opens" in words
+
+
+def test_friction_that_is_rounding_is_not_drawn(landing: Trajectory) -> None:
+    forces = landing.contact_forces.copy()
+    forces[..., 1:] *= 1e-12
+    titles = {panel.title for panel in contents(replace(landing, contact_forces=forces)).panels}
+    assert "normal forces" in titles
+    assert "friction of contacts" not in titles
 
 
 def boxed(shapes: str, contact: str) -> Mechanism:

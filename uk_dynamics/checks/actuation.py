@@ -30,6 +30,8 @@ def actuation(subject: Subject) -> Iterator[Finding]:
     if not subject.closed or isinstance(subject.solution, UndeterminedMotionError):
         return
     facts = subject.report
+    # contact forces of feet that stand drive the rest
+    stands = subject.tasks is not None and subject.tasks.standing is not None
     if facts.mobility and not facts.motors:
         yield _actuation_note(
             (),
@@ -37,10 +39,11 @@ def actuation(subject: Subject) -> Iterator[Finding]:
             f" degree{'s' * (facts.mobility > 1)} of freedom",
             "declare motors under actuators, if there are any",
         )
-    elif facts.actuated_freedoms < facts.mobility:
+    elif facts.actuated_freedoms < facts.mobility and not stands:
         yield _actuation_note(
             facts.motors,
-            f"drive {facts.actuated_freedoms} of {facts.mobility} degrees of freedom: the others"
+            f"drive{'s' * (len(facts.motors) == 1)} {facts.actuated_freedoms} of"
+            f" {facts.mobility} degrees of freedom: the others"
             " are unactuated",
             "add motors, if all degrees of freedom are to be controlled",
         )

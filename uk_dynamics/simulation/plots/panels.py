@@ -236,7 +236,7 @@ def _contacts(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
             {
                 name: np.linalg.norm(one.friction, axis=1)
                 for name, one in touching.items()
-                if one.friction.any()
+                if _largest(one.friction) > _NOISE * _largest(one.normal)
             },
         ),
         (
