@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from uk_dynamics.constraints.expressions.compiled import evaluate, python_function
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import (
     ONE,
     TIME,

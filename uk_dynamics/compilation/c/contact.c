@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Motion with one-sided constraints in fixed steps: Moreau's midpoint rule, as
- * mechanism/contact/contact_stepping.py has it. What the cone problem leaves unsolved is for Python. */
+ * mechanism/contact/moreau_step.py has it. What the cone problem leaves unsolved is for Python. */
 #pragma once
 
 #include "admissible.c"

@@ -8,7 +8,7 @@ Python function, or a walk through the tree in any other algebra.
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
-from uk_dynamics.constraints.expressions.functions import DERIVATIVES, FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import DERIVATIVES, FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import (
     FAMILY_KEYS,
     Indexing,

@@ -18,7 +18,7 @@ from typing import Any
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import TIME, Expression, Number, Variable
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope

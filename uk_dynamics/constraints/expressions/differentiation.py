@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions import DERIVATIVES, FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import DERIVATIVES, FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import (
     ONE,
     TIME,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionError
 
 
@@ -92,7 +92,7 @@ class Power(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Call(Expression):
-    """A function of :mod:`uk_dynamics.constraints.expressions.functions` of its arguments."""
+    """A function of its arguments, one of those in ``functions_and_derivatives.py``."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions import FUNCTIONS
+from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
 from uk_dynamics.constraints.expressions.scope import Scope
