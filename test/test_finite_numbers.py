@@ -94,7 +94,7 @@ OF_STATES: dict[str, Door] = {
 NO_STATE = {
     *("Derivatives", "Equilibrium", "Inputs", "InverseDynamics", "LinearSystem", "Mechanism"),
     *("Solution", "State", "Status", "Tasks", "Trajectory", "UkDynamicsError", "__version__"),
-    "Reality",
+    *("Reality", "Standing", "standing"),
     *("StateCompletion", "equilibrium", "internal_efforts", "linearize_along"),
 }
 

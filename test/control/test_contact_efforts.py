@@ -53,6 +53,18 @@ def test_a_table_on_four_legs_has_the_split_of_least_norm():
     np.testing.assert_allclose(forces.sum(axis=0)[0], 4.0 * G * np.cos(0.1), rtol=0, atol=SOLVED)
 
 
+@pytest.mark.parametrize(("part", "name"), [("t", "time"), ("q", "root"), ("v", "root")])
+def test_states_that_are_not_finite_do_not_stand(part, name):
+    machine, state = table(0.1)
+    bad = {"t": state.t, "q": state.q.copy(), "v": state.v.copy()}
+    if part == "t":
+        bad["t"] = np.nan
+    else:
+        bad[part][0] = np.nan
+    with pytest.raises(StateError, match=name):
+        standing(machine, State(**bad))
+
+
 @pytest.mark.parametrize("around", [0.0, 0.3, 2.0])
 def test_a_block_sticks_up_to_the_slope_of_its_friction(around):
     steepest = np.arctan(0.5)

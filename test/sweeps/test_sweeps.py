@@ -275,7 +275,8 @@ def test_a_point_that_kills_its_worker_each_time_fails_alone(tmp_path, scheduler
         ended.set()
         done.result()
     ill = spec.points()[1].key
-    assert (outcome.ok, set(outcome.failed), len(deaths)) == (3, {ill}, 3)
+    assert (outcome.ok, set(outcome.failed)) == (3, {ill})
+    assert len(deaths) >= 3  # more where a worker that has done its point still had the pipe open
     assert "died, each time" in outcome.failed[ill]
     whole.replace(pipe)
     again = sweep(spec, store, scheduler=scheduler, retry_failed=True)

@@ -16,7 +16,7 @@ from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynami
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.contact import ContactReactions
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, require_finite
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import from_quaternion
@@ -69,7 +69,8 @@ def standing(
         preload: Preferred motor efforts, by name, in N or N·m.
 
     Raises:
-        StateError: The loops are not closed, or a contact is inside its surface.
+        StateError: The loops are not closed, a contact is inside its surface, or numbers are not
+            finite.
         InputError: The mechanism has no contacts, or names do not exist.
         UkDynamicsError: Clarabel is not installed.
     """
@@ -79,6 +80,7 @@ def standing(
             file=mechanism.spec.file,
             place="contacts",
         )
+    require_finite(mechanism.model, state)
     rest = State(state.t, state.q, np.zeros(mechanism.model.nv))
 
     def hold(part: float) -> InverseDynamics:

@@ -402,11 +402,11 @@ def test_measured_joints_are_those_of_the_file_or_of_the_motors() -> None:
     ("text", "reason"),
     [
         ("[crnk]", 'measured: no joint "crnk"; did you mean "crank"'),
-        ("[]", "measured: these are no measured joints; write a list"),
-        ("[crank, crank]", "measured: these are no measured joints; write a list"),
+        ("[]", "these are no measured joints; write a list"),
+        ("[crank, crank]", "these are no measured joints; write a list"),
         ("{crank: 0}", "above 0"),
         ("{crank: fine}", "above 0"),
-        ("crank", "measured: these are no measured joints; write a list"),
+        ("crank", "these are no measured joints; write a list"),
     ],
 )
 def test_mistakes_in_the_list_of_measured_joints(text: str, reason: str) -> None:
