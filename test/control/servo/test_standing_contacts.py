@@ -144,6 +144,17 @@ def test_it_stands(biped: Mechanism, start: State) -> None:
     assert not run.warnings
 
 
+def test_a_task_that_waits_for_its_foot_to_lift_has_no_error(
+    biped: Mechanism, start: State
+) -> None:
+    tasks = Tasks.from_file(FOLDER / "step.yaml", biped)
+    law = ServoController(biped, tasks, control_period=PERIOD)
+    row = tasks.row_names.index("right_swing.z")
+    for t, error in ((1.2, 0.0), (2.0, -0.06)):  # the reference is 0.06 m at both times
+        found = law.tracking_error(State(t, start.q, start.v))
+        np.testing.assert_allclose(found[row], error, rtol=0, atol=1e-9)  # m: loops close to that
+
+
 def test_it_takes_a_push(biped: Mechanism, start: State) -> None:
     """80 N from the side for 0.1 s: the law knows nothing of it, and brings the machine back."""
     described = yaml.safe_load((FOLDER / "biped.yaml").read_text())

@@ -594,8 +594,15 @@ class ServoController:
         return TrackingErrors(found.residual / scale, found.rate / scale)
 
     def tracking_error(self, state: State) -> Array:
-        """Error of each task row, (mt,), in m or rad; see :meth:`errors`."""
-        return self.errors(state).residual
+        """Error of each task row, (mt,), in m or rad; see :meth:`errors`.
+
+        A task that waits for its contact to lift (``while_lifted``) has none before.
+        """
+        error = self.errors(state).residual
+        if self._plan is None:
+            return error
+        _, asked = self._plan.contacts.held(state.t, self.active)
+        return error * asked
 
     def inputs(self, command: Command) -> Inputs:
         """Inputs of the dynamics that apply a command to the mechanism."""
