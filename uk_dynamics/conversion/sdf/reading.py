@@ -194,7 +194,7 @@ class _Reader:
         if is_true(self.model.findtext("static")):
             self.robot.lost(f"model {self.robot.name}", "<static>: here it moves")
         if self.model.find("link/collision") is not None:
-            self.robot.lost("collision shapes", "are not imported: declare contacts in the mechanism file")
+            self.robot.lost("collision shapes", "are not imported: declare contacts instead")
 
     def _plugin(self, node: ET.Element) -> None:
         name = node.get("filename") or node.get("name") or ""

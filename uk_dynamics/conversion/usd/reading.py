@@ -275,7 +275,7 @@ class _Reader:
     def _remarks(self, everything: list[Any]) -> None:
         physics = usd_module("UsdPhysics")
         if any(prim.HasAPI(physics.CollisionAPI) for prim in everything):
-            self.robot.lost("collision shapes", "are not imported: declare contacts in the mechanism file")
+            self.robot.lost("collision shapes", "are not imported: declare contacts instead")
         for name, prim in self.prims.items():
             for key, reason in _IGNORED.items():
                 if (attribute := prim.GetAttribute(key)) and np.any(attribute.Get() or 0.0):
