@@ -8,7 +8,7 @@ and Hanson (1974, chapter 23) solve as non-negative least squares. Where it cann
 priority follows. In it a contact force is a sum of four edges of its cone, f = Σ λᵢ (1, ±μ, 0) and
 (1, 0, ±μ) with λ ≥ 0: a pyramid inside the cone, |f_x| + |f_y| ≤ μ f_n. Its normal force Σ λᵢ is a
 further unknown with a limit. All unknowns then have bounds and nothing else, so that
-:func:`bounded_least_squares` serves, whose every iterate is within them.
+:func:`~uk_dynamics.core.linalg.bounded_least_squares` serves, whose every iterate is within them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.core.linalg import RowBasis, bounded_least_squares
+from uk_dynamics.core.linalg import RowBasis
+from uk_dynamics.core.servo.limited_allocation import in_stages
 
 _SIGNS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))  # of the faces of a pyramid
 _INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
@@ -101,15 +102,7 @@ class ContactAllocation:
         scaled = C / root @ parts
         stages = [(scaled[rows], wanted[rows]) for rows in levels if len(rows)]
         stages.append((parts, goal))
-        self.finished = True
-        for rows, right in stages:
-            if not motions.shape[1]:
-                break
-            found = bounded_least_squares(
-                rows, right, motions, x, low, high, rank_tolerance=self._tolerance
-            )
-            x, motions = found.x, found.motions
-            self.finished &= found.finished
+        x, self.finished = in_stages(stages, motions, x, low, high, self._tolerance)
         self._last = x
         answer: Array = parts @ x / root
         answer[:nu] = np.clip(answer[:nu], lower, upper)

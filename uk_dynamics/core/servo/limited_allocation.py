@@ -9,6 +9,8 @@ higher priority; a last one chooses among the efforts that achieve this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,27 @@ from uk_dynamics.core.linalg import bounded_least_squares
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+
+def in_stages(
+    stages: Iterable[tuple[Array, Array]],  # rows (m, n) and what they are to be (m,), in order
+    motions: Array,  # along which unknowns may change, (n, g), orthonormal
+    x: Array,  # where the search begins, within the bounds, (n,)
+    low: Array,
+    high: Array,
+    rank_tolerance: float,
+) -> tuple[Array, bool]:
+    """Least residual of each stage without harm to those before; whether all searches ended."""
+    finished = True
+    for rows, right in stages:
+        if not motions.shape[1]:
+            break
+        found = bounded_least_squares(
+            rows, right, motions, x, low, high, rank_tolerance=rank_tolerance
+        )
+        x, motions = found.x, found.motions
+        finished &= found.finished
+    return x, finished
 
 
 class LimitedAllocation:
@@ -39,15 +62,7 @@ class LimitedAllocation:
         stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
         stages.append((np.eye(len(x)), goal))
         motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
-        self.finished = True
-        for rows, right in stages:
-            if not motions.shape[1]:
-                break
-            found = bounded_least_squares(
-                rows, right, motions, x, low, high, rank_tolerance=self._tolerance
-            )
-            x, motions = found.x, found.motions
-            self.finished &= found.finished
+        x, self.finished = in_stages(stages, motions, x, low, high, self._tolerance)
         self._last = x
         efforts: Array = np.clip(x / root, lower, upper)
         return efforts
