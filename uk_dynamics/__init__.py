@@ -5,8 +5,6 @@
 The names below are the public surface; they are imported on first use, and none of them needs ROS.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -2,8 +2,6 @@
 
 """Types of arrays by what they hold, and how large that is."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

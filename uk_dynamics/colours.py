@@ -2,8 +2,6 @@
 
 """Colours of pictures, of the browser view and of RViz: Okabe and Ito's, for any colour vision."""
 
-from __future__ import annotations
-
 RGB = tuple[int, int, int]
 
 BLUE: RGB = (0, 114, 178)

@@ -8,8 +8,6 @@ allowed, and is escaped where it is written. XML, but for comments, and HTML are
 ``xml.etree`` and ``html.escape``, JSON by ``json``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

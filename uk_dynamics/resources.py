@@ -9,8 +9,6 @@ packages are found as ROS finds them, through the ament index of every prefix in
 ament index of their own, and no setup file is sourced for them.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import os

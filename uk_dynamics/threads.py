@@ -2,8 +2,6 @@
 
 """How many threads the linear algebra of a process may use."""
 
-from __future__ import annotations
-
 import os
 
 

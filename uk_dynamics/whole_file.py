@@ -2,8 +2,6 @@
 
 """Files that are whole or not there, whatever ends the program that writes them or reads them."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -2,8 +2,6 @@
 
 """Actuation: what the motors drive, and tasks that they cannot realise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import compress

@@ -2,8 +2,6 @@
 
 """All checks of a mechanism, in the order of their findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

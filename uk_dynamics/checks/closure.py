@@ -2,8 +2,6 @@
 
 """Loops that do not close, or only nearly, or only outside the joint limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Contacts, stops and one-sided constraints at the start, and next to loops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """Constraints, springs and contacts between two frames of one body, which do nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from uk_dynamics.checks.subject import Finding, Subject

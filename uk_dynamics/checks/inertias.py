@@ -2,8 +2,6 @@
 
 """Inertias that are impossible or implausible, and joints that move none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

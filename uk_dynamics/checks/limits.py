@@ -2,8 +2,6 @@
 
 """Joint limits, and the start of the mechanism relative to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

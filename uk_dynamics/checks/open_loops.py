@@ -2,8 +2,6 @@
 
 """Loops that are still open, and loops whose axes are not quite parallel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """References out of reach, or through a singular configuration of the loops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

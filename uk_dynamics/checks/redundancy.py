@@ -2,8 +2,6 @@
 
 """Redundant rows, duplicate and contradictory constraints, and mobility 0."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import compress
 

@@ -2,8 +2,6 @@
 
 """References of the structure: where they lead the mechanism after the start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

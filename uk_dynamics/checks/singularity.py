@@ -2,8 +2,6 @@
 
 """Singular starts: configurations where the rank of the constraints or of the motors drops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -2,8 +2,6 @@
 
 """A mechanism under validation, with lazily computed results, and the findings about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -2,8 +2,6 @@
 
 """Wrong models: where nothing is promised, motors are too weak, observers too fast."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

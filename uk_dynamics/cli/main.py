@@ -2,8 +2,6 @@
 
 """Entry point of the command line, and commands that other distributions add."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import errno

@@ -2,8 +2,6 @@
 
 """What a process in the background does: it compiles one job, and verifies what it has made."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

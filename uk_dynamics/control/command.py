@@ -2,8 +2,6 @@
 
 """Motor commands: the efforts a controller computed at one state, and what limits them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -7,8 +7,6 @@ Chen 2024, arXiv 2405.12762): the efforts of least cost, then the contact forces
 go with them. Where none cause the motion, those that leave the least of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

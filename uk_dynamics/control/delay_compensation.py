@@ -22,8 +22,6 @@ it. For a linear plant this is finite spectrum assignment (Manitius and Olbrot, 
 Automatic Control 24(4), 1979): the closed loop has the poles of the one without delay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol

@@ -2,8 +2,6 @@
 
 """A controller that knows its machine by encoders alone, as on hardware."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -2,8 +2,6 @@
 
 """Friction compensation: efforts that include the friction they cause by loading the joints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ For trees, recursive Newton–Euler solves this. With loops, joint torques are n
 joints transmit none, and redundant motors can share the effort in many ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress

@@ -6,8 +6,6 @@ Gravity compensation and hold are such controllers. Loops, redundant motors and 
 as in the servo law. Friction is not compensated, because it helps a machine to stand still.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import compress

@@ -2,8 +2,6 @@
 
 """Whether a mechanism stands on its contacts, how near it is to slipping, and to tipping over."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress

@@ -5,8 +5,6 @@
 Checks hold states and the answers there: exported C is verified where it is to run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 

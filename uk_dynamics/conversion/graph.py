@@ -2,8 +2,6 @@
 
 """A machine given as a graph of links and joints becomes a tree with loop closures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -2,8 +2,6 @@
 
 """A file of another format that closes loops, whichever it is, and what its numbers leave open."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

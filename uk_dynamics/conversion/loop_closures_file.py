@@ -13,8 +13,6 @@ URDF into others: SPHERICAL, UJOINT_XY and so on, FIXED. Frames are links, or jo
 for the frames of their children.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

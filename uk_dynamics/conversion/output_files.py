@@ -2,8 +2,6 @@
 
 """Files that users edit: never written over one that is there, and how they name a URDF."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 """Files for ros2_control: hardware description and controller parameters of a mechanism."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

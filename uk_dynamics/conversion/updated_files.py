@@ -2,8 +2,6 @@
 
 """A URDF and a mechanism file with other values of their parameters."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import xml.etree.ElementTree as ET

@@ -2,8 +2,6 @@
 
 """One entry to the forms of the fundamental equation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import get_args
 

@@ -12,8 +12,6 @@ projection, and so do the two conditions on the efforts of a servo law. One fact
 the motion and for all its derivatives, whatever the rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 

@@ -2,8 +2,6 @@
 
 """Linearisation of a mechanism around a motion, in coordinates that are independent there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

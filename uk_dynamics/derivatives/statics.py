@@ -2,8 +2,6 @@
 
 """Where a mechanism rests: statics solved by Newton's method through the loops."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 
 """Elements that apply forces: constant and expression efforts, wrenches, springs, as one set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -21,8 +21,6 @@ direction d in which it began to slide, the force acts against u/|u| where uᵀd
 where no motion is meant, against −u/|u|, which is smooth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

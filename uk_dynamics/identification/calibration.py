@@ -2,8 +2,6 @@
 
 """Geometry of loops from redundant encoders, or from a tracker: places of pins, encoder offsets."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

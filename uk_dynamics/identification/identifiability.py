@@ -2,8 +2,6 @@
 
 """Which parameters, and which combinations of them, a motion tells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

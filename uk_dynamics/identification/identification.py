@@ -2,8 +2,6 @@
 
 """Parameters of a machine from recordings of its motion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -2,8 +2,6 @@
 
 """Parameters in which the equations of motion are linear: their names, values and sizes."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 """The motion of a machine from its recorded encoders: noise removed, derivatives, loops closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ the free numbers: every value of them is a possible body, and every possible bod
 Source: Rucker, Wensing: Smooth parameterization of rigid-body inertia (RA-L 2022).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 
 """What was estimated, and how well, as plain data for a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

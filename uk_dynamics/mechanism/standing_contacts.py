@@ -2,8 +2,6 @@
 
 """Contacts that stand while tasks are served: their rows, their friction, and when they stand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 

@@ -5,8 +5,6 @@
 All is written over arrays of floats or of symbols.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

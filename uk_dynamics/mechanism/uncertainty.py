@@ -15,8 +15,6 @@ Directions are scaled so that |θ| ≤ 1 within each of some groups: intervals a
 force that may point anywhere is one of three, and covariances are one of all their parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any

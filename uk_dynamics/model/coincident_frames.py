@@ -2,8 +2,6 @@
 
 """Where a tree may have been cut: frames on each other, and how the joints of such a loop move."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Names of positions and velocities, their limits, and the way from names to arrays and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

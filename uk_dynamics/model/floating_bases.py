@@ -6,8 +6,6 @@ Poses and twists are those of REP 105 and ``nav_msgs/Odometry``: the pose of the
 and the velocity of the link relative to the parent, at the link's origin and in the link's axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Joint forces as a linear function of the inertial parameters of links."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 

@@ -2,8 +2,6 @@
 
 """From a robot description to Pinocchio's tree of joints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

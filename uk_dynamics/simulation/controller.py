@@ -2,8 +2,6 @@
 
 """The interface that a simulation requires of a controller."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 

@@ -2,8 +2,6 @@
 
 """Why a method with error control creeps: some motion decays faster than its steps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.core.integration import motion_jacobian

@@ -8,8 +8,6 @@ leaves its cone, or a contact stops sliding. There velocities may jump, and the 
 is chosen by :class:`ContactDynamics`.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 
 """Forward dynamics in one call, for interactive use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike

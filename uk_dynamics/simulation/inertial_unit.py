@@ -2,8 +2,6 @@
 
 """What an inertial measurement unit on a link of a simulated machine measures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

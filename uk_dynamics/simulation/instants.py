@@ -2,8 +2,6 @@
 
 """The instants of a simulation: samples, commands and their effects, constraints that switch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 
 """Recording during a simulation, so that samples are saved even if it fails."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 
 """What a simulation is asked for: defaults, and numbers that cannot be served."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

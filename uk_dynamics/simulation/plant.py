@@ -2,8 +2,6 @@
 
 """The plant of a simulation: a mechanism with its forces and its controller."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from contextlib import suppress

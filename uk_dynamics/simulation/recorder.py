@@ -2,8 +2,6 @@
 
 """Collects samples of a running simulation into a trajectory."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import replace

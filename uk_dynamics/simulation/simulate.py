@@ -2,8 +2,6 @@
 
 """Simulation: integration with projection, control at a fixed period, recording."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

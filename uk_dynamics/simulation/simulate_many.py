@@ -2,8 +2,6 @@
 
 """Many simulations under control at once, side by side in the lanes of vectors."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence

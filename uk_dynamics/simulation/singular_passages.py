@@ -6,8 +6,6 @@ Near one, the reciprocal condition number of the loops' rows falls and rises alo
 lines. A motion passes it where both lines end within the same interval between samples.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -6,8 +6,6 @@ Moreau's midpoint rule on velocities: events are not located, impulses of a step
 many contacts cost no more than few events would. Motions agree with event-driven ones to order one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 
 """How the law of some tasks does on machines that are drawn from what may differ from the model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

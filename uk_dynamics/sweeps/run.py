@@ -8,8 +8,6 @@ those whose worker dies again are repeated with nothing else running: a point wh
 has failed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time

@@ -2,8 +2,6 @@
 
 """Simulation of one point of a sweep, from its data to a row of numbers; run by a worker."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -2,8 +2,6 @@
 
 """Results of a sweep on disk, as Parquet parts that are written atomically."""
 
-from __future__ import annotations
-
 import json
 import logging
 import uuid

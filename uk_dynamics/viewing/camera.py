@@ -2,8 +2,6 @@
 
 """Views from the front, the side, above and aslant, and one that shows all of the machine."""
 
-from __future__ import annotations
-
 import math
 from types import MappingProxyType
 from typing import Any

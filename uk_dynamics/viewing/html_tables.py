@@ -2,8 +2,6 @@
 
 """Tables of numbers as HTML; everything in them is escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from html import escape
 

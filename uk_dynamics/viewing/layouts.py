@@ -5,8 +5,6 @@
 Foxglove's shows the machine with its forces and buttons of the simulator, too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 """A mechanism posed by hand while paused and simulated while it runs; what drives its motors."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

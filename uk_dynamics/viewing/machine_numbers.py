@@ -2,8 +2,6 @@
 
 """What a user asks about a machine: efforts, power, forces in the loops, tasks, mass, solver."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

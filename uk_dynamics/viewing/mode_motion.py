@@ -2,8 +2,6 @@
 
 """Modes of a linearised mechanism, shown moving around its equilibrium."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode

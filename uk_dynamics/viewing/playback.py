@@ -2,8 +2,6 @@
 
 """A recorded motion, played back."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.exceptions import InputError

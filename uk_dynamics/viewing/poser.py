@@ -2,8 +2,6 @@
 
 """Posing a mechanism by hand: one joint or frame is led, the passive joints follow the loops."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

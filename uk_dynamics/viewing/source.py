@@ -2,8 +2,6 @@
 
 """What a view shows at one instant, what is known about it, and what its buttons may ask for."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

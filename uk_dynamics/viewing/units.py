@@ -2,8 +2,6 @@
 
 """Units of a view: rad and m, or degrees and mm; the choice is remembered."""
 
-from __future__ import annotations
-
 import math
 import os
 from contextlib import suppress

@@ -7,8 +7,6 @@ limits, and stays on its branch. What is found is connected with the start; othe
 other runs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

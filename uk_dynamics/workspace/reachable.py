@@ -2,8 +2,6 @@
 
 """The reachable set of a frame, as data, as a Parquet table and as a picture."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 """``uk_dynamics compile``: a mechanism in C, for this package or for other programs."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -6,8 +6,6 @@ The program itself answers the shell, through argcomplete: with the names of ava
 tasks and papers, and of the mechanism's joints and motors.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Callable, Iterable, Sequence

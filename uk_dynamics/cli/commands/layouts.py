@@ -2,8 +2,6 @@
 
 """``uk_dynamics layouts``: layouts for PlotJuggler and Foxglove."""
 
-from __future__ import annotations
-
 import argparse
 
 from uk_dynamics.cli.options import arguments as common

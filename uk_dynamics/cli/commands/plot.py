@@ -2,8 +2,6 @@
 
 """``uk_dynamics plot``: a report of a recording."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 
 """``uk_dynamics ros2-control``: files for ros2_control."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 """``uk_dynamics schema``: the JSON Schema of a file, for editors."""
 
-from __future__ import annotations
-
 import argparse
 
 from uk_dynamics.cli.options.arguments import Commands, add_command

@@ -2,8 +2,6 @@
 
 """``uk_dynamics sweep``: many simulations with varied parameters."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

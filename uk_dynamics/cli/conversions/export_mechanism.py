@@ -2,8 +2,6 @@
 
 """``uk_dynamics export``: mechanisms as SDF, MJCF, URDF with loops, or Gepetto's YAML."""
 
-from __future__ import annotations
-
 import argparse
 
 from uk_dynamics.cli.options import arguments as common

@@ -2,8 +2,6 @@
 
 """``uk_dynamics import``: mechanisms from SDF, MJCF, USD, and YAML files of closed loops."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

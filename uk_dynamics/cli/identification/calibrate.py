@@ -2,8 +2,6 @@
 
 """``uk_dynamics calibrate``: places of pins and encoder offsets from redundant measurements."""
 
-from __future__ import annotations
-
 import argparse
 
 from uk_dynamics.cli.options import arguments as common

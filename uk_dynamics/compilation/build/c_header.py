@@ -2,8 +2,6 @@
 
 """What exported C files share: names with that of the mechanism, headers, files."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,6 @@ the last hour stays: a process may be about to load it. (One that is loaded may 
 pages stay.) Several processes may do all this at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

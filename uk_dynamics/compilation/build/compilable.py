@@ -2,8 +2,6 @@
 
 """Parts of mechanisms and tasks that cannot be compiled, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

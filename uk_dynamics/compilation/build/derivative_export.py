@@ -2,8 +2,6 @@
 
 """The derivatives of the acceleration as C files, with the functions that planners call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """A mechanism as C files for other programs: sources, headers, and examples that build."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from uk_dynamics.compilation.build.c_header import USE, header, named, write

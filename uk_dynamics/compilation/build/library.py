@@ -6,8 +6,6 @@ What writes their source is imported when there is one to write: what is in the 
 sooner without.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import hashlib

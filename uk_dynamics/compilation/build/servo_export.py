@@ -2,8 +2,6 @@
 
 """The servo law of tasks, and the joint-state estimation, as C for other programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from uk_dynamics.compilation.build.c_header import header, marked, named

@@ -2,8 +2,6 @@
 
 """Symbols side by side in vectors of the processor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 

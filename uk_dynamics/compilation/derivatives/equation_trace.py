@@ -11,8 +11,6 @@ not of the joints: their wrenches load the bodies, and A x is their product with
 accelerations, so that neither A nor its derivatives are written out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast

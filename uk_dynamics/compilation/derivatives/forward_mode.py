@@ -10,8 +10,6 @@ operations that many scalars share, and reverse mode where one depends on many d
 seeds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

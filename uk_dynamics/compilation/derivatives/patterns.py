@@ -2,8 +2,6 @@
 
 """Which derivatives of motion, projection and efforts vanish whatever the state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

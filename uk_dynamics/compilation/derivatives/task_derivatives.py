@@ -2,8 +2,6 @@
 
 """How task rows change, at a given acceleration; as symbols and as numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 

@@ -2,8 +2,6 @@
 
 """Symbols to C: statements of straight-line code, every operation once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 """Text of C: files that are not generated, constants, tables, and structures they declare."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Iterable, Mapping, Sequence

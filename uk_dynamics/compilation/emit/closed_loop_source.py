@@ -2,8 +2,6 @@
 
 """The whole C source of batches of closed loops: a mechanism, and perhaps the law of its tasks."""
 
-from __future__ import annotations
-
 from uk_dynamics.compilation.emit.c_source import LANES
 from uk_dynamics.compilation.emit.c_text import header, part
 from uk_dynamics.compilation.emit.generate import (

@@ -11,8 +11,6 @@ A rigid inertia has 10 numbers: mass, first moment, inertia about the point. An 
 yy, yz, zz.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

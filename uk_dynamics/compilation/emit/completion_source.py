@@ -2,8 +2,6 @@
 
 """C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
 
-from __future__ import annotations
-
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.generate import ONE_STATE
 from uk_dynamics.compilation.emit.layout import LoopTables

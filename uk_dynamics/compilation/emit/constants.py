@@ -5,8 +5,6 @@
 Each is stated in the module of its rule alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType

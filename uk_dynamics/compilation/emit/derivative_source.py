@@ -2,8 +2,6 @@
 
 """C sources of the derivatives of the motion, of one state and of many, and of the projection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

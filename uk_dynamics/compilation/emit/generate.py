@@ -2,8 +2,6 @@
 
 """The whole C source of a mechanism: sizes, tables, its terms, and what solves them."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from itertools import starmap
 from typing import Any

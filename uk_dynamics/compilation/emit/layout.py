@@ -2,8 +2,6 @@
 
 """What C knows of a mechanism: the memory as one list of fields, for Python too, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

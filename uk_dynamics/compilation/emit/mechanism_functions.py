@@ -2,8 +2,6 @@
 
 """What a mechanism is at a state, and its solution where that is regular, as functions of C."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -2,8 +2,6 @@
 
 """C of what motors do, can and are asked for, whatever law asks: of tasks, or of joint space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

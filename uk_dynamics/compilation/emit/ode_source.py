@@ -2,8 +2,6 @@
 
 """The motion as functions with CasADi's interface of external functions; acados takes them too."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ the length, and the code gets no better. What one piece computes and later ones 
 array between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

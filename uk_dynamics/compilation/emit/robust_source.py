@@ -6,8 +6,6 @@ That is the robust term: what is uncertain at a state, and how large the term is
 learns from period to period: its estimates, and disturbances.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, cast
 

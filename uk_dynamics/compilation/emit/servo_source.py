@@ -2,8 +2,6 @@
 
 """The whole C source of a servo law: its mechanism, its task rows, and the closed form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

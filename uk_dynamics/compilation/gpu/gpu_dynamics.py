@@ -2,8 +2,6 @@
 
 """Batches and rollouts on a device with many threads, which run what lanes of processors do."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import re

@@ -2,8 +2,6 @@
 
 """Many states at once in C: SIMD across states, and threads where there are many."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Callable

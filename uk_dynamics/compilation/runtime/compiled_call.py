@@ -2,8 +2,6 @@
 
 """The compiled function for single states, called as quickly as this Python can."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

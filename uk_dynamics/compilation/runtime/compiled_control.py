@@ -2,8 +2,6 @@
 
 """The control periods of a servo law in C, and the memory that Python shares with it."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping
 

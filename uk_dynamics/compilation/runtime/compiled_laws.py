@@ -5,8 +5,6 @@
 What a law remembers is in arrays and structures of C that Python works on as well.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 
 """Batches of closed loops, side by side in the lanes of vectors, in C."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass

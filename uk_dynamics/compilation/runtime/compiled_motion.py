@@ -2,8 +2,6 @@
 
 """The motion of one state, at fixed steps or with error control, and its control, in C."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from dataclasses import replace

@@ -5,8 +5,6 @@
 The structural rows on the Python side of the memory, and the factorisation where C keeps none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

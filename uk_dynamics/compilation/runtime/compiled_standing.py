@@ -7,8 +7,6 @@ stand are rows before those of the tasks. C has the law of the mechanism with so
 what a row asks for, and what a force costs, are numbers that come with each state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 

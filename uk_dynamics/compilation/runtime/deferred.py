@@ -2,8 +2,6 @@
 
 """An interpreted evaluator until its compiled one is ready."""
 
-from __future__ import annotations
-
 import threading
 import weakref
 from collections.abc import Callable

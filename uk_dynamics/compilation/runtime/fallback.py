@@ -2,8 +2,6 @@
 
 """A ``Dynamics`` that leaves to another evaluator what it does not answer itself."""
 
-from __future__ import annotations
-
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import Dynamics, Motion
 from uk_dynamics.mechanism.resolution import (

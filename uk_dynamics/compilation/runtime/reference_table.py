@@ -2,8 +2,6 @@
 
 """References as a table of numbers that C reads; see ``references.c``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

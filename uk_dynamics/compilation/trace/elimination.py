@@ -2,8 +2,6 @@
 
 """Rows eliminated by columns that are fixed beforehand, traced."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from uk_dynamics.compilation.trace.independent_rows import Answer, IndependentRows

@@ -6,8 +6,6 @@ Rows u are covectors in the metric D⁻¹, and so are the applied force g and th
 together they make the acceleration x = D⁻¹ (g + f), which is to satisfy u·x = b.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence

@@ -14,8 +14,6 @@ up to rounding, any choice among all rows gives the same motion. Rounding is her
 to ``SAFE_ROUNDING``. In all other states rows are pivoted by their residual norm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

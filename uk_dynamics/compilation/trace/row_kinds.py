@@ -2,8 +2,6 @@
 
 """What a row of each type is, traced over two frames: C code that no mechanism is written into."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 

@@ -2,8 +2,6 @@
 
 """The numbers that tell rows of one type apart, where C has one function for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, cast

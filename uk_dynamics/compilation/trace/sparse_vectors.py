@@ -5,8 +5,6 @@
 A vector has no entry where it is zero by structure; a scalar is a symbol or a constant float.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

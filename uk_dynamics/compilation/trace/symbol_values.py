@@ -2,8 +2,6 @@
 
 """Symbols evaluated in Python: on floats, on arrays of many states, or on any other numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """What joints do, on symbols: how they place bodies, and the motions that they allow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

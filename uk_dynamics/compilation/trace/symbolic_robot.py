@@ -2,8 +2,6 @@
 
 """A robot some of whose numbers are symbols: parameters that stay inputs of compiled code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, cast

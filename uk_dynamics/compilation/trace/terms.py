@@ -2,8 +2,6 @@
 
 """What a mechanism and its tasks are made of at a state, traced: M, F, A, bias … as symbols."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, cast
 
 from uk_dynamics.compilation.trace.symbolic_robot import (

@@ -2,8 +2,6 @@
 
 """The mass factor of a tree, traced."""
 
-from __future__ import annotations
-
 import math
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, smaller, subtract_multiple

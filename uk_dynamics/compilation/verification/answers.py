@@ -2,8 +2,6 @@
 
 """What each library offers, and how the reference answers the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 

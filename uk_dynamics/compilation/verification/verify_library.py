@@ -2,8 +2,6 @@
 
 """Whether a library may be used: what came of its trial, kept in the cache next to it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import logging

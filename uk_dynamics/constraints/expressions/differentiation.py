@@ -2,8 +2,6 @@
 
 """Symbolic derivatives, of bounded size, and what they make of an expression: a row of A."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass

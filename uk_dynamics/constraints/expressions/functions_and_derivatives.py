@@ -6,8 +6,6 @@ Constraints and references are differentiated twice, so only smooth functions ma
 kink would be a jump of A, or an impulse in b. Forces are not differentiated and may have kinks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

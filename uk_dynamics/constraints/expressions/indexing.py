@@ -2,8 +2,6 @@
 
 """Indices: subscripts, sums and their conditions; families over ``for_each`` and ``where``."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

@@ -6,8 +6,6 @@ Nothing of the text is ever run: every node of its syntax tree that is not on th
 refused with its column.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import operator

@@ -5,8 +5,6 @@
 What looks like ASCII and is not, and what no formula needs, does not reach Python's parser at all.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import unicodedata

@@ -2,8 +2,6 @@
 
 """Keys that several kinds have: what they mean, as JSON Schema, and how they are read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

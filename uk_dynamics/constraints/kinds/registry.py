@@ -2,8 +2,6 @@
 
 """All kinds, found in the sub-folders of this one: nothing lists them by hand."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

@@ -5,8 +5,6 @@
 The child frame is meant to coincide with the parent frame but for the motion that a kind allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """All constraints of one role (structure or tasks) and their references evaluated at once."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Rows of large trees: A is sparse, since a loop involves only the joints along it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

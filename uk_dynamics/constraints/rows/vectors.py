@@ -6,8 +6,6 @@ Everything here is matrix products with constant tensors: cheaper than ``numpy.c
 vectors of a mechanism, and valid for arrays of dtype object that hold symbols.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.arrays import Array

@@ -2,8 +2,6 @@
 
 """Attitude of a link from its gyroscope and accelerometer: a complementary filter on SO(3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import uk_dynamics.core.linalg.rotations as so3

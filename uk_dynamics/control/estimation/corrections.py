@@ -5,8 +5,6 @@
 The steps are those of ``correction.c``, on the same memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 
 """The measured joints of a mechanism: their indices, accuracy, and measurements as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

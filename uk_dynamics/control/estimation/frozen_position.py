@@ -8,8 +8,6 @@ since. Each such time is judged on its own, and dry friction holds what it can, 
 rests is not taken for a fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Joints whose velocities determine all others through the constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

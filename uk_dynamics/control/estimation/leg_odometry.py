@@ -7,8 +7,6 @@ position, velocity, bias of the accelerometer and the places of the feet follow 
 (Bloesch et al., RSS 2012, with the attitude taken out, as Bledt et al., IROS 2018, have it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

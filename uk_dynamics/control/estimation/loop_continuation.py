@@ -2,8 +2,6 @@
 
 """Numerical continuation along the loops, from a closed configuration to the measured one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

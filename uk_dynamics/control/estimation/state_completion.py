@@ -2,8 +2,6 @@
 
 """Joint-state estimation: passive joints from measured ones and the loops, and how sure it is."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ Source: De Luca, Mattone: Sensorless robot collision detection and hybrid force/
 2005), with the generalized momentum of the constrained system in place of that of a tree.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

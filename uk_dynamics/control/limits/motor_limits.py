@@ -5,8 +5,6 @@
 Also the accelerations that motors can cause within their effort limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

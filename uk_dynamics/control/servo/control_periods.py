@@ -6,8 +6,6 @@ A simulation leaves many periods to one call (:meth:`ServoModes.compiled`); a no
 time.
 """
 
-from __future__ import annotations
-
 from uk_dynamics.compilation.runtime import CompiledDelayCompensation, CompiledMotion
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.delay_compensation import DelayPrediction

@@ -30,8 +30,6 @@ which is C e^(−sτ)/s² without it: 1 − Q_d is an integrator, and takes phas
 velocities have c₀ = 0.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -2,8 +2,6 @@
 
 """The servo law of some tasks in NumPy and LAPACK."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

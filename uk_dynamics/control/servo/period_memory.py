@@ -5,8 +5,6 @@
 After a transfer a change of the control law causes no step of the efforts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

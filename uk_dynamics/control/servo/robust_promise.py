@@ -2,8 +2,6 @@
 
 """What a robust law promises: bounds of errors, found beforehand along the references."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field

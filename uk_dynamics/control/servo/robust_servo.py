@@ -2,8 +2,6 @@
 
 """The robust term of a servo law at a state, in NumPy; see :mod:`robust_rule`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 
 """The evaluator of a servo law, by the table of :func:`select_backend`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from uk_dynamics.compilation import Selection, choose, chosen

@@ -2,8 +2,6 @@
 
 """Servo-controllability: the lemmas of the servo paper for a mechanism and its tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress

@@ -2,8 +2,6 @@
 
 """Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 
 """Setpoints for drives with their own position or velocity loop: the desired motion, integrated."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 """Which contacts stand when, and what the servo law's answer is for motors and for contacts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

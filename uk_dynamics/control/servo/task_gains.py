@@ -2,8 +2,6 @@
 
 """Feedback gains of the tasks; they can be changed while tasks are tracked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

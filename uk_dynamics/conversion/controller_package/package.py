@@ -2,8 +2,6 @@
 
 """ROS packages for one mechanism: a controller for its tasks, or its loops as a transmission."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 """What generated packages share: templates, names, numbers, tables of loops, answers of the law."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

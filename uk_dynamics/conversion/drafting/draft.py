@@ -2,8 +2,6 @@
 
 """A mechanism file to begin with, from a robot description: every guess is marked as one."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

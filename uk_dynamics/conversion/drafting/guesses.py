@@ -2,8 +2,6 @@
 
 """What a draft guesses of a tree: probable cuts, as constraints, and probable motors."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

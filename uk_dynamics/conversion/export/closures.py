@@ -7,8 +7,6 @@ stands for them where its further rows hold anyway. Whether they do is tried at 
 machine: they are zero there and add nothing to the rows that there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 
 """A mechanism in another format, whichever it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 Bodies are a tree; equality constraints, tendons and motors tie them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET

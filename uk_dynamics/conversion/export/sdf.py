@@ -7,8 +7,6 @@ parent, by mimic joints and gearboxes. So the model is drawn closed, and what sp
 (limits, springs) is counted from there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree as ET

@@ -6,8 +6,6 @@ A pin in a slot of a planar machine is a ``frame`` of one axis; the other rows h
 tried as for other stand-ins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from xml.etree import ElementTree as ET

@@ -6,8 +6,6 @@
 and the YAML next to a URDF that Gepetto's tools for parallel robots read.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import permutations

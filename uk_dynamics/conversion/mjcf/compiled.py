@@ -5,8 +5,6 @@
 Dynamics rarely needs those. What has no name in the model is called after what it belongs to.
 """
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

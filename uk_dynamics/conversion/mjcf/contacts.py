@@ -6,8 +6,6 @@ Geoms that MuJoCo would let collide are paired with those that stand still, and 
 are taken as they are. Of other pairs of moving bodies there may be hundreds that never touch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@
 Tendons are springs, weighted sums of joints or lines. Servo laws of actuators are not carried over.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """MJCF: MuJoCo itself reads and compiles the file; the result of its compiler is used."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

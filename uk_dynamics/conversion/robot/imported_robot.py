@@ -2,8 +2,6 @@
 
 """A robot taken from another format, on its way to a URDF and a mechanism file."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,6 @@
 
 """Writing a URDF; numbers keep all their digits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET

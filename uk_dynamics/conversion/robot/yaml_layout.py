@@ -2,8 +2,6 @@
 
 """Writing mechanism files that people read: flow style, a comment where one is needed."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 """Links of an SDF model with their shapes, its joints in the model's frame, Drake's constraints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -2,8 +2,6 @@
 
 """Poses and frames of an SDF model: ``relative_to``, ``attached_to`` and ``expressed_in``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET

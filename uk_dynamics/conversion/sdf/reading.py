@@ -6,8 +6,6 @@ Own parsing: the bindings of sdformat are not on PyPI, and the Python readers th
 trees only, or pass over what they do not know, which an import must not do.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

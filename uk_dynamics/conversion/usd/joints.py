@@ -2,8 +2,6 @@
 
 """Joints of UsdPhysics between rigid bodies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

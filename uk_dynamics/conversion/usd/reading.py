@@ -2,8 +2,6 @@
 
 """USD with UsdPhysics: rigid bodies and joints; joints that close a loop become constraints."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 
 """A USD stage in the package's units: m, kg, rad, z up; what its prims are called."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

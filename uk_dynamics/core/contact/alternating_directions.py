@@ -9,8 +9,6 @@ found once, and projections onto the cones, and lets |u_t| follow (Carpentier, M
 2024, arXiv 2405.17020).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.arrays import Array, largest

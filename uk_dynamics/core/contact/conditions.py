@@ -6,8 +6,6 @@ Written over arrays of floats or of symbols: what NumPy evaluates for all contac
 traced into C for one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

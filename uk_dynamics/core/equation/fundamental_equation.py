@@ -2,8 +2,6 @@
 
 """The fundamental equation, whatever its form: factor M and A once, solve for any F and b."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import ClassVar

@@ -13,8 +13,6 @@ something.
 Time is a coordinate like any other where forms depend on it: A v + a_t = 0 is [A, a_t] (v, 1) = 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -10,8 +10,6 @@ the same motion as de Falco's (41) and (43). It exists when ZᵀMZ is positive d
 when [M; A] has full column rank.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 

@@ -2,8 +2,6 @@
 
 """Moving positions and velocities onto the constraints, by the least change in the metric of M."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from uk_dynamics.arrays import Array, largest

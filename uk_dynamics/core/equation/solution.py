@@ -2,8 +2,6 @@
 
 """The solution of the fundamental equation: acceleration at once, forces when asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property

@@ -7,8 +7,6 @@ A position-level row ψ(q, t) = 0 is replaced by ψ̈ + 2ζω ψ̇ + ω² ψ = 0
 All functions take numbers or arrays with one entry per row.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

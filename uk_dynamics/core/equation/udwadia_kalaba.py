@@ -9,8 +9,6 @@ With M = L Lᵀ, B = A L⁻ᵀ and an orthonormal basis Q₁ of the rows of B,
 which is a + M^{-1/2} B⁺ (b − A a) of the review's (36), extended by the servo paper's (13).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.arrays import Array

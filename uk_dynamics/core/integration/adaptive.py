@@ -5,8 +5,6 @@
 After each accepted step the state is projected, and the chart, q = q₀ ⊕ ξ, moves to it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 """Derivative of the equations of motion, which implicit methods need and stiffness shows in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

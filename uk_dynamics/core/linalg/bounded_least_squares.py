@@ -14,8 +14,6 @@ of motions that leave no bound, a problem of non-negative least squares; it is z
 least.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ accelerations times root mass back to accelerations, ``multiply_factor`` (L) tak
 mass back to forces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

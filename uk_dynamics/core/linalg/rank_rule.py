@@ -40,8 +40,6 @@ The compiled solution with rows in a fixed order answers only where this rule wo
 rank by the factor ``SAFE_MARGIN``, and dependent rows hold within ``SAFE_ROUNDING``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.arrays import Array

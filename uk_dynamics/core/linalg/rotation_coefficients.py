@@ -6,8 +6,6 @@ Each has a closed form, which loses its digits towards zero, and a power series 
 there. All take arrays of numbers or of symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import factorial
 

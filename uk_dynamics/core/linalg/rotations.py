@@ -9,8 +9,6 @@ Conventions: exp(φ) turns by |φ| about φ/|φ|; along a motion φ(t) the angul
 frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients

@@ -7,8 +7,6 @@ floats stand among the symbols. A symbol has no truth value: a comparison of two
 and both answers are kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

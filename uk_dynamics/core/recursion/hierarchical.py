@@ -7,8 +7,6 @@ For positive definite M. Rows may have clearances: they follow A q̈ + Rλ = b i
 so that a physical compliance C (m/N) is R = ω²C.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -11,8 +11,6 @@ further unknown with a limit. All unknowns then have bounds and nothing else, so
 :func:`~uk_dynamics.core.linalg.bounded_least_squares` serves, whose every iterate is within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

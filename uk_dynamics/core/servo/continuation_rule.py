@@ -7,8 +7,6 @@ is about the distance to a singularity in rad, or in lever lengths: a step that 
 may have passed one.
 """
 
-from __future__ import annotations
-
 MOST_CORRECTIONS = 12
 SMALL_CORRECTION = 1e-11  # rad or m: the next Newton step would be rounding
 STALLED_CORRECTION = 1e-8  # rad or m: rounding near a singularity

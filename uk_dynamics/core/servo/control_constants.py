@@ -2,8 +2,6 @@
 
 """Constants of a control period; the generated C has them from here."""
 
-from __future__ import annotations
-
 TOO_SHORT, TOO_LONG = 0.5, 2.5  # periods between states whose velocities are compared
 SLOWEST = 1e-200  # m/s or rad/s: power does not limit a motor that stands still
 AT_LIMIT = 1e-9  # of the interval: a motor this close to its end is at its limit

@@ -28,8 +28,6 @@ errors, bounded gain); Applied nonlinear control, 1991, sections 8.7 and 9.2; De
 Sensorless robot collision detection, ICRA 2005 (momentum observer).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

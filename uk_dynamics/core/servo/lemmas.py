@@ -15,8 +15,6 @@ that the structure leaves, so that C = A_t Kᵀ, B̄ = K S with N = KᵀK. Lemma
 consistent together, then needs one more condition: the structure does not fix a task by itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

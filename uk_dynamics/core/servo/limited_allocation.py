@@ -7,8 +7,6 @@ least-squares problem per priority minimises the residual of its rows without ch
 higher priority; a last one chooses among the efforts that achieve this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

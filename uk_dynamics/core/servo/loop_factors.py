@@ -8,8 +8,6 @@ no more coordinates are measured than can move freely. Where more are, they are 
 measurements, and δ_m is the nearest to the measured one in units of the deviations.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 

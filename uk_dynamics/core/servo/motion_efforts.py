@@ -11,8 +11,6 @@ with a_s the motion of the structure at u = 0. With M a_s = F + forces of the st
 classical u = (ZᵀS)⁺ Zᵀ(M q̈ − F); its residual is least in the metric of M, as Gauss would have it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -9,8 +9,6 @@ Where limits contradict each other, effort comes before power, power before rate
 jerk: a motor that speeds up under load may have to reduce its effort faster than its rate allows.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ The rules are written over arrays of floats or of symbols; the generated C is tr
 Flags are 1 or 0.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@
 The rule is written over arrays of floats or of symbols; the generated C is traced from it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -15,8 +15,6 @@ with G the pseudoinverse of C that minimises uᵀ W u, or one that minimises acc
   feedback −M Aᵀ(AAᵀ)⁻¹P⁻¹β of the review's (72) distributes it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

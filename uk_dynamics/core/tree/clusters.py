@@ -7,8 +7,6 @@ row move together, so they make a cluster; all clusters together form a tree aga
 *Robot and Multibody Dynamics*, chapter 15, aggregates bodies in this way).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

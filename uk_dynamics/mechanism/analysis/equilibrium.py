@@ -2,8 +2,6 @@
 
 """A state at rest as data, and rows that are zero in one state and not around it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import compress
 

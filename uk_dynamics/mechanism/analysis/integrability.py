@@ -2,8 +2,6 @@
 
 """Which constraints of a mechanism bind coordinates, and which bind velocities only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal

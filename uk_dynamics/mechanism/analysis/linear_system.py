@@ -2,8 +2,6 @@
 
 """A motion linearised in independent coordinates, and its modes."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from typing import Any

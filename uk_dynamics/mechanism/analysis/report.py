@@ -2,8 +2,6 @@
 
 """What a mechanism is: its freedoms, its redundant rows, what its motors can do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any

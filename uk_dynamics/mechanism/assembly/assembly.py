@@ -2,8 +2,6 @@
 
 """Closing the loops: from a guess to a configuration on all constraints, and on tasks with them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

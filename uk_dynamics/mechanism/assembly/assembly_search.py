@@ -8,8 +8,6 @@ an independent one with a singular value of the size of the violation, and follo
 an over-constrained mechanism into its singular configurations.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Where a motion starts: velocities that agree with the constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Contacts, stops, ropes and joints that stick at one instant: where they are, and their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 
 """What a contact, stop or rope does at a state, and how recordings and topics write it down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

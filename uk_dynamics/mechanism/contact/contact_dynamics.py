@@ -8,8 +8,6 @@ one whose accelerations and forces fulfil Signorini's and Coulomb's conditions t
 loops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -2,8 +2,6 @@
 
 """Which forces contacts, stops, ropes and joints that stick can have in a motion that is given."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

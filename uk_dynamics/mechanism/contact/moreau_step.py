@@ -2,8 +2,6 @@
 
 """Contacts, stops, ropes and joints that stick over fixed steps, whatever happens within them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

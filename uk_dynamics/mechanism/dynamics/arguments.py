@@ -2,8 +2,6 @@
 
 """Arguments of evaluators, batches and rollouts, checked: sizes, and that numbers are finite."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import get_args

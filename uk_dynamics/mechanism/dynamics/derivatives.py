@@ -2,8 +2,6 @@
 
 """Derivatives of any quantities, as data: named quantities, and named groups of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple

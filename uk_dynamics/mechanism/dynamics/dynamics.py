@@ -2,8 +2,6 @@
 
 """The protocol every evaluator of a mechanism fulfils, and the names of the evaluators."""
 
-from __future__ import annotations
-
 from typing import Literal, Protocol, get_args
 
 from numpy.typing import ArrayLike

@@ -2,8 +2,6 @@
 
 """The terms of M q̈ = F + Q_c and A q̈ = b of a mechanism, and the factorisation of M and A."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

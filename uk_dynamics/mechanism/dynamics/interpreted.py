@@ -2,8 +2,6 @@
 
 """Evaluation of a mechanism through Pinocchio's terms and LAPACK."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 
 """What moves one state through many control periods in a call, whatever it is written in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable

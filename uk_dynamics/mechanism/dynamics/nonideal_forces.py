@@ -2,8 +2,6 @@
 
 """Non-ideal constraint forces: friction of loop joints, a user's own, and whether any do work."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

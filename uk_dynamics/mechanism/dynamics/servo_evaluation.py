@@ -2,8 +2,6 @@
 
 """What evaluates the servo law at a state, whatever it is written in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 

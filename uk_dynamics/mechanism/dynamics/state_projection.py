@@ -2,8 +2,6 @@
 
 """Moving a state onto the constraints in the metric of M, and the ends of time steps by size."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

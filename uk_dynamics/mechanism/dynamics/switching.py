@@ -6,8 +6,6 @@ Switching on is plastic: velocities jump to the nearest ones, in the metric of M
 constraints allow, and the kinetic energy of the jump is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

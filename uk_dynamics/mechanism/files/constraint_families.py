@@ -2,8 +2,6 @@
 
 """Families of constraints: one entry with ``for_each`` stands for one constraint per value."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 
 """Finding the file that a user names: a path, a package:// URI, or the name of a shipped file."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

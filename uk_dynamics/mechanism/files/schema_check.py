@@ -2,8 +2,6 @@
 
 """Checking the data of a file against its JSON Schema, with errors in the user's words."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import json

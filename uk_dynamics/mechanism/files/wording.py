@@ -2,8 +2,6 @@
 
 """Words that errors about files share: where a value stands, and how it is shown."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

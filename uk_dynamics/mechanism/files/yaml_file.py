@@ -8,8 +8,6 @@ several documents, numbers that are not finite) is refused, and what could exhau
 (huge files, deep nesting, aliases that multiply) is bounded.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -7,8 +7,6 @@ Both are tasks in the sense of the package, led to their references through clos
 are wanted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -11,8 +11,6 @@ are such u are a convex polytope: the section of the box of u with the equations
 mapped to w (Chiacchio, Bouffard-Vercelli and Pierrot 1997 for redundant actuation).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 
 """Coordinates that determine all others at a configuration, and maps from and to them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

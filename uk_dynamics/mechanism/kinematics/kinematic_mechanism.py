@@ -2,8 +2,6 @@
 
 """Kinematics through the loops, as methods of a mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from uk_dynamics.mechanism.kinematics.configuration_search import (

@@ -6,8 +6,6 @@ Metres and radians are compared by the machine's size: velocities of sliding coo
 sizes per second, next to rad/s. So no rank and no singular value depends on the unit of length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

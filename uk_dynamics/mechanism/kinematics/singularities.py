@@ -15,8 +15,6 @@ in units of the machine's size and rows over their natural size: 0 at a singular
 about 1 at most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -2,8 +2,6 @@
 
 """Constraints, tasks and forces of a file, their frames and joints looked up by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

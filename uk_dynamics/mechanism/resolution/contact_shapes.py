@@ -6,8 +6,6 @@ A plane touches a box or the convex hull of a mesh at corners, and a sphere belo
 rim of a cylinder is touched at eight points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

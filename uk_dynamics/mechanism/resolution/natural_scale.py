@@ -2,8 +2,6 @@
 
 """How large a row can be, and large mechanisms whose loops are local, where A is sparse."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

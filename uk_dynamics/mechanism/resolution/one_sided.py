@@ -6,8 +6,6 @@ Each is a constraint like others while it is closed, and has no rows while it is
 switchable constraint that nobody switches, since what happens follows from the motion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

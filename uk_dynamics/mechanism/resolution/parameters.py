@@ -6,8 +6,6 @@ One table for all who vary, estimate or differentiate: a compiled library keeps 
 inputs and serves all their values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

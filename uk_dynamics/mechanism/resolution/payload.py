@@ -2,8 +2,6 @@
 
 """A body that is fixed on a link: new inertial parameters of what it is fixed on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

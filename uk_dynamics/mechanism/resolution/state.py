@@ -2,8 +2,6 @@
 
 """Plain values that change from step to step: state, inputs, and what they give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple

@@ -2,8 +2,6 @@
 
 """A pose as the reference of a frame task."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

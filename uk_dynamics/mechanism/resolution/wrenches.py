@@ -2,8 +2,6 @@
 
 """Forces and torques on links, given by name, as generalized forces."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

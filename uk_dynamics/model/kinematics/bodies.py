@@ -5,8 +5,6 @@
 Which velocities move which frames is kept as a tree instead of a matrix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -11,8 +11,6 @@ Pinocchio's ``dIntegrate`` has the same, up to 2e-10 for angles about 1e-3 rad, 
 end early.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Evaluation of a robot model at one state: mass matrix, bias, Jacobians, frames."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

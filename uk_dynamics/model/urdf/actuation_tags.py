@@ -2,8 +2,6 @@
 
 """Which joints a robot description says are driven: ``<ros2_control>`` and ``<transmission>``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ URDF has no element of its own for them, so there are several:
 - Drake's ``<drake:ball_constraint>`` and ``<drake:linear_bushing_rpy>``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 

@@ -13,8 +13,6 @@ A locked joint becomes fixed at the given position (default 0, in m or rad). Wha
 file holds (transmissions, controllers, simulator tags) is left out.
 """
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from xml.etree import ElementTree as ET

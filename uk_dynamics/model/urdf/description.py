@@ -2,8 +2,6 @@
 
 """A tree of links and joints as a robot description has it, and which inertias a body can have."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

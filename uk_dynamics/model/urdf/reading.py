@@ -2,8 +2,6 @@
 
 """Reading URDF: every link and joint checked, every mistake named with its place and remedy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path

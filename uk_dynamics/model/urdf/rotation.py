@@ -2,8 +2,6 @@
 
 """Rotations in the two notations of the files: roll-pitch-yaw and quaternion."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

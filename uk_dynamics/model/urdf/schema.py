@@ -6,8 +6,6 @@ The numbers are checked here, since urdf-parser-py takes ``nan`` and says of the
 "could not convert string"; it checks the structure, and its complaints are collected, not printed.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import threading

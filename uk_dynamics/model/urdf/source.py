@@ -2,8 +2,6 @@
 
 """From what the user names (file, ``package://`` address, xacro, text) to URDF text."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -2,8 +2,6 @@
 
 """Shapes of the links of a robot: the ``<visual>`` and ``<collision>`` elements of its URDF."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET

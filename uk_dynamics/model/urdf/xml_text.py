@@ -2,8 +2,6 @@
 
 """Parsing of untrusted XML: no entities, limited depth, errors that name the place."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree as ET
 

@@ -2,8 +2,6 @@
 
 """A mechanism under servo control, with nodes in separate processes, and its evaluation."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

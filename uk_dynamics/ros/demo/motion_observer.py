@@ -2,8 +2,6 @@
 
 """Records, evaluates and shows the motion of a mechanism from its topics."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any, NamedTuple

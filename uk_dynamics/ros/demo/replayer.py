@@ -2,8 +2,6 @@
 
 """Publishes recorded messages with their original timing."""
 
-from __future__ import annotations
-
 import time
 from argparse import Namespace
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 """A motion in the diagnostics of a node: its last solution, singular configurations it passed."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterable

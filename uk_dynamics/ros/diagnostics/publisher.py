@@ -2,8 +2,6 @@
 
 """What a node reports about itself on /diagnostics, once per second."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any

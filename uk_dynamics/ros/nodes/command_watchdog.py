@@ -2,8 +2,6 @@
 
 """The command_watchdog node: commands zero efforts when the controller's process has ended."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 from collections.abc import Callable, Iterable

@@ -6,8 +6,6 @@ The modules of a node take a second or more to load, longer where many nodes sta
 by itself answers Ctrl-C in this time with a traceback.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

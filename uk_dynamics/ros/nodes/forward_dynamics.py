@@ -2,8 +2,6 @@
 
 """The forward_dynamics node: accelerations and constraint forces at every measured state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

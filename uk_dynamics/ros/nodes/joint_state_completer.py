@@ -2,8 +2,6 @@
 
 """The joint_state_completer node: states of all joints from the measured ones."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """The markers node: loop frames, loop-closure errors, forces and targets for RViz."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

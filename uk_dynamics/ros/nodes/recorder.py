@@ -2,8 +2,6 @@
 
 """The recorder node: the topics of the nodes, as serialized, in an MCAP file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """The servo_controller node: motor efforts with which a mechanism follows its tasks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rclpy.duration import Duration

@@ -2,8 +2,6 @@
 
 """The simulator node: a mechanism that moves under the commanded efforts."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """The viewer node: a real or simulated mechanism in the browser."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

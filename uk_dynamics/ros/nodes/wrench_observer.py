@@ -2,8 +2,6 @@
 
 """The wrench_observer node: forces on a machine that neither its motors nor its model explain."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from builtin_interfaces.msg import Time

@@ -2,8 +2,6 @@
 
 """Mechanism, evaluator and servo laws of a node, from its parameters; the URDF also from ROS."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """Start a node, spin it, and end it in order, however often it is asked to end."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import faulthandler

@@ -2,8 +2,6 @@
 
 """Answers of a lifecycle node to requests for transitions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lifecycle_msgs.msg import Transition

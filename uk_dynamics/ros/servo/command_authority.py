@@ -6,8 +6,6 @@ Plain Python without messages or timers. The rules of both sides, why they hold,
 the phases are in ``docs/command_path.md``.
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 import time

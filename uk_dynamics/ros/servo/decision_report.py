@@ -2,8 +2,6 @@
 
 """What servo_controller publishes of its decisions: diagnostics, references and tracking errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Faults of servo_controller and the reactions to them: the table, and what carries it out."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from enum import Enum

@@ -2,8 +2,6 @@
 
 """The fault ``frozen_position``: a measured position stands still although the machine moves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from uk_dynamics.control.estimation import FrozenPositionWatch

@@ -2,8 +2,6 @@
 
 """Joint trajectories that come over ROS, for tasks with a live reference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 
 """Settings of a servo controller that change while it is active, and what delays allow of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import compress
 

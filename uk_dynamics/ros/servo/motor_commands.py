@@ -2,8 +2,6 @@
 
 """Commands to the motors: efforts by motor, efforts by joint, or points of a trajectory."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 
 """All inputs of the live tasks: references, and target poses of frame tasks."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

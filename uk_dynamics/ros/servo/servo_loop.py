@@ -2,8 +2,6 @@
 
 """Answers each state of a mechanism with commands to its motors."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable

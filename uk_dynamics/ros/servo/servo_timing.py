@@ -2,8 +2,6 @@
 
 """Timing of a servo loop: delay, response times, regularity of states, quiet garbage collection."""
 
-from __future__ import annotations
-
 import gc
 import math
 import statistics

@@ -2,8 +2,6 @@
 
 """Checks whether a state can follow the one before it, whatever time has passed in between."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import NamedTuple

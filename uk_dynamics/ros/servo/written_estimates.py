@@ -2,8 +2,6 @@
 
 """The service of servo_controller that writes what its law has estimated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path

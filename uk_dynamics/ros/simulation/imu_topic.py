@@ -2,8 +2,6 @@
 
 """The inertial measurement unit of a simulated machine, on the topic ``imu``."""
 
-from __future__ import annotations
-
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node

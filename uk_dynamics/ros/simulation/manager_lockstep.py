@@ -2,8 +2,6 @@
 
 """Simulated time for a controller_manager: one step of the machine for each state it reads."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 
 """A simulated mechanism: fixed steps, each projected onto the constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

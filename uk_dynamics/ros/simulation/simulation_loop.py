@@ -2,8 +2,6 @@
 
 """The simulation loop: takes commands, steps the machine, publishes states and solutions."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

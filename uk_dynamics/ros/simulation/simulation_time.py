@@ -2,8 +2,6 @@
 
 """The time of a simulation: stamps, ``/clock`` on request, and when its steps are due."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

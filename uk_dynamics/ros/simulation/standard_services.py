@@ -5,8 +5,6 @@
 Without that package there are none.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable

@@ -6,8 +6,6 @@ The motion of a mechanism is timed by the stamps of its states. Timers and watch
 clock, so they also work while simulated time stands still.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

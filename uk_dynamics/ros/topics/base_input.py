@@ -2,8 +2,6 @@
 
 """Poses and twists of floating and planar joints from topics, by the stamps of joint states."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -6,8 +6,6 @@
 ``odom`` with the same stamp, or, where there are several, on ``<joint>/odom`` each.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 
 """Which contacts are closed, from the normal forces that sensors measure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 

@@ -2,8 +2,6 @@
 
 """The topics that carry the dynamics of a mechanism: motion, forces, wrenches in the cut joints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

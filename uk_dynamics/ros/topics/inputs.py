@@ -8,8 +8,6 @@ the other half of a cell) listen to ``<constraint>/reference``, a topic outside 
 names, so that simulator, controller and all other evaluators receive the same samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 """Joint measurements from several sources, merged joint by joint."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 
 """Leg odometry on ``odom``: from completed joint states, ``imu``, and sensors under the feet."""
 
-from __future__ import annotations
-
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node

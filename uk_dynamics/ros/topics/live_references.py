@@ -2,8 +2,6 @@
 
 """References that come over ROS, and the time at which the tasks follow them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 

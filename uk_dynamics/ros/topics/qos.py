@@ -2,8 +2,6 @@
 
 """QoS profiles of all topics."""
 
-from __future__ import annotations
-
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_system_default
 
 # Publishers of states, solutions, diagnostics; subscribers may be best effort.

@@ -8,8 +8,6 @@ differ in stamp and numbers only, so that these are read and written in their pl
 otherwise is left to rclpy.
 """
 
-from __future__ import annotations
-
 import struct
 from array import array
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 
 """Joint states to the positions, velocities and efforts of a robot."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.model import RobotModel

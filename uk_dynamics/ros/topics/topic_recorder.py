@@ -2,8 +2,6 @@
 
 """Records the topics of running nodes as MCAP, as they are serialized."""
 
-from __future__ import annotations
-
 import functools
 import time
 from pathlib import Path

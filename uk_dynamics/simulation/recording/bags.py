@@ -2,8 +2,6 @@
 
 """Recordings of ``ros2 bag``: MCAP, SQLite, or a directory of either."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing

@@ -2,8 +2,6 @@
 
 """Recordings as columns with names, such as ``q.crank``: CSV, npz and Parquet of any program."""
 
-from __future__ import annotations
-
 import csv
 import io
 import struct

@@ -2,8 +2,6 @@
 
 """Floating bases in recordings in MCAP: odometry beside joint states, as the nodes publish it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

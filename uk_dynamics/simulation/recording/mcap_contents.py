@@ -2,8 +2,6 @@
 
 """What a recording in MCAP holds: topics of the nodes, definitions of their messages, metadata."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

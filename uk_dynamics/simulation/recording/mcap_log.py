@@ -2,8 +2,6 @@
 
 """Motions written as MCAP, sample by sample, with the messages that the nodes would publish."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -2,8 +2,6 @@
 
 """Trajectories as MCAP files with the messages that the nodes would have published."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

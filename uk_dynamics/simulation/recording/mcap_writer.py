@@ -2,8 +2,6 @@
 
 """MCAP files with ROS 2 messages: written safely against crashes, read even if truncated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

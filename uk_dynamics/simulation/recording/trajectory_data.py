@@ -2,8 +2,6 @@
 
 """Samples of a motion over time, with the names of their columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 

@@ -2,8 +2,6 @@
 
 """Contacts of a mechanism in a scene: where they touch, what they do, forces within their cones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """What is drawn over a mechanism: closure errors, forces in its joints, targets of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

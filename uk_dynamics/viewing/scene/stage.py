@@ -2,8 +2,6 @@
 
 """What a camera and arrows have to know of a scene: size, corners, scale."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product

@@ -2,8 +2,6 @@
 
 """A pose: origin and rotation vector of one frame in another, or some of their components."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

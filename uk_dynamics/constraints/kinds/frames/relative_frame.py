@@ -2,8 +2,6 @@
 
 """The pose of two moving links with respect to each other, such as of two hands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

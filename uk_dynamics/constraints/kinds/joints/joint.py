@@ -2,8 +2,6 @@
 
 """One joint coordinate that is held, or follows a reference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

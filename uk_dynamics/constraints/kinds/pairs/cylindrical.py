@@ -2,8 +2,6 @@
 
 """A cylindrical joint: a common axis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -2,8 +2,6 @@
 
 """A revolute joint: a common axis, and no sliding along it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

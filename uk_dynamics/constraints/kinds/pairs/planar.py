@@ -2,8 +2,6 @@
 
 """A flat slide: a plane of one body stays on a plane of the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

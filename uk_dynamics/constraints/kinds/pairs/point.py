@@ -2,8 +2,6 @@
 
 """A ball joint: two points coincide."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -2,8 +2,6 @@
 
 """A slider: a common axis, and no turning about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

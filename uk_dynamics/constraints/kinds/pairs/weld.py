@@ -2,8 +2,6 @@
 
 """A rigid joint: two frames coincide."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

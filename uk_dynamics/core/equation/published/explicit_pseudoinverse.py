@@ -19,8 +19,6 @@ the solution of equations that do not contradict each other, but it makes one ra
 heavy and light bodies. Stabilised rows, (32), are inside b.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np

@@ -10,8 +10,6 @@ direction that rows hold with a small singular value σ it has the eigenvalue σ
 would be lost near a rank change. M and λ are therefore scaled by the smallest pivot of the rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
