@@ -24,6 +24,7 @@ import numpy as np
 from uk_dynamics.constraints.rows import FrameKinematics
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files import RobustSpec
+from uk_dynamics.mechanism.resolution.parameters import check_values
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.uncertain_bodies import Direction, Symbols, UncertainBody, wrench_row
@@ -146,6 +147,7 @@ class Uncertainty:
                 raise self._error(
                     place, "the joint sticks, and its friction jumps; drop its stiction"
                 )
+            check_values(known, {name: low}, self._file, f"{_PLACE}.parameters.")
             value = known[name].value
             if not low <= value <= high:
                 raise self._error(place, f"the model has {value:g}, outside of [{low:g}, {high:g}]")

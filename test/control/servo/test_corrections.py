@@ -263,7 +263,8 @@ def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism)
         ({"adaptive": ["links.nothing.mass"]}, 'adaptive: no interval.*"links.nothing.mass"'),
         ({"adaptive": [MASS, MASS]}, "adaptive"),
         ({"observer": {"nothing": 2.0}}, 'observer: no task "nothing"'),
-        ({"observer": -1.0}, "observer"),
+        ({"observer": -1.0}, "observer: found -1.0; give a number above 0 in Hz"),
+        ({"observer": {"sweep": 0}}, "observer.sweep: found 0; give a number above 0 in Hz"),
     ],
 )
 def test_mistakes_are_named(five_bar: Mechanism, more: dict[str, Any], said: str) -> None:

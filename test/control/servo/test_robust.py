@@ -359,6 +359,7 @@ def test_describe_tells_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture
         ({"parameters": {"links.coupler.mass": [0, 1]}}, 'no parameter "links.coupler.mass"'),
         ({"parameters": {"links.coupler_link.mass": [3, 1]}}, "write the smaller number first"),
         ({"parameters": {"links.coupler_link.mass": [3, 4]}}, "the model has 2, outside"),
+        ({"parameters": {"links.coupler_link.mass": [-1, 4]}}, "found -1.0; give a finite"),
         ({"parameters": {"links.coupler_link.center.x": [0, 2]}}, "not linear in it"),
         ({"motors": {"motor": 0.1}}, 'no motor "motor"'),
         ({"forces": {"pull": {"link": "arm", "force": 1}}}, 'no link "arm"'),

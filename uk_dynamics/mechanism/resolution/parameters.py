@@ -94,8 +94,10 @@ def with_values(source: Source, values: Mapping[str, Any]) -> Source:
     return source
 
 
-def check_values(known: Mapping[str, Parameter], values: Mapping[str, Any], file: str) -> None:
-    """Refuse names that do not exist and values that cannot be.
+def check_values(
+    known: Mapping[str, Parameter], values: Mapping[str, Any], file: str, place: str = ""
+) -> None:
+    """Refuse names that do not exist and values that cannot be; they stand in a file at a place.
 
     Raises:
         UnknownNameError: There is no such parameter.
@@ -107,12 +109,12 @@ def check_values(known: Mapping[str, Parameter], values: Mapping[str, Any], file
         number = float(value) if isinstance(value, SupportsFloat) else math.nan  # text is none
         if not math.isfinite(number) or (number < 0.0 and not signed):
             kind = "a finite number" if signed else "a finite number >= 0"
-            raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=name)
+            raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=place + name)
         if name.startswith("contacts."):
             rubs = name.endswith(".friction")
             if not (number > 0.0 if rubs else number <= 1.0):
                 kind = "more than 0, without it there are other rows" if rubs else "0 to 1"
-                raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=name)
+                raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=place + name)
 
 
 def frame_origins(source: Source) -> dict[str, Any]:

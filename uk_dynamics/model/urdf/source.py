@@ -117,9 +117,10 @@ def _once(text: str) -> str:
     """A complaint without the class of its cause, and without what it repeats."""
     text = re.sub(r"<class '[^']*'>:? *|\[Errno \d+\] *", "", text)
     words = text.split()
+    bare = [word.strip("'") for word in words]  # a path is quoted or not
     for size in range(len(words) // 2, 2, -1):
         for k in range(len(words) - 2 * size + 1):
-            if words[k : k + size] == words[k + size : k + 2 * size]:
+            if bare[k : k + size] == bare[k + size : k + 2 * size]:
                 return _once(" ".join(words[:k] + words[k + size :]))
     return " ".join(words)
 
