@@ -19,6 +19,7 @@ from uk_dynamics.compilation.verification import Trial
 from uk_dynamics.core.equation import Factorization, Solution, Status
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable, empty
+from uk_dynamics.derivatives.sliding import Sliding
 from uk_dynamics.derivatives.state_by_state import Arrays, Given, StateByState
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import (
@@ -218,17 +219,11 @@ class _OfMotion(StateByState):
         """Differentiate the interpreted solution.
 
         Raises:
-            InputError: A contact or a joint with stiction slides.
+            InputError: A contact has just begun to slide.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
             StateError: The state or the forces have the wrong size, or are not finite.
         """
         require_finite(self._mechanism.model, state, inputs)
-        if inputs.active is not None and inputs.active.sliding:
-            raise InputError(
-                "slides: its friction depends on constraint forces, and derivatives do not know"
-                " that; they know contacts that are open, or closed and stick",
-                place=next(iter(inputs.active.sliding)),
-            )
         prepared = self._dynamics.prepare(state, inputs)
         solution = self._dynamics.solve(prepared, state, inputs)
         factors, A = prepared.factorization, prepared.terms.A
@@ -236,17 +231,21 @@ class _OfMotion(StateByState):
         def equations(qdd: Array, multipliers: Array) -> EquationDerivatives:
             return self.equations(state, qdd, multipliers, inputs)
 
-        held = equations(solution.qdd, solution.multipliers)
+        held = equations(solution.qdd, solution.joint_multipliers)
         nv, directions = held.motion.shape
-        r = np.hstack([held.motion, np.eye(nv)])
+        varied = self._mechanism.varied if "parameters" in self._groups else None
+        names = () if varied is None else varied.names
+        sliding = Sliding(self._mechanism, self._equations, state, inputs, solution, held, names)
+        r = np.hstack([sliding.motion, np.eye(nv)])
         s = np.hstack([held.rows, np.zeros((len(A), nv))])
         columns = [factors.solve(r[:, k].copy(), s[:, k].copy()) for k in range(r.shape[1])]
         qdd = np.column_stack([x.qdd for x in columns])
         multipliers = np.column_stack([x.multipliers for x in columns])
         if len(factors.dependent):
             multipliers[:, :directions] += _turning(factors, solution, equations)
+        friction = sliding.follow(factors, qdd, multipliers)
         unloaded = equations(solution.qdd, np.zeros(len(A)))
-        force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)])
+        force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)]) - friction
         return _Solved(solution, factors, (qdd, multipliers, force), s, held.rates)
 
 
@@ -318,7 +317,8 @@ class MotionDerivatives(_OfMotion):
         offending = np.flatnonzero(found.offending(along).any(axis=1))
         fine = solution.status is Status.OK and not len(offending)
         named = self._named(*found.whole).quantities
-        values = (solution.qdd, solution.multipliers, solution.ideal_force)
+        carried = solution.joint_multipliers
+        values = (solution.qdd, carried, found.factors.A.T @ carried)
         for name, value in zip(_QUANTITIES, values, strict=True):
             named[name].value = value
         return Derivatives(
@@ -483,7 +483,7 @@ def _turning(
     K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w.
     """
     A = factors.A
-    w = np.linalg.lstsq(A, solution.multipliers, rcond=None)[0].astype(float)
+    w = np.linalg.lstsq(A, solution.joint_multipliers, rcond=None)[0].astype(float)
     none = np.zeros(len(A))
     change = equations(np.zeros(len(w)), none).rows - equations(w, none).rows
     left, _, _ = np.linalg.svd(A)

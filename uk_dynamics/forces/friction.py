@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.rows import (
     AncestorMask,
     FrameKinematics,
@@ -175,6 +175,7 @@ class ContactFriction:
         self._friction = np.array([contact.friction for contact in contacts])
         first = np.array([contact.tangents for contact in contacts], dtype=np.intp)
         self._tangents = np.column_stack((first, first + 1))
+        self._row = np.array([contact.row for contact in contacts], dtype=np.intp)
         self._load_map = np.zeros((len(contacts), 3, rows))
         for index, contact in enumerate(contacts):
             self._load_map[index, 0, contact.row] = 1.0
@@ -182,6 +183,11 @@ class ContactFriction:
     def own(self, sliding: Mapping[str, Array]) -> dict[str, Array]:
         """Those of what slides that are contacts, with their directions, (2,)."""
         return {name: one for name, one in sliding.items() if name in self._place}
+
+    def rows(self, sliding: Mapping[str, Array]) -> tuple[Indices, Indices, Array]:
+        """Rows of the loads of what slides, (k,), of its two tangents, (k, 2), and μ, (k,)."""
+        chosen = [self._place[name] for name in sliding]
+        return self._row[chosen], self._tangents[chosen], self._friction[chosen]
 
     def evaluate(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
-from uk_dynamics.exceptions import CodedWarning, StateError, expect
+from uk_dynamics.exceptions import CodedWarning, StateError, expect, expect_names
 from uk_dynamics.mechanism.files.specification import ActuatorSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
@@ -206,7 +206,7 @@ class ResolvedMechanism:
         known = self.parameters
         if not isinstance(values, Mapping):
             names = tuple(values)
-            check_values(known, dict.fromkeys(names, 0.0), self.spec.file)
+            expect_names("parameter", names, known, file=self.spec.file)
             values = {name: known[name].value for name in names}
         check_values(known, values, self.spec.file)
         before: dict[str, float] = {}
