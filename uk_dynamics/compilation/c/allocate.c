@@ -14,11 +14,32 @@ typedef struct {
   double *efforts, *finished;   /* answers: (UK_NU), and 1 where there are no better ones */
 } uk_allocation;
 
+/* Least residual of each level of rows, (rows, n), without harm to those before, then of the last ones; whether
+ * all searches ended, or -1. A level of null: all rows have the first one. */
+static int uk_in_stages(uk_search *s, int levels, const int *level, int rows, const double *C, const double *wanted,
+                        int last, const double *parts, const double *goal) {
+  const int n = UK_SEARCHED(s);
+  double own[UK_BASIS_ROWS * UK_UNKNOWNS], d[UK_BASIS_ROWS];
+  int finished = 1;
+  for (int stage = 0; stage <= levels && s->count; ++stage) {
+    int count = 0;
+    for (int r = 0; r < rows && stage < levels; ++r) {
+      if (level && level[r] != stage) continue;
+      memcpy(own + count * n, C + r * n, sizeof(double) * n);
+      d[count++] = wanted[r];
+    }
+    const int found = stage < levels ? uk_bounded(s, own, count, d) : uk_bounded(s, parts, last, goal);
+    if (found < 0) return -1;
+    finished &= found;
+  }
+  return finished;
+}
+
 /* 0, or 1: none. */
 static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_search search;
-  double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * UK_NU], d[UK_BASIS_ROWS];
-  search.count = 0;
+  double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * UK_NU], parts[UK_NU * UK_NU];
+  search.n = UK_NU, search.count = 0;
   search.basis = uk_basis_in(search.rooms), search.range = uk_basis_in(search.rooms + 1);
   for (int i = 0; i < UK_NU; ++i) {
     root[i] = sqrt(a->weights[i]);
@@ -29,30 +50,15 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
     if (x < search.lower[i]) x = search.lower[i];
     if (x > search.upper[i]) x = search.upper[i];
     search.x[i] = x;
-    for (int j = 0; j < UK_NU; ++j) search.motions[i][j] = 0.0;
+    for (int j = 0; j < UK_NU; ++j) search.motions[i][j] = 0.0, parts[i * UK_NU + j] = i == j;
   }
   for (int i = 0; i < UK_NU; ++i) /* a motor whose limits leave no choice has no motion */
     if (search.lower[i] < search.upper[i]) search.motions[i][search.count++] = 1.0;
-  *a->finished = 1.0;
-  for (int stage = 0; stage <= a->levels && search.count; ++stage) {
-    int rows = 0;
-    if (stage == a->levels) {
-      for (rows = 0; rows < UK_NU; ++rows) {
-        d[rows] = goal[rows];
-        for (int j = 0; j < UK_NU; ++j) C[rows * UK_NU + j] = rows == j;
-      }
-    } else {
-      for (int r = 0; r < a->rows; ++r) {
-        if (a->level && a->level[r] != stage) continue;
-        d[rows] = a->wanted[r];
-        for (int j = 0; j < UK_NU; ++j) C[rows * UK_NU + j] = a->map[r * UK_NU + j] / root[j];
-        ++rows;
-      }
-    }
-    const int found = uk_bounded(&search, C, rows, d);
-    if (found < 0) return 1;
-    if (!found) *a->finished = 0.0;
-  }
+  for (int r = 0; r < a->rows; ++r)
+    for (int j = 0; j < UK_NU; ++j) C[r * UK_NU + j] = a->map[r * UK_NU + j] / root[j];
+  const int found = uk_in_stages(&search, a->levels, a->level, a->rows, C, a->wanted, UK_NU, parts, goal);
+  if (found < 0) return 1;
+  *a->finished = found;
   double sum = 0.0;
   for (int i = 0; i < UK_NU; ++i) {
     a->last[i] = search.x[i];

@@ -6,35 +6,39 @@
 #include "nonnegative.c"
 
 typedef struct {
-  double x[UK_NU], lower[UK_NU], upper[UK_NU];
-  int count;                    /* of motions */
-  double motions[UK_NU][UK_NU]; /* of each unknown along each of them */
-  int held[UK_NU];
+  int n;                                    /* of unknowns */
+  double x[UK_UNKNOWNS], lower[UK_UNKNOWNS], upper[UK_UNKNOWNS];
+  int count;                                /* of motions */
+  double motions[UK_UNKNOWNS][UK_UNKNOWNS]; /* of each unknown along each of them */
+  int held[UK_UNKNOWNS];
   uk_basis_room rooms[2];
   uk_basis basis, range;
 } uk_search;
 
+/* How many unknowns there are: a constant where none of them comes and goes. */
+#define UK_SEARCHED(s) (UK_CONTACT_ROWS ? (s)->n : UK_NU)
+
 /* From here to the least squares of the motions that leave no held unknown, in motions. */
 static void uk_search_step(uk_search *s, const double *rows, int m, const double *sizes,
                            const double *residual, double *step) {
-  const int f = s->count;
-  double turned[UK_BASIS_ROWS * UK_NU], z[UK_NU];
+  const int n = UK_SEARCHED(s), f = s->count;
+  double turned[UK_BASIS_ROWS * UK_UNKNOWNS], z[UK_UNKNOWNS];
   uk_basis_room room;
   uk_basis held = uk_basis_in(&room);
   held.n = f, held.count = 0, held.rank = 0;
-  for (int i = 0; i < UK_NU; ++i)
+  for (int i = 0; i < n; ++i)
     if (s->held[i]) {
       memcpy(held.rows + held.count * f, s->motions[i], sizeof(double) * f);
       ++held.count;
     }
-  double ones[UK_NU];
-  for (int i = 0; i < UK_NU; ++i) ones[i] = 1.0;
+  double ones[UK_UNKNOWNS];
+  for (int i = 0; i < n; ++i) ones[i] = 1.0;
   if (held.count) uk_factor_rows(&held, ones, UK_DEPENDENT);
   const int q = held.rank, g = f - q;
   for (int i = 0; i < f; ++i) step[i] = 0.0;
   if (!g) return;
   for (int k = 0; k < m; ++k) {
-    double x[UK_NU];
+    double x[UK_UNKNOWNS];
     memcpy(x, rows + k * f, sizeof(double) * f);
     uk_rotate(&held, x);
     for (int i = 0; i < g; ++i) turned[k * g + i] = x[q + i];
@@ -47,15 +51,16 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
 
 /* Go as far as bounds allow; which unknown blocks the rest, or -1. */
 static int uk_advance(uk_search *s, const double *along, double factor) {
-  double pace[UK_NU], fastest = 0.0, part = 1.0;
+  const int n = UK_SEARCHED(s);
+  double pace[UK_UNKNOWNS], fastest = 0.0, part = 1.0;
   int blocked = -1;
-  for (int i = 0; i < UK_NU; ++i) {
+  for (int i = 0; i < n; ++i) {
     pace[i] = 0.0;
     for (int k = 0; k < s->count; ++k) pace[i] += s->motions[i][k] * along[k];
     pace[i] *= factor;
     if (fabs(pace[i]) > fastest) fastest = fabs(pace[i]);
   }
-  for (int i = 0; i < UK_NU; ++i) {
+  for (int i = 0; i < n; ++i) {
     if (s->held[i] || !(fabs(pace[i]) > UK_STILL * fastest)) {
       pace[i] = 0.0;
       continue;
@@ -64,7 +69,7 @@ static int uk_advance(uk_search *s, const double *along, double factor) {
     if (room / pace[i] < part) part = room / pace[i], blocked = i;
   }
   if (part < 0.0) part = 0.0;
-  for (int i = 0; i < UK_NU; ++i) {
+  for (int i = 0; i < n; ++i) {
     double x = s->x[i] + part * pace[i];
     if (x < s->lower[i]) x = s->lower[i];
     if (x > s->upper[i]) x = s->upper[i];
@@ -76,18 +81,19 @@ static int uk_advance(uk_search *s, const double *along, double factor) {
 
 /* d - C x. */
 static void uk_residual(const uk_search *s, const double *C, int m, const double *d, double *rest) {
+  const int n = UK_SEARCHED(s);
   for (int k = 0; k < m; ++k) {
     rest[k] = d[k];
-    for (int i = 0; i < UK_NU; ++i) rest[k] -= C[k * UK_NU + i] * s->x[i];
+    for (int i = 0; i < n; ++i) rest[k] -= C[k * n + i] * s->x[i];
   }
 }
 
 /* Part of a direction that leaves no bound, in place, and how hard each bound is pushed. */
 static int uk_within_cone(uk_search *s, double *direction, const double *outward, double *push) {
-  const int f = s->count;
-  double normals[UK_NU * UK_NU], y[UK_NU];
-  int place[UK_NU], at = 0;
-  for (int i = 0; i < UK_NU; ++i) {
+  const int n = UK_SEARCHED(s), f = s->count;
+  double normals[UK_UNKNOWNS * UK_UNKNOWNS], y[UK_UNKNOWNS];
+  int place[UK_UNKNOWNS], at = 0;
+  for (int i = 0; i < n; ++i) {
     push[i] = 0.0;
     if (!s->held[i]) continue;
     for (int k = 0; k < f; ++k) normals[at * f + k] = s->motions[i][k] * outward[i];
@@ -105,8 +111,8 @@ static int uk_within_cone(uk_search *s, double *direction, const double *outward
 /* Lets x become the least squares of C x - d, (m, nu), and leaves the motions along which it stays
  * the least. 1: it is; 0: the search was cut short; -1: it failed. */
 static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
-  const int n = UK_NU, f = s->count;
-  double rows[UK_BASIS_ROWS * UK_NU], span[UK_NU * UK_NU], outward[UK_NU], push[UK_NU];
+  const int n = UK_SEARCHED(s), f = s->count;
+  double rows[UK_BASIS_ROWS * UK_UNKNOWNS], span[UK_UNKNOWNS * UK_UNKNOWNS], outward[UK_UNKNOWNS], push[UK_UNKNOWNS];
   const double tolerance = UK_TASK_RANK_TOLERANCE;
   for (int i = 0; i < n; ++i) /* what motions hardly move: an earlier problem has fixed that */
     if (uk_squares(s->motions[i], 0, f) <= tolerance * tolerance)
@@ -133,7 +139,7 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
   }
   if (rank < (m < f ? m : f)) /* what is too weak does not count */
     for (int k = 0; k < m; ++k) {
-      double x[UK_NU];
+      double x[UK_UNKNOWNS];
       for (int g = 0; g < f; ++g) x[g] = 0.0;
       for (int r = 0; r < rank; ++r) {
         double sum = 0.0;
@@ -142,7 +148,7 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
       }
       memcpy(rows + k * f, x, sizeof(double) * f);
     }
-  int strict[UK_NU], finished = 0;
+  int strict[UK_UNKNOWNS], finished = 0;
   for (int i = 0; i < n; ++i) {
     s->held[i] = s->x[i] <= s->lower[i] || s->x[i] >= s->upper[i];
     strict[i] = 0;
@@ -152,7 +158,7 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
   const double size = sqrt(uk_squares(sizes, 0, m));
   const double asked = sqrt(uk_squares(d, 0, m)), strength = sqrt(uk_squares(C, 0, m * n));
   for (int round = 0; round < UK_STEPS_PER_UNKNOWN * n + 1; ++round) {
-    double rest[UK_BASIS_ROWS], step[UK_NU], direction[UK_NU];
+    double rest[UK_BASIS_ROWS], step[UK_UNKNOWNS], direction[UK_UNKNOWNS];
     uk_residual(s, C, m, d, rest);
     uk_search_step(s, rows, m, sizes, rest, step);
     const int blocked = uk_advance(s, step, 1.0);
@@ -202,7 +208,7 @@ static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
   if (kept) uk_factor_rows(&s->basis, ones, tolerance);
   s->count = f - s->basis.rank;
   for (int i = 0; i < n; ++i) {
-    double x[UK_NU];
+    double x[UK_UNKNOWNS];
     memcpy(x, s->motions[i], sizeof(double) * f);
     uk_rotate(&s->basis, x);
     for (int g = 0; g < s->count; ++g) /* not even as little as a rank tolerance leaves */

@@ -8,16 +8,22 @@
 #include "uk_motors.h"
 #include "uk_sizes.h"
 
+/* Forces of contacts are the last of the efforts; a search has four edges of a pyramid for each, and their sum. */
+#define UK_CONTACTS (UK_CONTACT_ROWS / 3)
+#define UK_MOTORS (UK_NU - UK_CONTACT_ROWS)
+#define UK_UNKNOWNS (UK_MOTORS + UK_PARTS * UK_CONTACTS)
+#define UK_INEQUALITIES (UK_CONTACTS ? 2 * UK_MOTORS + 5 * UK_CONTACTS : 0)
+
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
 #if defined(UK_OF_CLUSTERS) /* no law takes rows of the structure, or of all joints */
-#define UK_BASIS_ROWS (UK_MT + 2 * UK_NU)
+#define UK_BASIS_ROWS (UK_MT + 2 * UK_UNKNOWNS)
 #else
-#define UK_BASIS_ROWS UK_MOST(UK_MT + 2 * UK_NU, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
+#define UK_BASIS_ROWS UK_MOST(UK_MT + 2 * UK_UNKNOWNS, UK_MOST(UK_M, UK_NV)) /* most rows of a basis, and */
 #endif
-#define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_NU)) /* their greatest length */
+#define UK_LONGEST UK_MOST(UK_NV, UK_MOST(UK_MT, UK_UNKNOWNS)) /* their greatest length */
 
 typedef struct {
-  double rows[UK_BASIS_ROWS * UK_LONGEST], others[6 * UK_BASIS_ROWS];
+  double rows[UK_BASIS_ROWS * (UK_LONGEST + 1)], others[6 * UK_BASIS_ROWS];
 } uk_basis_room;
 
 /* A basis that has room for most rows. */

@@ -4,16 +4,17 @@
 
 #include "least_solution.c"
 
+#define UK_NORMALS UK_MOST(UK_UNKNOWNS, UK_INEQUALITIES) /* most of them */
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 
 /* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n). Whether it was found. */
 static int uk_nonnegative(uk_basis *basis, int count, int n, const double *normals,
                           const double *u, double *y) {
-  int in[UK_NU], barred[UK_NU];
+  int in[UK_NORMALS], barred[UK_NORMALS];
   double size = sqrt(uk_squares(u, 0, n));
   for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
   for (int round = 0; round < 10 * count + 1; ++round) {
-    double rest[UK_LONGEST], steepest = 0.0;
+    double rest[UK_LONGEST + 1], steepest = 0.0;
     int next = -1;
     memcpy(rest, u, sizeof(double) * n);
     for (int j = 0; j < count; ++j)
@@ -29,8 +30,8 @@ static int uk_nonnegative(uk_basis *basis, int count, int n, const double *norma
     if (next < 0) return 1;
     in[next] = 1;
     for (;;) {
-      int place[UK_NU], used = 0, worst = -1;
-      double part[UK_NU], asked[UK_LONGEST], step = 1.0;
+      int place[UK_NORMALS], used = 0, worst = -1;
+      double part[UK_NORMALS], asked[UK_LONGEST + 1], step = 1.0;
       for (int j = 0; j < count; ++j)
         if (in[j]) {
           memcpy(basis->rows + used * n, normals + j * n, sizeof(double) * n);

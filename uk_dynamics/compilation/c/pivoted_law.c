@@ -3,7 +3,7 @@
  * factors of them, so that rows may depend on others, and motors serve some and not all. */
 #pragma once
 
-#include "allocate.c"
+#include "contact_allocation.c"
 #include "robust.c"
 
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
@@ -213,9 +213,13 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 
 /* Efforts within limits at the state of the last uk_servo. 0, or 1: none. */
 UK_EXPORT int uk_allocate(uk_memory *m) {
+#if UK_CONTACT_ROWS
+  return uk_allocate_with_contacts(m);
+#else
   const uk_allocation asked = {
       UK_LEVELS, UK_MT,     uk_level, m->weights, m->lower,   m->upper,     m->efforts,
       m->map,    m->wanted, m->last,  &m->warm,   m->limited, &m->finished,
   };
   return uk_allocate_efforts(&asked);
+#endif
 }

@@ -26,6 +26,7 @@ from uk_dynamics.core.integration import (
 )
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
+    CONTACT_CONSTANTS,
     LIMITS,
     MET,
     PAST,
@@ -57,6 +58,7 @@ def constants() -> Mapping[str, float]:
         METHOD_CODES,
         {"PART_OF_A_STEP": PART_OF_A_STEP},
         SEARCH_CONSTANTS,
+        CONTACT_CONSTANTS,
         _stated_in(control_constants),
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
         {"MET": MET, "FOLLOWS_WITHIN": FOLLOWS_WITHIN},

@@ -208,7 +208,7 @@ class ServoLayout(Layout):
             ("upper", motors, "largest efforts"),
             ("warm", 1, "whether there are last efforts"),
             *([("surface", rows, "s of the robust term")] if uncertain else []),
-            *([("asked", rows, "1, or 0 for rows that count as none")] if contacts else []),
+            *(_contacts(rows, contacts // 3) if contacts else ()),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         )
         self.errors = self._add(  # answers of ``uk_errors``
@@ -234,7 +234,8 @@ class ServoLayout(Layout):
         )
         #: Inputs and answers of the law, one behind the other.
         self.law = slice(settings.start, self.allocation.stop)
-        self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""), ("last", motors, ""))
+        self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""))
+        self._add(("last", motors + 2 * contacts // 3, "where the last search ended"))
         self._add(
             ("task_part", rows * nv, "task rows in the admissible motions"),
             ("motor_part", motors * nv, "motors, likewise"),
@@ -382,6 +383,13 @@ _CORRECTION_SETTINGS = (
     ("observes", 1, "1: what acts besides the model is compensated, 0: it is not"),
     ("loop_delay", 1, "of the loop, besides half a period, in s"),
 )
+
+
+def _contacts(rows: int, k: int) -> Iterator[tuple[str, int, str]]:
+    """What is known of k contacts that may stand."""
+    yield "asked", rows, "1, or 0 for rows that count as none"
+    yield "contact_friction", k, "that their forces may use"
+    yield "contact_most", k, "largest normal forces"
 
 
 def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:

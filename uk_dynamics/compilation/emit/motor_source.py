@@ -15,6 +15,7 @@ from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import tie_handicap
 from uk_dynamics.core.servo import (
+    EDGE_MOTIONS,
     LIMITS,
     PAST,
     POWERS,
@@ -64,9 +65,10 @@ def motors(mechanism: ResolvedMechanism) -> str:
     )
 
 
-def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
+def allocation(mechanism: ResolvedMechanism, rows: int, of_contacts: int = 0) -> list[str]:
     """Which efforts serve up to so many rows, and which of them are within limits."""
-    most = rows + 2 * len(mechanism.actuators)  # rows of a basis
+    edges = of_contacts // 3 * (len(EDGE_MOTIONS) - 3)  # what a search has besides efforts
+    most = rows + 2 * (len(mechanism.actuators) + edges)  # rows of a basis
     if mechanism.local is None:
         most = max(most, mechanism.model.nv, len(mechanism.constraints))
     return [
@@ -74,6 +76,7 @@ def allocation(mechanism: ResolvedMechanism, rows: int) -> list[str]:
             "uk_allocation.h",
             task_rank(mechanism),
             table("double", "uk_task_handicap", tie_handicap(most)),
+            *([table("double", "uk_edge_motions", EDGE_MOTIONS.ravel())] if of_contacts else ()),
         ),
         part("allocate.c"),
     ]
@@ -179,7 +182,11 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         "#pragma GCC push_options",
         '#pragma GCC optimize ("O1")',
         "#endif",
-        header("uk_sizes.h", "#define UK_MT UK_NV /* most motions that the structure admits */"),
+        header(
+            "uk_sizes.h",
+            "#define UK_MT UK_NV /* most motions that the structure admits */",
+            "#define UK_CONTACT_ROWS 0",
+        ),
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),
         part("joint_space.c"),

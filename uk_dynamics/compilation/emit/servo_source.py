@@ -50,7 +50,13 @@ def servo_source(tasks: Tasks) -> str:
 
 def servo_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
-    sizes = defines({"NU": len(tasks.mechanism.actuators), "MT": len(tasks.constraints)})
+    sizes = defines(
+        {
+            "NU": len(tasks.mechanism.actuators),
+            "MT": len(tasks.constraints),
+            "CONTACT_ROWS": tasks.spec.contact_rows,
+        }
+    )
     memory = declarations(tasks.mechanism, ServoLayout(tasks))
     return header("uk_sizes.h", *sizes) + memory + part("control_period.h")
 
@@ -83,7 +89,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         motors(mechanism),
         task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
         header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
-        *allocation(mechanism, len(tasks.constraints)),
+        *allocation(mechanism, len(tasks.constraints), tasks.spec.contact_rows),
         distribution(tasks),
         correction_definitions(tasks),
         robust_definitions(tasks),
@@ -128,7 +134,8 @@ def effort_source(tasks: Tasks) -> str:
 def effort_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
     layout = EffortLayout(tasks)
-    sizes = {"NU": layout.motors, "MT": layout.task_rows, "EFFORT_COLUMNS": layout.columns}
+    sizes = {"NU": layout.motors, "MT": layout.task_rows, "CONTACT_ROWS": 0}
+    sizes |= {"EFFORT_COLUMNS": layout.columns}
     columns = {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
     columns |= {"EFFORT_STRIDE": layout.effort_stride}
     memory = header("uk_columns.h", *defines(columns)) + declarations(tasks.mechanism, layout)
@@ -172,7 +179,6 @@ def distribution(tasks: Tasks) -> str:
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
         f"#define UK_RELAXED {int(tasks.relaxes)}",
-        f"#define UK_CONTACT_ROWS {tasks.spec.contact_rows}",
         *_shares(tasks),
     )
 

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The servo law with standing contacts: its closed form in C.
+"""The servo law with standing contacts in C.
 
 Forces of contacts are further motors, which push along the rows of the contacts, and that these
 stand are rows before those of the tasks. C has the law of the mechanism with so many motors more;
@@ -48,7 +48,9 @@ def with_contact_rows(tasks: Tasks) -> Tasks | None:
     if mechanism.varied is not None or any(c.radius or c.surface is not None for c in contacts):
         return None
     rows = [
-        ConstraintSpec(f"contact {k}", Frame(("z", "x", "y")), contact.parent, contact.child)
+        ConstraintSpec(
+            f"contact {k}", Frame(("z", "x", "y")), contact.parent, contact.child, priority=0
+        )
         for k, contact in enumerate(contacts)
     ]
     own = [replace(task, while_lifted=None) for task in tasks.spec.tasks]
@@ -74,7 +76,7 @@ class _Nobody:
 
 
 class CompiledStanding:
-    """See :class:`ServoEvaluator`; what is not in closed form, another evaluator answers."""
+    """See :class:`ServoEvaluator`; what C does not answer, another evaluator does."""
 
     def __init__(
         self, tasks: Tasks, rows: Tasks, otherwise: ServoEvaluator, *, friction: bool = True
@@ -94,7 +96,10 @@ class CompiledStanding:
         self._contacts, self._otherwise = tasks.standing, otherwise
         nobody: ServoEvaluator = _Nobody()  # type: ignore[assignment]
         self._law = CompiledServo(rows, nobody, friction=friction, verified=True)
-        self._asked = self._law.call.memory[self._law.layout["asked"]]
+        memory, layout = self._law.call.memory, self._law.layout
+        self._asked, self._most = memory[layout["asked"]], memory[layout["contact_most"]]
+        memory[layout["contact_friction"]] = self._contacts.friction
+        self._decided: ServoSolution | None = None
         self._count = rows.spec.contact_rows
         self._motors = len(tasks.mechanism.actuators)
         verify(
@@ -116,6 +121,7 @@ class CompiledStanding:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """The closed form."""
+        self._decided = None
         standing, count = demand.standing, self._count
         assert standing is not None
         own = (3 * standing.points[:, None] + np.arange(3)).ravel()
@@ -137,9 +143,11 @@ class CompiledStanding:
             outcome = self._law.evaluate(state, given, references)
         except _NoAnswer:
             return self._otherwise.evaluate(state, demand, references)
+        self._most[standing.points] = standing.most
+        self._own = motors = np.append(np.arange(self._motors), self._motors + own)
         if len(own) == count:
+            self._decided = outcome.servo
             return outcome
-        motors = np.append(np.arange(self._motors), self._motors + own)
         rows = np.append(own, np.arange(count, len(self._asked)))
 
         def response(efforts: Array) -> Array:
@@ -147,21 +155,30 @@ class CompiledStanding:
             all_of_them[motors] = efforts
             return outcome.response(all_of_them)
 
-        return outcome._replace(servo=_part(outcome.servo, rows, motors), response=response)
+        self._decided = _part(outcome.servo, rows, motors)
+        return outcome._replace(servo=self._decided, response=response)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """Efforts and forces within limits."""
-        return self._otherwise.allocate(servo, demand, lower, upper)
+        found = None
+        if servo is self._decided:  # what C knows
+            free = np.full(self._count, np.inf)
+            found = self._law.call.allocate(np.append(lower, -free), np.append(upper, free))
+        if found is None:
+            return self._otherwise.allocate(servo, demand, lower, upper)
+        return found[self._own], bool(found[-1])
 
     def forget(self) -> None:
         """Forget where the last search ended."""
+        self._law.forget()
         self._otherwise.forget()
 
     def _comparisons(self, tasks: Tasks) -> Iterable[Comparison]:
         """Compare it with the law in Python where all contacts stand, and where some do."""
         k, rows = len(self._contacts.names), len(tasks.constraints)
+        limits = tasks.mechanism.actuators.effort_limits
         for points in (np.arange(k), np.arange(0, k, 2)):
             share = np.linspace(0.2, 1.0, len(points))
             most = self._contacts.limits(points, share)
@@ -173,10 +190,13 @@ class CompiledStanding:
                     feedback = -40.0 * errors.rate - 400.0 * errors.residual
                     weights = tasks.allocation.weights
                     demand = Demand(feedback, None, weights, None, Inputs(), standing=standing)
-                    outcome = law.evaluate(trial.state, demand)
+                    law.forget()
+                    servo = law.evaluate(trial.state, demand).servo
+                    within, _ = law.allocate(servo, demand, -limits, limits)
                     return {
-                        "efforts and contact forces": outcome.servo.efforts,
-                        "shortfall of tasks and contacts": outcome.servo.residual,
+                        "efforts and contact forces": servo.efforts,
+                        "efforts and contact forces within limits": within,
+                        "shortfall of tasks and contacts": servo.residual,
                     }
 
                 return answered

@@ -3,7 +3,12 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo import continuation_rule, control_constants
-from uk_dynamics.core.servo.contact_allocation import ContactAllocation, within_pyramids
+from uk_dynamics.core.servo.contact_allocation import (
+    CONTACT_CONSTANTS,
+    EDGE_MOTIONS,
+    ContactAllocation,
+    within_pyramids,
+)
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     COMMANDS_UNDER_WAY,

@@ -25,8 +25,16 @@ _STILL = 1e-9  # of its size: an inequality that changes by less does not change
 _SLACK = 1e-12  # in units of equal cost: where a search ends, no motion may be left within limits
 _KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
 _PARTS = 5  # unknowns of a contact: four edges and their sum
-# orthonormal motions of these that leave the sum what it is, (5, 4)
-_MOTIONS: Array = np.linalg.qr(np.vstack((np.eye(4), np.ones((1, 4)))))[0]
+#: Orthonormal motions of these that leave the sum what it is, (5, 4).
+EDGE_MOTIONS: Array = np.linalg.qr(np.vstack((np.eye(4), np.ones((1, 4)))))[0]
+#: The generated C takes the constants from here.
+CONTACT_CONSTANTS = {
+    "INSIDE_PYRAMID": _INSIDE,
+    "UNCHANGED": _STILL,
+    "SLACK": _SLACK,
+    "KEPT": _KEPT,
+    "PARTS": _PARTS,
+}
 
 
 def within_pyramids(forces: Array, friction: Array, most: Array) -> bool:
@@ -89,7 +97,7 @@ class ContactAllocation:
             parts[row, column : column + 4] = 1.0
             parts[row + 1, column : column + 2] = mu, -mu
             parts[row + 2, column + 2 : column + 4] = mu, -mu
-            motions[column : column + _PARTS, nu + 4 * i : nu + 4 * (i + 1)] = _MOTIONS
+            motions[column : column + _PARTS, nu + 4 * i : nu + 4 * (i + 1)] = EDGE_MOTIONS
         motions = np.delete(motions, np.flatnonzero(low[:nu] >= high[:nu]), axis=1)  # fixed motors
         goal = root * preferred
         x = np.concatenate((goal[:nu], np.zeros(_PARTS * k)))
