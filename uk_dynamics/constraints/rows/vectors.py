@@ -32,9 +32,9 @@ class Bilinear:
             self._sums[row, result] = sign
 
     def __call__(self, x: Array, y: Array) -> Array:
-        """The sums, (K, i) with (K, j) giving (K, k)."""
-        products: Array = x.take(self._x, 1)
-        products *= y.take(self._y, 1)
+        """The sums, (…, i) with (…, j) giving (…, k)."""
+        products: Array = x.take(self._x, -1)
+        products *= y.take(self._y, -1)
         sums: Array = products.dot(self._sums)
         return sums
 
@@ -64,7 +64,7 @@ def apply(matrices: Array, vectors: Array) -> Array:
 
 
 def cross(x: Array, y: Array) -> Array:
-    """Cross products of rows, (K, 3) with (K, 3)."""
+    """Cross products, (…, 3) with (…, 3) or (3,)."""
     return _CROSS(x, y)
 
 

@@ -118,7 +118,7 @@ class _Member:
 
     def carried(self, jacobian: Array, point: Array) -> Array:
         """Velocity of a point that moves with the parent, per joint velocity, (3, nv)."""
-        columns: Array = jacobian[:3] + np.cross(jacobian[3:].T, point).T
+        columns: Array = jacobian[:3] + cross(jacobian[3:].T, point).T
         return columns * self.center.parent_moved
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
@@ -141,8 +141,8 @@ class _Member:
         velocity = self.center.masses.jacobian(kinematics) @ v
         carried = self.carried(kinematics.jacobian, center) @ v
         spin = kinematics.jacobian[3:] @ (self.center.parent_moved * v)
-        carried_rate = self.carried(kinematics.jacobian_rate, center) @ v + np.cross(spin, velocity)
-        seen = np.cross(spin, velocity - carried)
+        carried_rate = self.carried(kinematics.jacobian_rate, center) @ v + cross(spin, velocity)
+        seen = cross(spin, velocity - carried)
         acceleration = self.center.masses.bias(kinematics, v) - carried_rate - seen
         return ConstraintTerms(A, direction @ acceleration, residual, A @ v)
 
