@@ -272,8 +272,9 @@ def tasks_page() -> str:
 
 
 _ONLY = (
-    "`priority`, `feedback` and `relaxed` are for tasks only; `level`, `compliance`, `friction` and"
-    " switching are for constraints only."
+    "`priority`, `feedback` and `relaxed` are for tasks only, `one_sided` makes a task a"
+    " [bound](../motor_limits.md#bounds); `level`, `compliance`, `friction` and switching are for"
+    " constraints only."
 )
 
 

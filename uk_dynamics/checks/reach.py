@@ -18,7 +18,7 @@ _TIMES = 21
 
 def reach(subject: Subject) -> Iterator[Finding]:
     """The first instant at which the tasks cannot be met; singular configurations on their way."""
-    tasks = subject.tasks
+    tasks = None if subject.tasks is None else subject.tasks.served
     if tasks is None or not subject.closed or not tasks.constraints.position_rows.any():
         return
     facts = subject.mechanism.report(subject.assembly.q, tasks).tasks

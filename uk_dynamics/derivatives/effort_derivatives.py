@@ -328,7 +328,7 @@ class ServoDerivatives(StateByState):
 
 def has_effort_derivatives(tasks: Tasks) -> bool:
     """Tell whether the law distributes efforts by least uᵀ W u."""
-    if tasks.relaxes or tasks.uncertainty is not None:
+    if tasks.relaxes or tasks.uncertainty is not None or tasks.side is not None:
         return False
     return tasks.spec.distribution == "effort" and not tasks.by_generalized_inverse.any()
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
-from uk_dynamics.core.servo import relaxed_share
+from uk_dynamics.core.servo import lacking, relaxed_share
 from uk_dynamics.exceptions import InputError, UnknownNameError, expect
 from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.files.wording import inside
@@ -43,6 +44,9 @@ class Tasks:
         priorities: Priority of each row, 1 first, (mt,).
         by_generalized_inverse: Whether the feedback of each row is distributed by review (72),
             (mt,).
+        side: Which rows are bounded: 1 by what they are at least, −1 at most, 0 not, (mt,); None:
+            none is.
+        served: The tasks without those that are bounded; None: all are.
         uncertainty: What may differ from the model; None: nothing.
         standing: Contacts whose forces move the machine; None: there are none.
     """
@@ -75,6 +79,14 @@ class Tasks:
             [task.feedback == "generalized_inverse" for task in spec.tasks], sizes
         )
 
+        self.side: Array | None = None
+        self.served: Tasks | None = self
+        if any(task.one_sided for task in spec.tasks):
+            self._check_bounded(spec)
+            sides = {None: 0.0, "at_least": 1.0, "at_most": -1.0}
+            self.side = np.repeat([sides[task.one_sided] for task in spec.tasks], sizes)
+            own = tuple(task for task in spec.tasks if task.one_sided is None)
+            self.served = Tasks(replace(spec, tasks=own), mechanism) if own else None
         self._relaxed = self._relaxations(spec, sizes)
         self.standing: StandingContacts | None = None
         if spec.contacts:
@@ -124,6 +136,37 @@ class Tasks:
             problem = "observes tasks beside a relaxed one; remove one of the two"
             raise InputError(problem, file=spec.file, place="observer")
         return found
+
+    def _check_bounded(self, spec: TasksSpec) -> None:
+        """Refuse bounds that the law would not keep, and what it does not have with them."""
+        others = "contacts", "robust", "observer"
+        found = [key for key in others if getattr(spec, key)]
+        found += ["distribution"] * (spec.distribution != "effort")
+        for task, constraint in zip(spec.tasks, self.constraints.constraints, strict=True):
+            place = f"tasks.{task.name}"
+            if task.feedback == "generalized_inverse":
+                found.append(f"{place}.feedback")
+            if task.one_sided is None:
+                continue
+            rows, problem = self.constraints.slices[task.name], ""
+            if task.relaxed is not None:
+                problem = "is one-sided, and asks for nothing away from its bound; remove relaxed"
+            elif self.constraints.motion_rows[rows].all() and not constraint.frequency:
+                problem = "is one-sided, and brakes by its feedback; give it a frequency above 0"
+            elif self.constraints.position_rows[rows].any() and constraint.damping_ratio < 1.0:
+                problem = (
+                    f"found a damping_ratio of {constraint.damping_ratio:g}, with which it would"
+                    " cross its bound; one-sided tasks need 1 or more"
+                )
+            if problem:
+                raise InputError(problem, file=spec.file, place=place)
+        for place in found:
+            problem = "the law with one-sided tasks does not know this; remove one of the two"
+            raise InputError(problem, file=spec.file, place=place)
+
+    def lacking(self, errors: Array) -> Array:
+        """Errors of the rows, (..., mt), where bounded rows have them beyond their bounds only."""
+        return lacking(-errors, self.side) * -1.0 if self.side is not None else errors
 
     def _check_surfaces(self, spec: TasksSpec) -> None:
         """Refuse tasks whose errors form no surface s = ė + k e."""

@@ -1,6 +1,7 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Efforts within limits: least task slack by priority, then least distance from what is preferred,
- * as core/servo/limited_allocation.py has it. */
+ * as core/servo/limited_allocation.py has it. Unknowns behind the efforts are what bounded rows are beyond
+ * their bounds. */
 #pragma once
 
 #include "bounded_search.c"
@@ -8,6 +9,7 @@
 typedef struct {
   int levels, rows;             /* priorities; rows of the map */
   const int *level;             /* of each row; null: all have the first one */
+  const double *side;           /* 1 or -1 where a row is bounded, 0 where not; null: none is */
   const double *weights, *lower, *upper, *preferred; /* (UK_NU) */
   const double *map, *wanted;   /* (rows, UK_NU), (rows) */
   double *last, *warm;          /* where the search ended, (UK_NU), and whether there was one */
@@ -38,8 +40,9 @@ static int uk_in_stages(uk_search *s, int levels, const int *level, int rows, co
 /* 0, or 1: none. */
 static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_search search;
-  double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * UK_NU], parts[UK_NU * UK_NU];
-  search.n = UK_NU, search.count = 0;
+  enum { n = UK_NU + UK_BOUNDED };
+  double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * n] = {0.0}, parts[UK_NU * n] = {0.0};
+  search.n = n, search.count = 0;
   search.basis = uk_basis_in(search.rooms), search.range = uk_basis_in(search.rooms + 1);
   for (int i = 0; i < UK_NU; ++i) {
     root[i] = sqrt(a->weights[i]);
@@ -50,12 +53,25 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
     if (x < search.lower[i]) x = search.lower[i];
     if (x > search.upper[i]) x = search.upper[i];
     search.x[i] = x;
-    for (int j = 0; j < UK_NU; ++j) search.motions[i][j] = 0.0, parts[i * UK_NU + j] = i == j;
+    parts[i * n + i] = 1.0;
   }
-  for (int i = 0; i < UK_NU; ++i) /* a motor whose limits leave no choice has no motion */
+  for (int r = 0, slack = UK_NU; r < a->rows; ++r) {
+    double *row = C + r * n, beyond = -a->wanted[r];
+    for (int j = 0; j < UK_NU; ++j) {
+      row[j] = a->map[r * UK_NU + j] / root[j];
+      beyond += row[j] * search.x[j];
+    }
+    if (!UK_BOUNDED || !a->side || a->side[r] == 0.0) continue;
+    double size = sqrt(uk_squares(row, 0, UK_NU));
+    if (size == 0.0) size = 1.0;
+    beyond *= a->side[r] / size;
+    row[slack] = -a->side[r] * size;
+    search.x[slack] = beyond > 0.0 ? beyond : 0.0;
+    search.lower[slack] = 0.0, search.upper[slack++] = INFINITY;
+  }
+  memset(search.motions, 0, sizeof search.motions);
+  for (int i = 0; i < n; ++i) /* a motor whose limits leave no choice has no motion */
     if (search.lower[i] < search.upper[i]) search.motions[i][search.count++] = 1.0;
-  for (int r = 0; r < a->rows; ++r)
-    for (int j = 0; j < UK_NU; ++j) C[r * UK_NU + j] = a->map[r * UK_NU + j] / root[j];
   const int found = uk_in_stages(&search, a->levels, a->level, a->rows, C, a->wanted, UK_NU, parts, goal);
   if (found < 0) return 1;
   *a->finished = found;

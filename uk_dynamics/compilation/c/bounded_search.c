@@ -16,7 +16,7 @@ typedef struct {
 } uk_search;
 
 /* How many unknowns there are: a constant where none of them comes and goes. */
-#define UK_SEARCHED(s) (UK_CONTACT_ROWS ? (s)->n : UK_NU)
+#define UK_SEARCHED(s) (UK_CONTACT_ROWS ? (s)->n : UK_NU + UK_BOUNDED)
 
 /* From here to the least squares of the motions that leave no held unknown, in motions. */
 static void uk_search_step(uk_search *s, const double *rows, int m, const double *sizes,

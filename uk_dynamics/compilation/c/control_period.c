@@ -35,8 +35,9 @@ static void uk_begin_approach(uk_lanes_law *w, uk_lanes t) {
   const uk_mask blends = first & (w->approach_time > zero);
   const uk_lanes duration = uk_pick(blends, w->approach_time, one);
   UK_EACH(r, uk_any(blends) ? UK_MT : 0) {
-    const uk_lanes error = uk_task_position[r] * w->tracking_error[r];
-    const uk_lanes rate = uk_task_motion[r] * w->tracking_rate[r], position = uk_all(uk_task_position[r]);
+    const uk_lanes error = uk_task_position[r] * UK_EQUAL(r) * w->tracking_error[r];
+    const uk_lanes rate = uk_task_motion[r] * UK_EQUAL(r) * w->tracking_rate[r];
+    const uk_lanes position = uk_all(uk_task_position[r]);
     uk_lanes path[UK_POWERS], *own = w->approach + UK_POWERS * r;
     uk_lanes_path_to_rest(&error, &rate, &position, &duration, path);
     UK_EACH(k, UK_POWERS) own[k] = uk_pick(blends, path[k], own[k]);
@@ -159,14 +160,15 @@ UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *
   const uk_limits limits = uk_limits_of(m);
   double most[UK_NU];
   int reached = 1;
-  for (int r = 0; r < UK_MT; ++r) reached &= m->reachable[r] != 0.0;
+  for (int r = 0; r < UK_MT; ++r)
+    reached &= m->reachable[r] != 0.0 && (UK_EQUAL(r) || fabs(m->shortfall[r]) <= UK_MET * m->size[r]);
   if (flags != NULL) {
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
     for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
   }
   uk_limit_period(m, m, v, most);
   if (!uk_hold(m, m, 1, efforts)) {
-    const int serves = uk_within(&limits, m->efforts) && (reached || UK_LEVELS == 1);
+    const int serves = uk_within(&limits, m->efforts) && (reached || (UK_LEVELS == 1 && !UK_BOUNDED));
     if (!serves && uk_allocate(m)) return 4;
     memcpy(efforts, serves ? m->efforts : m->limited, sizeof m->efforts);
     if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);

@@ -115,7 +115,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
       for (int j = 0; j < UK_NU; ++j) map[i][j] *= root[j];
     memcpy(preferred, efforts, sizeof preferred);
     const uk_allocation asked = {
-        1, rows, NULL, c->weights, c->limits.lower, c->limits.upper, preferred, &map[0][0], wanted,
+        1, rows, NULL, NULL, c->weights, c->limits.lower, c->limits.upper, preferred, &map[0][0], wanted,
         c->last + rows * UK_NU, c->warm + rows, efforts, &finished,
     };
     if (uk_allocate_efforts(&asked)) return 4;

@@ -65,9 +65,10 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
   uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
   for (int r = 0; r < UK_MT; ++r) {
     const double part = x->norm[r] > UK_ZERO_ROW * x->largest; /* else it is rounding: the structure holds it */
-    for (int i = 0; i < n; ++i) m->task_part[r * n + i] *= part;
+    const double serves = part * UK_EQUAL(r);
+    for (int i = 0; i < n; ++i) m->task_part[r * n + i] *= serves;
     for (int j = 0; j < UK_NU; ++j)
-      m->map[r * UK_NU + j] *= part, x->C[r][j] = m->map[r * UK_NU + j] * m->inverse_root[j];
+      m->map[r * UK_NU + j] *= part, x->C[r][j] = serves * m->map[r * UK_NU + j] * m->inverse_root[j];
     attainable[r] = x->norm[r] * x->strength;
   }
   memcpy(asked, m->wanted, sizeof asked);
@@ -118,8 +119,13 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
   for (int r = 0; r < UK_MT; ++r) {
     if (x->norm[r] <= UK_ZERO_ROW * x->largest) m->controllable[r] = 1.0;
     m->shortfall[r] = m->wanted[r];
-    for (int j = 0; j < UK_NU; ++j) m->shortfall[r] -= x->C[r][j] * u[j];
+    for (int j = 0; j < UK_NU; ++j) m->shortfall[r] -= m->map[r * UK_NU + j] * m->inverse_root[j] * u[j];
     m->reachable[r] = m->controllable[r] != 0.0 && fabs(m->shortfall[r]) <= UK_MET * m->size[r];
+    if (UK_EQUAL(r)) continue;
+    double effect[UK_NU];
+    for (int j = 0; j < UK_NU; ++j) effect[j] = m->map[r * UK_NU + j] * m->inverse_root[j];
+    m->reachable[r] = m->controllable[r] = sqrt(uk_squares(effect, 0, UK_NU)) > UK_MET * attainable[r];
+    if (UK_WITHIN(r, m->shortfall[r])) m->shortfall[r] = 0.0;
   }
 }
 
@@ -217,8 +223,8 @@ UK_EXPORT int uk_allocate(uk_memory *m) {
   return uk_allocate_with_contacts(m);
 #else
   const uk_allocation asked = {
-      UK_LEVELS, UK_MT,     uk_level, m->weights, m->lower,   m->upper,     m->efforts,
-      m->map,    m->wanted, m->last,  &m->warm,   m->limited, &m->finished,
+      UK_LEVELS, UK_MT,  uk_level,  UK_SIDE, m->weights, m->lower,   m->upper,
+      m->efforts, m->map, m->wanted, m->last, &m->warm,   m->limited, &m->finished,
   };
   return uk_allocate_efforts(&asked);
 #endif

@@ -17,7 +17,7 @@
 #include "uk_task_rows.h"
 
 #define UK_SURE 4.0 /* ranks are beyond doubt where they would be at so many times the tolerance */
-#define UK_CLOSED (!(UK_MT > UK_NU || UK_GAUSS || UK_BY_MOTION)) /* whether this order is ever right */
+#define UK_CLOSED (!(UK_MT > UK_NU || UK_GAUSS || UK_BY_MOTION || UK_BOUNDED)) /* whether this order is ever right */
 
 typedef struct { /* C, sizes of the task rows in the admissible motions, and of what motors cause there */
   uk_lanes C[UK_MT][UK_NU], norm[UK_MT], largest, strength;

@@ -32,6 +32,7 @@ from uk_dynamics.compilation.emit.motor_source import allocation, motors
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import correction_definitions, robust_definitions
 from uk_dynamics.compilation.emit.servo_source import (
+    bounded_rows,
     control_period,
     distribution,
     servo_declarations,
@@ -170,7 +171,7 @@ def cluster_servo_source(tasks: Tasks) -> str:
             header(
                 "uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"
             ),
-            *allocation(mechanism, len(tasks.constraints)),
+            *allocation(mechanism, len(tasks.constraints), bounded=bounded_rows(tasks)),
             header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
             distribution(tasks),
             correction_definitions(tasks),

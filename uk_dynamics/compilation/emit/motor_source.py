@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, number
-from uk_dynamics.compilation.emit.c_text import header, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.symbols import Graph
@@ -65,10 +65,12 @@ def motors(mechanism: ResolvedMechanism) -> str:
     )
 
 
-def allocation(mechanism: ResolvedMechanism, rows: int, of_contacts: int = 0) -> list[str]:
-    """Which efforts serve up to so many rows, and which of them are within limits."""
+def allocation(
+    mechanism: ResolvedMechanism, rows: int, of_contacts: int = 0, bounded: int = 0
+) -> list[str]:
+    """Which efforts serve up to so many rows, some of them bounded, and which are within limits."""
     edges = of_contacts // 3 * (len(EDGE_MOTIONS) - 3)  # what a search has besides efforts
-    most = rows + 2 * (len(mechanism.actuators) + edges)  # rows of a basis
+    most = rows + 2 * (len(mechanism.actuators) + edges + bounded)  # rows of a basis
     if mechanism.local is None:
         most = max(most, mechanism.model.nv, len(mechanism.constraints))
     return [
@@ -185,7 +187,7 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         header(
             "uk_sizes.h",
             "#define UK_MT UK_NV /* most motions that the structure admits */",
-            "#define UK_CONTACT_ROWS 0",
+            *defines({"CONTACT_ROWS": 0, "BOUNDED": 0}),
         ),
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),

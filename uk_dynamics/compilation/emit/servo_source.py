@@ -55,6 +55,7 @@ def servo_declarations(tasks: Tasks) -> str:
             "NU": len(tasks.mechanism.actuators),
             "MT": len(tasks.constraints),
             "CONTACT_ROWS": tasks.spec.contact_rows,
+            "BOUNDED": bounded_rows(tasks),
         }
     )
     memory = declarations(tasks.mechanism, ServoLayout(tasks))
@@ -89,7 +90,9 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         motors(mechanism),
         task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
         header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
-        *allocation(mechanism, len(tasks.constraints), tasks.spec.contact_rows),
+        *allocation(
+            mechanism, len(tasks.constraints), tasks.spec.contact_rows, bounded_rows(tasks)
+        ),
         distribution(tasks),
         correction_definitions(tasks),
         robust_definitions(tasks),
@@ -134,7 +137,7 @@ def effort_source(tasks: Tasks) -> str:
 def effort_declarations(tasks: Tasks) -> str:
     """Sizes and memory."""
     layout = EffortLayout(tasks)
-    sizes = {"NU": layout.motors, "MT": layout.task_rows, "CONTACT_ROWS": 0}
+    sizes = {"NU": layout.motors, "MT": layout.task_rows, "CONTACT_ROWS": 0, "BOUNDED": 0}
     sizes |= {"EFFORT_COLUMNS": layout.columns}
     columns = {"DIRECTIONS": layout.directions, "STRIDE": layout.stride}
     columns |= {"EFFORT_STRIDE": layout.effort_stride}
@@ -179,8 +182,24 @@ def distribution(tasks: Tasks) -> str:
         f"#define UK_BY_MOTION {int(any(by_motion))}",
         *([table("int", "uk_by_motion", by_motion)] if any(by_motion) else ()),
         f"#define UK_RELAXED {int(tasks.relaxes)}",
+        *_sides(tasks),
         *_shares(tasks),
     )
+
+
+def bounded_rows(tasks: Tasks) -> int:
+    """Number of rows that are bounded."""
+    return 0 if tasks.side is None else int(np.count_nonzero(tasks.side))
+
+
+def _sides(tasks: Tasks) -> list[str]:
+    """Which rows are bounded, and what that makes of others."""
+    told = {"EQUAL(r)": "1.0", "WITHIN(r, left)": "0", "SIDE": "NULL"}
+    if tasks.side is not None:
+        told = {"EQUAL(r)": "(uk_side[r] == 0.0)", "SIDE": "uk_side"}
+        told["WITHIN(r, left)"] = "(uk_side[r] * (left) < 0.0)"
+    names = [f"#define UK_{name} {value}" for name, value in told.items()]
+    return names if tasks.side is None else [*names, table("double", "uk_side", tasks.side)]
 
 
 def _shares(tasks: Tasks) -> list[str]:

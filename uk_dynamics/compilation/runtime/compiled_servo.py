@@ -336,4 +336,5 @@ class CompiledServo:
             size=decision[size],
             map=decision[map_].reshape(self._map_shape),
             wanted=decision[wanted],
+            side=self._tasks.side,
         )

@@ -158,4 +158,4 @@ class CompiledPeriod:
     def tracking_errors(self, t: Array, q: Array, v: Array) -> Array | None:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""
         errors = self._control.tracking_errors(t, q, v)
-        return None if errors is None else errors / self._scale
+        return None if errors is None else self.tasks.lacking(errors) / self._scale

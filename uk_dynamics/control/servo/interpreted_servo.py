@@ -44,6 +44,7 @@ class InterpretedServo:
             tasks.priorities,
             tasks.allocation.weights,
             tasks.mechanism.spec.solver.task_rank_tolerance,
+            tasks.side,
         )
         self._with_contacts = ContactAllocation(tasks.mechanism.spec.solver.task_rank_tolerance)
 
@@ -115,6 +116,7 @@ class InterpretedServo:
             distribution=self._tasks.spec.distribution,
             feedback=feedback,
             share=self._tasks.share(state.q),
+            side=self._tasks.side,
             rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
         )
         free = with_friction = self._without_efforts(prepared, state, inputs)

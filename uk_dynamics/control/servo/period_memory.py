@@ -85,8 +85,14 @@ class BumplessStart:
             first, (6, mt).
     """
 
-    def __init__(self, constraints: ConstraintSet, memory: Mapping[str, Array]) -> None:
-        """Keep what is remembered in arrays on which C works too: fields of the layout."""
+    def __init__(
+        self, constraints: ConstraintSet, memory: Mapping[str, Array], side: Array | None = None
+    ) -> None:
+        """Keep what is remembered in arrays on which C works too: fields of the layout.
+
+        Bounded rows have no path: nothing draws them to their bounds.
+        """
+        self._equal = np.ones(len(constraints)) if side is None else (side == 0.0).astype(float)
         self._position_rows = constraints.position_rows.astype(float)
         self._motion_rows = constraints.motion_rows.astype(float)
         self._begun, self._begin = memory["begun"], memory["begin"]
@@ -115,6 +121,7 @@ class BumplessStart:
 
     def _paths(self, errors: TrackingErrors) -> None:
         error, rate = errors.residual * self._position_rows, errors.rate * self._motion_rows
+        error, rate = self._equal * error, self._equal * rate
         self.path[:] = path_to_rest(error, rate, self._position_rows, self._duration)
 
 

@@ -93,6 +93,8 @@ def servo_controllability(
     active, asked = controller.active, np.ones(len(tasks.row_names))
     if tasks.standing is not None:  # contacts that stand are a part of the structure here
         active, asked = tasks.standing.held(state.t, active)
+    elif tasks.side is not None:  # bounds ask for nothing as long as they are not reached
+        asked = (tasks.side == 0.0).astype(float)
     inputs = Inputs(active=active)
     prepared = dynamics.prepare(state, inputs)
     terms, factorization = prepared.terms, prepared.factorization

@@ -148,10 +148,10 @@ class ServoController:
         self.prediction: Prediction | None = None
         if control_period is not None:
             self.prediction = Prediction(mechanism.model, control_period, memory.fields)
-        self.start = BumplessStart(tasks.constraints, memory.fields)
+        self.start = BumplessStart(tasks.constraints, memory.fields, tasks.side)
         self._in_c: CompiledPeriod | None = None
         self._lock = threading.RLock()  # what a period remembers is of one thread at a time
-        self._ranked = len(np.unique(tasks.priorities)) > 1
+        self._ranked = len(np.unique(tasks.priorities)) > 1 or tasks.side is not None
         self.promise: Promise | None = None
         if tasks.uncertainty is not None:
             self.promise = promise(tasks, control_period)
@@ -481,7 +481,7 @@ class ServoController:
         """What the tasks get by efforts, which are those of the closed form or others."""
         residual, missing = servo.residual, dict[str, float]()
         unreachable: tuple[str, ...] = ()
-        if efforts is not servo.efforts or not servo.fully_reachable:
+        if efforts is not servo.efforts or not servo.fully_reachable or servo.crosses:
             residual, missed = servo.missed(efforts)
             missing = {
                 name: float(np.linalg.norm(residual[rows]))
@@ -496,7 +496,8 @@ class ServoController:
             "unreachable": unreachable,
             "missing": missing,
             "residual": residual,
-            "tracking_error": errors.residual / self.tasks.constraints.reference_scale,
+            "tracking_error": self.tasks.lacking(errors.residual)
+            / self.tasks.constraints.reference_scale,
             "tracking_rate": errors.rate / self.tasks.constraints.reference_scale,
             "servo": servo,
             "settled": settled,
@@ -580,6 +581,8 @@ class ServoController:
     ) -> TrackingErrors:
         """Error of each task row and its rate, as in :class:`Command`, without computing efforts.
 
+        One-sided tasks have an error beyond their bounds only.
+
         Args:
             state: Positions and velocities; t is the time of the references.
             references: As of :meth:`command`.
@@ -589,7 +592,7 @@ class ServoController:
         """
         found = self._evaluator.errors(state, references)
         scale = self.tasks.constraints.reference_scale
-        return TrackingErrors(found.residual / scale, found.rate / scale)
+        return TrackingErrors(self.tasks.lacking(found.residual) / scale, found.rate / scale)
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad; see :meth:`errors`.
@@ -625,7 +628,7 @@ class ServoController:
             assert self._plan is not None
             within = bounds.contain(servo.efforts[: len(bounds.lower)])
             return within and self._plan.serves(servo, standing)
-        conflict = self._ranked and not servo.fully_reachable
+        conflict = servo.crosses or (self._ranked and not servo.fully_reachable)
         return bounds.contain(servo.efforts) and not conflict
 
 

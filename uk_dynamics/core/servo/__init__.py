@@ -61,4 +61,10 @@ from uk_dynamics.core.servo.robust_rule import (
     surface_rates,
     ultimate_size,
 )
-from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, servo_efforts
+from uk_dynamics.core.servo.servo_law import (
+    MET,
+    ServoSolution,
+    actuation,
+    lacking,
+    servo_efforts,
+)

@@ -4,7 +4,8 @@
 
 The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One
 least-squares problem per priority minimises the residual of its rows without changing those of
-higher priority; a last one chooses among the efforts that achieve this.
+higher priority; a last one chooses among the efforts that achieve this. A row that is bounded, not
+served, has one unknown more: what is beyond its bound, which is not negative and costs nothing.
 """
 
 from collections.abc import Iterable
@@ -42,13 +43,21 @@ def in_stages(
 class LimitedAllocation:
     """Allocates efforts within limits, with a warm start from the last solution."""
 
-    def __init__(self, priorities: NDArray[np.intp], weights: Array, rank_tolerance: float) -> None:
+    def __init__(
+        self,
+        priorities: NDArray[np.intp],
+        weights: Array,
+        rank_tolerance: float,
+        side: Array | None = None,  # rows that are bounded, as of :func:`lacking`
+    ) -> None:
         self.levels: tuple[Indices, ...] = tuple(
             np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
         )
         self.finished = True
         self.weights = weights  # diagonal of W, positive, (nu,)
         self._tolerance = rank_tolerance
+        self._side = np.zeros(len(priorities)) if side is None else side
+        self._bounded = np.flatnonzero(self._side)
         self._last: Array | None = None
 
     def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
@@ -56,13 +65,22 @@ class LimitedAllocation:
         root = np.sqrt(self.weights)
         low, high, goal = root * lower, root * upper, root * preferred
         x = np.clip(goal if self._last is None else self._last, low, high)
-        scaled = C / root
-        stages = [(scaled[rows], wanted[rows]) for rows in self.levels]
-        stages.append((np.eye(len(x)), goal))
+        rows, motors, bounded, side = C / root, len(x), self._bounded, self._side
+        if len(bounded):
+            size = np.linalg.norm(rows[bounded], axis=1)
+            size[size == 0.0] = 1.0
+            beyond = (side * (rows @ x - wanted))[bounded] / size
+            x = np.append(x, np.maximum(beyond, 0.0))
+            low, high = np.append(low, 0.0 * size), np.append(high, np.full(len(size), np.inf))
+            slack = np.zeros((len(rows), len(size)))
+            slack[bounded, np.arange(len(size))] = -side[bounded] * size
+            rows = np.hstack((rows, slack))
+        stages = [(rows[level], wanted[level]) for level in self.levels]
+        stages.append((np.eye(motors, len(x)), goal))
         motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
         x, self.finished = in_stages(stages, motions, x, low, high, self._tolerance)
-        self._last = x
-        efforts: Array = np.clip(x / root, lower, upper)
+        self._last = x[:motors]
+        efforts: Array = np.clip(self._last / root, lower, upper)
         return efforts
 
     def reset(self) -> None:

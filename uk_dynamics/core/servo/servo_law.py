@@ -71,6 +71,20 @@ def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: floa
 
 
 Flags = NDArray[np.bool_]
+
+
+def lacking(residual: Array, side: Array | None) -> Array:
+    """The part of b_t − A_t q̈ that counts, (mt,): of bounded rows that beyond the bound.
+
+    side: 1 where a row is at least b_t, −1 where it is at most, 0 where it is equal, (mt,); None:
+    all are equal.
+    """
+    if side is None:
+        return residual
+    kept: Array = np.where(side == 0.0, residual, side * np.maximum(side * residual, 0.0))
+    return kept
+
+
 Distribution = Literal["effort", "gauss"]
 
 # What motors leave of a task row counts as met below this part of the row's own size.
@@ -93,6 +107,7 @@ class ServoSolution:
     size: Array  # what is large for each row: a residual is one above a millionth of it, (mt,)
     map: Array  # C = A_t N S, task acceleration per unit effort, (mt, nu)
     wanted: Array  # b_t − A_t a_s, what the motors have to add, (mt,)
+    side: Array | None = None  # which rows are bounded, as of :func:`lacking`
 
     @property
     def actuation(self) -> str:
@@ -107,8 +122,15 @@ class ServoSolution:
         """
         residual = self.residual
         if efforts is not self.efforts:
-            residual = self.wanted - self.map @ efforts
+            residual = lacking(self.wanted - self.map @ efforts, self.side)
         return residual, np.abs(residual) > MET * self.size
+
+    @property
+    def crosses(self) -> bool:
+        """Whether these efforts cross the bound of a row."""
+        if self.side is None:
+            return False
+        return bool((np.abs(self.residual) > MET * self.size)[self.side != 0.0].any())
 
     @property
     def fully_reachable(self) -> bool:
@@ -134,6 +156,9 @@ def servo_efforts(
     feedback: Array | None = None,
     # part of what it takes beyond the free motion that each row asks for, (mt,); None: all of it
     share: Array | None = None,
+    # rows that are bounded instead of served, as of :func:`lacking`, (mt,); these efforts do not
+    # count them
+    side: Array | None = None,
     # of the rows of A_t N S by ``rank_rule``; the natural scale of a row is what perfectly placed
     # motors would give it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
@@ -150,8 +175,13 @@ def servo_efforts(
     # Rows that the structure holds by itself, and rows that are rounding as a whole.
     fixed = task_norms <= ZERO_ROW * task_size.max(initial=0.0)
     task[:, fixed] = 0.0
+    map_ = C = task.T @ motor
+    bounded = np.zeros(len(b_t), dtype=bool)
+    if side is not None:
+        bounded = side != 0.0
+        C = C * ~bounded[:, None]
+        task[:, bounded] = 0.0
     task_rank = RowBasis(task, task_size, rank_tolerance).rank
-    C = task.T @ motor
     attainable = task_norms * np.linalg.norm(motor)
     wanted = b_t - A_t @ qdd_free
     if share is not None:
@@ -166,13 +196,14 @@ def servo_efforts(
         scaled = scaled + least_motion_efforts(motion, A_t, feedback, rank_tolerance)
     if preload is not None:
         scaled = scaled + null_part(basis, root * preload)
-    residual = wanted - C @ scaled
+    residual = lacking(wanted - map_ @ scaled, side)
     if basis.rank == task_rank:
         controllable = np.ones(len(b_t), dtype=bool)
     else:
         unserved = task.T - range_basis @ (range_basis.T @ task.T)
         controllable = np.linalg.norm(unserved, axis=1) <= MET * np.maximum(task_norms, 1e-300)
         controllable |= fixed
+    controllable[bounded] = np.linalg.norm(map_[bounded], axis=1) > MET * attainable[bounded]
     size = np.abs(b_t) + np.abs(A_t) @ np.abs(qdd_free) + NEGLIGIBLE_ACCELERATION
     return ServoSolution(
         efforts=scaled / root,
@@ -180,10 +211,11 @@ def servo_efforts(
         rank=basis.rank,
         task_rank=task_rank,
         controllable=controllable,
-        reachable=controllable & (np.abs(residual) <= MET * size),
+        reachable=controllable & (bounded | (np.abs(residual) <= MET * size)),
         size=size,
-        map=C * root,
+        map=map_ * root,
         wanted=wanted,
+        side=side,
     )
 
 

@@ -72,6 +72,7 @@ def task_report(
         S,
         A,
         desired,
+        side=tasks.side,
         rank_tolerance=mechanism.spec.solver.task_rank_tolerance,
     )
     missed = ~servo.controllable
@@ -100,7 +101,7 @@ def task_report(
             name: float(error)
             for name, error, held in zip(
                 tasks.row_names,
-                rows.residual / constraints.reference_scale,
+                tasks.lacking(rows.residual) / constraints.reference_scale,
                 constraints.position_rows,
                 strict=True,
             )

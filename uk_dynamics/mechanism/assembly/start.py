@@ -34,6 +34,7 @@ def start(
     """The state a motion starts from; see :meth:`Mechanism.start`."""
     model, hold = mechanism.model, tuple(positions or ())
     guess = mechanism.configuration(positions or {})
+    tasks = None if tasks is None else tasks.served
     if tasks is None:
         q = closed_configuration(mechanism, assemble(mechanism, guess, hold, t))
         held = dict(mechanism.spec.initial_velocity) | dict(velocities or {})

@@ -84,13 +84,12 @@ def _wrong_count(found: int, what: str, rows: int) -> str:
 
 
 Section = Literal["tasks", "constraints"]
-_ONE_SIDED = "one_sided", "restitution", "backlash"
 # Keys that the shared schema allows and one of the roles does not have.
 _FOREIGN: Mapping[Section, Mapping[str, str]] = {
     "tasks": {"friction": "friction is in the joints of a machine, not in its tasks; remove it"}
     | {"level": "level orders constraints of the mechanism file; of tasks it is priority"}
     | dict.fromkeys(
-        ("compliance", "switchable", "active", "on_activation", *_ONE_SIDED),
+        ("compliance", "switchable", "active", "on_activation", "restitution", "backlash"),
         "this is for constraints of the mechanism file; motors enforce tasks",
     ),
     "constraints": {
@@ -263,7 +262,7 @@ class ConstraintSpec:
             while_lifted=data.get("while_lifted"),
             compliance=float(data.get("compliance", 0.0)),
             switching=SwitchingSpec.from_data(data),
-            one_sided=_one_sided(data, kind),
+            one_sided=_one_sided(data, kind, section),
             restitution=float(data.get("restitution", 0.0)),
         )
         if spec.compliance and not spec.stabilization.frequency:
@@ -274,7 +273,9 @@ class ConstraintSpec:
         return spec
 
 
-def _one_sided(data: Mapping[str, Any], kind: Kind) -> Literal["at_least", "at_most"] | None:
+def _one_sided(
+    data: Mapping[str, Any], kind: Kind, section: Section
+) -> Literal["at_least", "at_most"] | None:
     side: Literal["at_least", "at_most"] | None = data.get("one_sided")
     if side is None and "backlash" not in data:
         if "restitution" in data:
@@ -285,12 +286,14 @@ def _one_sided(data: Mapping[str, Any], kind: Kind) -> Literal["at_least", "at_m
             raise MechanismFileError(problem, place="restitution")
         return None
     others = ("switchable", "compliance", "friction", "reference", *(["backlash"] if side else []))
-    for key in others:
+    for key in others if section == "constraints" else ():
         if data.get(key):
             problem = f"a one-sided constraint opens and closes by itself; {key} is for others"
             raise MechanismFileError(problem, place=key)
     if kind.row_count != 1:
         problem = f"a {kind.name} has no single number that could be bounded; use distance or joint"
+        if section == "tasks":
+            problem = f"found {kind.row_count} rows; a bound has one, such as axes: [z] of a frame"
         raise MechanismFileError(problem, place="one_sided" if side else "backlash")
     return side
 

@@ -115,7 +115,7 @@ class Marker:
             return np.zeros(0)
         self._task_workspace.update(state.q, state.v)
         rows = self._tasks.evaluate(self._task_workspace, state.q, state.v, t, followed)
-        return rows.residual / self._tasks.constraints.reference_scale
+        return self._tasks.lacking(rows.residual) / self._tasks.constraints.reference_scale
 
     def _task_marks(
         self, state: State, task_time: float | None, followed: Mapping[str, Followed] | None
