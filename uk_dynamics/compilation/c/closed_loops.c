@@ -2,10 +2,9 @@
 /* The steps of closed loops in lanes, and what surrounds their laws; see closed_loops.h. */
 #pragma once
 
-#include "batch.c"
-#include "fixed_step.c"
 #include "loop_group.c"
 #include "motor_efforts.c"
+#include "moving_groups.c"
 #include "uk_law.h"
 
 #if !UK_LAW_IN_LANES
@@ -42,112 +41,96 @@ static void uk_loop_drive(uk_loop_group *g, uk_loop_batch *c, long long first, d
   }
 }
 
-/* Groups that move together, function by function: two where the memory of both is near, or where
- * code is long and that of one is. */
-enum {
-  UK_TOUCHED = sizeof(uk_lanes_memory) + sizeof(uk_lanes_kept),
-  UK_GROUPS = UK_TOUCHED <= (UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) ? UK_MOST_GROUPS : 1
-};
+/* Two groups, too, where code is long and the memory of one is near. */
+enum { UK_GROUPS = UK_GROUPS_WITHIN(UK_LONG ? UK_NEAR_CACHE : UK_NEAR_CACHE / 2) };
 
 typedef struct {
-  uk_lanes_motion motion; /* the first field; it has the groups */
+  uk_moving_groups moving; /* the first field */
   uk_lanes_memory *m, *law; /* the law is at other states: a step begins with what the projection
                              * before it knows */
   uk_lanes_kept kept[UK_GROUPS];
   uk_loop_group group[UK_GROUPS];
   uk_queue late[UK_GROUPS];
   long long waiting[UK_GROUPS]; /* efforts there */
-  uk_mask failed[UK_GROUPS];
-  long long first[UK_GROUPS]; /* motions */
+  uk_loop_batch *c;
+  long long sampled; /* samples of each */
 } uk_loops;
 
 static void uk_loop_stage(uk_lanes_motion *motion, int stage, double part) {
   uk_loops *s = (uk_loops *)motion;
-  UK_EACH(g, s->motion.groups) {
+  UK_EACH(g, motion->groups) {
     uk_lanes_memory *m = s->m + g;
     m->t = uk_all(stage == 4 ? motion->end : motion->begin + part);
 #if UK_FOLLOWS
-    s->failed[g] |= uk_follow_lanes(s->group[g].structure, s->group[g].structure_alike, m->t, UK_M, m->followed);
+    motion->failed[g] |= uk_follow_lanes(s->group[g].structure, s->group[g].structure_alike, m->t, UK_M, m->followed);
 #endif
   }
   if (stage < 4) uk_lanes_accelerate(motion);
 }
 
-static void uk_loop_keep(const uk_loop_batch *c, const uk_lanes_memory *m, const uk_loop_group *g,
-                          long long first, long long sample) {
-  UK_EACH(l, g->lanes) {
-    const long long at = (first + l) * c->samples + sample;
-    UK_EACH(i, UK_NV) c->q_out[at * UK_NV + i] = UK_PART(m->q[i], l), c->v_out[at * UK_NV + i] = UK_PART(m->v[i], l);
-    UK_EACH(j, UK_NU) c->efforts_out[at * UK_NU + j] = UK_PART(g->held[j], l);
-  }
-}
-
 /* Take over motions into a group; and back. */
-static void uk_loop_begin(uk_loops *s, uk_loop_batch *c, int at, long long first) {
+static void uk_loop_begin(uk_loops *s, int at) {
+  const uk_loop_batch *c = s->c;
   uk_lanes_memory *m = s->m + at;
   uk_loop_group *g = s->group + at;
-  const long long left = c->count - first;
-  const int lanes = g->lanes = left < UK_WIDTH ? (int)left : UK_WIDTH;
-  s->first[at] = first;
-  s->kept[at].known = 0;
-  s->failed[at] = uk_none(), s->motion.rank[at] = uk_all(0.0);
+  const long long first = s->moving.first[at];
+  const int lanes = g->lanes = s->moving.lanes[at];
   s->waiting[at] = 0;
   UK_EACH(l, UK_WIDTH) g->structure[l] = c->structures[first + (l < lanes ? l : lanes - 1)];
   g->structure_alike = uk_alike(g->structure);
 #if UK_LAW_IN_LANES
   uk_take_over(g, c, first);
 #endif
-  uk_load_parameters(m, c->p, c->p_stride, first, lanes);
   uk_load_parameters(s->law + at, c->p, c->p_stride, first, lanes);
-  uk_load_lanes(m->q, c->q + first * UK_NV, UK_NV, lanes);
-  uk_load_lanes(m->v, c->v + first * UK_NV, UK_NV, lanes);
   uk_load_lanes(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
   uk_load_lanes(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
   m->stabilize = 0.0;
   m->forces = 0;
 }
 
-static void uk_loop_end(const uk_loops *s, uk_loop_batch *c, int at) {
+static void uk_loop_end(const uk_loops *s, int at) {
   const uk_loop_group *g = s->group + at;
+  uk_loop_batch *c = s->c;
+  const long long first = s->moving.first[at];
+  uk_store(c->q, s->m[at].q, UK_NQ, first, g->lanes);
+  uk_store(c->v, s->m[at].v, UK_NV, first, g->lanes);
+  uk_store(c->efforts, g->held, UK_NU, first, g->lanes);
   UK_EACH(l, g->lanes) {
-    const long long motion = s->first[at] + l;
-    UK_EACH(i, UK_NV) c->q[motion * UK_NV + i] = UK_PART(s->m[at].q[i], l);
-    UK_EACH(i, UK_NV) c->v[motion * UK_NV + i] = UK_PART(s->m[at].v[i], l);
-    UK_EACH(j, UK_NU) c->efforts[motion * UK_NU + j] = UK_PART(g->held[j], l);
 #if UK_LAW_IN_LANES
     uk_lane_to_memory(g, l);
 #endif
-    c->stopped[motion] = UK_PART(s->failed[at], l) != 0;
+    c->stopped[first + l] = uk_any(s->moving.failed[at] & uk_lane(l));
   }
 }
 
-/* Groups of motions from the first instant to the last. */
-static void uk_loop_move(uk_loops *s, uk_loop_batch *c) {
-  long long sampled = 0;
-  for (long long at = 0;; ++at) {
-    const double begin = c->when[at];
-    int going = 0;
-    if (c->control[at] != 0.0)
-      uk_loop_control(s->m, s->law, s->group, s->motion.groups, c, s->first, begin, s->failed);
-    UK_EACH(k, s->motion.groups) {
-      uk_loop_group *g = s->group + k;
-      if (c->control[at] != 0.0) uk_loop_drive(g, c, s->first[k], begin, s->late + k, s->failed + k);
-      uk_take_effect(s->late + k, begin + c->same, g->held);
-      if (c->sample[at] != 0.0) uk_loop_keep(c, s->m + k, g, s->first[k], sampled);
-      uk_add_motors(g->tau, g->held, s->m[k].tau);
-      going |= uk_any(uk_not(s->failed[k]));
-    }
-    if (c->sample[at] != 0.0) ++sampled;
-    if (at + 1 >= c->stops || !going) break;
-    const long long count = uk_lanes_move(&s->motion, begin, c->when[at + 1], c->step);
-    UK_EACH(k, s->motion.groups) c->steps += count * s->group[k].lanes;
+/* Laws act, and states are kept. */
+static int uk_loop_instant(uk_lanes_motion *w, long long at) {
+  uk_loops *s = (uk_loops *)w;
+  uk_loop_batch *c = s->c;
+  const int acts = c->control[at] != 0.0, kept = c->sample[at] != 0.0;
+  w->begin = c->when[at];
+  if (acts) uk_loop_control(s->m, s->law, s->group, w->groups, c, s->moving.first, w->begin, w->failed);
+  UK_EACH(k, w->groups) {
+    uk_loop_group *g = s->group + k;
+    const long long first = s->moving.first[k];
+    if (acts) uk_loop_drive(g, c, first, w->begin, s->late + k, w->failed + k);
+    uk_take_effect(s->late + k, w->begin + c->same, g->held);
+    if (kept) uk_keep_sample(&s->moving, k, c->samples, s->sampled, c->q_out, c->v_out);
+    UK_EACH(l, kept ? g->lanes : 0) UK_EACH(j, UK_NU)
+      c->efforts_out[((first + l) * c->samples + s->sampled) * UK_NU + j] = UK_PART(g->held[j], l);
+    uk_add_motors(g->tau, g->held, s->m[k].tau);
   }
+  s->sampled += kept;
+  if (at + 1 >= c->stops || !uk_lanes_going(w)) return 0;
+  w->end = c->when[at + 1];
+  return 1;
 }
 
 /* All motions; 0, or 1: there is no memory. */
 UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
   uk_loops loops;
   const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_QUEUED * places;
+  loops.c = c;
   loops.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *loops.m + 63) / 64 * 64);
   loops.law = loops.m + UK_GROUPS;
   int ready = loops.m != NULL;
@@ -157,17 +140,20 @@ UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
     ready &= loops.late[g].rows != NULL;
   }
   if (ready) {
-    const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, loops.failed, NULL,
+    const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, NULL, NULL,
                                     uk_loop_stage, NULL, {uk_all(0.0)}, 0.0, 0.0};
-    loops.motion = motion;
+    loops.moving.motion = motion;
     memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
     UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);
-    for (long long first = 0; first < c->count; first += UK_GROUPS * UK_WIDTH) {
-      const long long groups = (c->count - first + UK_WIDTH - 1) / UK_WIDTH;
-      loops.motion.groups = groups < UK_GROUPS ? (int)groups : UK_GROUPS;
-      UK_EACH(g, loops.motion.groups) uk_loop_begin(&loops, c, g, first + g * UK_WIDTH);
-      uk_loop_move(&loops, c);
-      UK_EACH(g, loops.motion.groups) uk_loop_end(&loops, c, g);
+    for (long long first = 0; first < c->count;) {
+      first += uk_take_motions(&loops.moving, UK_GROUPS, first, c->count, c->q, c->v, c->p, c->p_stride);
+      loops.sampled = 0;
+      UK_EACH(g, loops.moving.motion.groups) uk_loop_begin(&loops, g);
+      const long long steps = uk_lanes_go(&loops.moving.motion, c->step, uk_loop_instant);
+      UK_EACH(g, loops.moving.motion.groups) {
+        c->steps += steps * loops.group[g].lanes;
+        uk_loop_end(&loops, g);
+      }
     }
   }
   UK_EACH(g, UK_GROUPS) free(loops.late[g].rows);

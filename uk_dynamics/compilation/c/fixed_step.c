@@ -24,7 +24,7 @@ struct uk_lanes_motion {
   void (*advance)(uk_lanes_motion *, double h); /* by another method; null: by these */
   uk_lanes rank[UK_MOST_GROUPS]; /* of the last evaluation, 0: unknown; where it changes, motions without
                                   * a reason end: uk_answer_along moves them on, alone */
-  double begin, end; /* of a step, for stages that want to know */
+  double begin, end; /* of a step, for stages that want to know; for instants, of the way between two */
 };
 
 #if UK_WIDTH == 2 /* GCC 12 fails on these masks in their place where there is no SSE4 */
@@ -133,17 +133,32 @@ UK_EVALUATION UK_OPTIONAL void uk_lanes_step(uk_lanes_motion *s, double h) {
   }
 }
 
-/* On to an instant by equal steps, none longer than `longest`, as long as something moves; how many. */
-static UK_OPTIONAL long long uk_lanes_move(uk_lanes_motion *s, double begin, double end, double longest) {
+/* Whether something moves. */
+static UK_OPTIONAL int uk_lanes_going(const uk_lanes_motion *s) {
+  int going = 0;
+  UK_EACH(g, s->groups) going |= uk_any(uk_not(s->failed[g]));
+  return going;
+}
+
+/* From begin to end by equal steps, none longer than `longest`, as long as something moves; how many. */
+static UK_OPTIONAL long long uk_lanes_move(uk_lanes_motion *s, double longest) {
+  const double begin = s->begin, end = s->end;
   const double parts = ceil((end - begin) / longest - UK_PART_OF_A_STEP);
   const long long count = parts > 1.0 ? (long long)parts : 1;
   const double h = (end - begin) / count;
   for (long long k = 0; k < count; ++k) {
-    int moves = 0;
     s->begin = begin + k * h, s->end = k + 1 == count ? end : begin + (k + 1) * h;
     uk_lanes_step(s, h);
-    UK_EACH(g, s->groups) moves |= uk_any(uk_not(s->failed[g]));
-    if (!moves) return k;
+    if (!uk_lanes_going(s)) return k;
   }
   return count;
+}
+
+/* From instant to instant; how many steps. What happens at each says where the way to the next begins and
+ * ends; 0: there is none. */
+UK_INLINE long long uk_lanes_go(uk_lanes_motion *s, double longest,
+                                int (*instant)(uk_lanes_motion *, long long at)) {
+  long long steps = 0;
+  for (long long at = 0; instant(s, at); ++at) steps += uk_lanes_move(s, longest);
+  return steps;
 }

@@ -141,6 +141,7 @@ static int uk_gauss_step(uk_memory *m, uk_motion *c, double h, int halvings) {
 typedef struct {
   uk_lanes_motion steps; /* the first field */
   uk_motion *motion;
+  int stopped; /* 0, or why: UK_NO_EFFORTS, UK_NO_MOTION */
 } uk_stepper;
 
 static void uk_motion_stage(uk_lanes_motion *steps, int stage, double part) {
@@ -160,18 +161,9 @@ static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
 static uk_stepper uk_stepper_of(uk_memory *m, uk_motion *c, uk_kept *kept, uk_mask *failed) {
   const int gauss = c->method == UK_STEP_GAUSS, euler = c->method == UK_STEP_SEMI_IMPLICIT_EULER;
   const uk_stepper s = {{1, euler, c->project, c->sampled_rows, m, kept, failed, NULL, uk_motion_stage,
-                         gauss ? uk_motion_gauss : NULL, {0.0}, m->t, m->t}, c};
+                         gauss ? uk_motion_gauss : NULL, {0.0}, m->t, m->t}, c, 0};
   *failed = 0;
   return s;
-}
-
-/* From one instant to the next; 0, or 1: there is no way, and the state is that of the last step. */
-static int uk_go(uk_memory *m, uk_motion *c, double end) {
-  uk_mask failed;
-  uk_stepper s = uk_stepper_of(m, c, c->kept, &failed);
-  uk_apply(m, c);
-  c->steps += uk_lanes_move(&s.steps, m->t, end, c->step);
-  return failed;
 }
 
 static void uk_load(uk_memory *m, const uk_motion *c) {
@@ -202,24 +194,31 @@ static int uk_at_instant(uk_memory *m, uk_motion *c) {
   return 0;
 }
 
-static int uk_move_on(uk_memory *m, uk_motion *c) {
-  uk_load(m, c);
-  for (;; ++c->at) {
-    if (uk_at_instant(m, c)) return UK_NO_EFFORTS;
-    if (c->at + 1 >= c->stops) return 0;
-    if (uk_go(m, c, c->when[c->at + 1])) return UK_NO_MOTION;
-    uk_keep(m, c);
-  }
+static int uk_motion_instant(uk_lanes_motion *steps, long long at) {
+  uk_stepper *s = (uk_stepper *)steps;
+  uk_motion *c = s->motion;
+  s->stopped = *steps->failed ? UK_NO_MOTION : 0;
+  if (s->stopped) return 0;
+  c->at = at;
+  uk_keep(steps->m, c);
+  s->stopped = uk_at_instant(steps->m, c);
+  if (s->stopped || at + 1 >= c->stops) return 0;
+  uk_apply(steps->m, c);
+  steps->begin = c->when[at], steps->end = c->when[at + 1];
+  return 1;
 }
 
 /* The whole motion; 0, UK_NO_EFFORTS or UK_NO_MOTION. */
 UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
   uk_kept kept; /* a step begins where the one before it was projected to */
+  uk_mask failed;
   kept.known = 0;
   c->kept = &kept;
-  const int stopped = uk_move_on(m, c);
+  uk_load(m, c);
+  uk_stepper s = uk_stepper_of(m, c, &kept, &failed);
+  c->steps += uk_lanes_go(&s.steps, c->step, uk_motion_instant);
   c->kept = NULL;
-  return stopped;
+  return s.stopped;
 }
 
 /* One evaluation at a time and the state in the motion; the acceleration is in the memory. */
