@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.mechanism_builder import shipped
+from support.wrong_compiler import wrong_compiler
 
 from uk_dynamics import MotionDerivatives, State
+from uk_dynamics.compilation.verification import WrongLibraryError
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.planning import casadi_function
 
@@ -46,6 +49,15 @@ def test_rates_and_derivatives() -> None:
     np.testing.assert_allclose(
         found, expected_second, rtol=0.0, atol=1e-4 * np.abs(expected_second).max()
     )
+
+
+def test_what_a_compiler_has_made_wrongly_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(wrong_compiler(tmp_path)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(WrongLibraryError, match="four_bar for CasADi .* acceleration is off by"):
+        casadi_function(shipped("four_bar"))
 
 
 def test_motions_that_are_no_function_of_state_and_efforts_are_refused() -> None:

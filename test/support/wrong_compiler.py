@@ -9,10 +9,10 @@ from pathlib import Path
 SINE = "#include <math.h>\n#define sin(x) (1.000001 * __builtin_sin(x))\n"
 
 
-def wrong_compiler(directory: Path) -> Path:
-    """Write the compiler, for the environment variable CC."""
+def wrong_compiler(directory: Path, options: str = "") -> Path:
+    """Write the compiler, for the environment variable CC; options that it always gets."""
     (directory / "sine.h").write_text(SINE)
     compiler = directory / "wrong-cc"
-    compiler.write_text(f'#!/bin/sh\nexec cc -include {directory}/sine.h "$@"\n')
+    compiler.write_text(f'#!/bin/sh\nexec cc -include {directory}/sine.h {options} "$@"\n')
     compiler.chmod(0o755)
     return compiler

@@ -5,13 +5,23 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from uk_dynamics.compilation import Library, library_of
-from uk_dynamics.derivatives import differentiable
+from uk_dynamics.compilation.verification import (
+    Comparison,
+    Trial,
+    derivative_answers,
+    each,
+    verify,
+)
+from uk_dynamics.derivatives import MotionDerivatives, differentiable
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.exceptions import InputError, UkDynamicsError
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 if TYPE_CHECKING:
     from casadi import Function
@@ -33,6 +43,7 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
         InputError: Its motion is no ẋ = f(x, u): a floating or planar joint, or something that
             depends on time; or it has no derivatives.
         CompilationError: It cannot be compiled.
+        WrongLibraryError: What was compiled answers otherwise than Python.
         UkDynamicsError: CasADi is not installed.
     """
     try:
@@ -54,4 +65,31 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     u: Any = casadi.MX.sym("u", len(mechanism.actuators))
     # CasADi asks a plain external's Jacobian for no differences
     options: dict[str, Any] = {"custom_jacobian": jacobian, "never_inline": True, "jac_penalty": 0}
-    return casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
+    function = casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
+    title = f"the motion of {mechanism.name} for CasADi"
+    verify(library, title, lambda: _answers(mechanism, function), part="casadi")
+    return function
+
+
+def _answers(mechanism: ResolvedMechanism, function: Function) -> Iterator[Comparison]:
+    """Compare the acceleration and its derivatives with those in Python."""
+    python, matrix = MotionDerivatives(mechanism, "interpreted"), mechanism.actuators.matrix
+    nv, nu = matrix.shape
+
+    def expected(trial: Trial) -> dict[str, Array] | None:
+        found = python.at(trial.state, Inputs(tau=matrix @ np.resize(trial.tau, nu)))
+        if not found.exist:
+            return None
+        by = found.acceleration
+        derivatives = np.hstack([by.q, by.v, by.tau @ matrix])
+        return {"acceleration": found.solution.qdd, "its derivatives": derivatives}
+
+    def compiled(trial: Trial) -> dict[str, Array]:
+        x, u = np.concatenate([trial.state.q, trial.state.v]), np.resize(trial.tau, nu)
+        derivatives = np.hstack([part.full() for part in function.jacobian()(x, u, 0)])
+        return {
+            "acceleration": np.ravel(function(x, u))[nv:],
+            "its derivatives": derivatives[nv:],
+        }
+
+    yield from derivative_answers(mechanism, expected, each(compiled))

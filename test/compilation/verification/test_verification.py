@@ -21,6 +21,7 @@ from uk_dynamics.compilation.build import library
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.runtime.compiled_loops import CompiledLoops
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.select_backend import Selection, select_backend
@@ -126,6 +127,17 @@ def test_closed_loops_are_tried(
         # to rounding: the plant is compiled here and interpreted there
         np.testing.assert_allclose(ends("auto"), alone, rtol=0.0, atol=1e-12)
     assert "closed loops is off by" in caplog.text
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_machines_of_closed_loops_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under laws that are asked one after the other, as hold and gravity compensation."""
+    # wide lanes have a sine of their own
+    monkeypatch.setenv("CC", str(wrong_compiler(tmp_path, "-DUK_WIDTH=2")))
+    with pytest.raises(WrongLibraryError, match=r"closed loops of five_bar .* closed loops is off"):
+        CompiledLoops(shipped("five_bar"))
 
 
 def test_motions_are_tried_where_the_state_was_right(

@@ -17,8 +17,8 @@ _OF_THE_LAW = """\
 double uk_closure_error(uk_memory *memory);
 int uk_evaluate(uk_memory *memory);
 int uk_errors(uk_memory *memory);
-int uk_propagate(uk_memory *memory, double h, const double *efforts);
-int uk_close(uk_memory *memory);
+int uk_predict_effect(uk_memory *memory, double delay, double *sent, long long *count);
+void uk_send(double when, const double *efforts, long long places, double *sent, long long *count);
 void uk_control_start(uk_memory *memory, double period);
 void uk_control_reset(uk_memory *memory, const double *efforts);
 int uk_control(const void *controller, double t, const double *q, const double *v,
@@ -67,7 +67,7 @@ def servo_export(
         completion_declarations,
         completion_definitions,
     )
-    from uk_dynamics.compilation.emit.generate import closing, jumps
+    from uk_dynamics.compilation.emit.generate import closing, effort_limits, jumps
     from uk_dynamics.compilation.emit.layout import BEYOND_TIMES, REFERENCE_KINDS
     from uk_dynamics.compilation.emit.servo_source import (
         control_start,
@@ -110,6 +110,7 @@ def servo_export(
         servo_definitions(tasks, structure),
         *closing(mechanism),
         jumps(mechanism),
+        effort_limits(mechanism),
         part("propagation.c"),
         control_start(tasks, known),
         "" if tables is None else completion_definitions(structure, tables),

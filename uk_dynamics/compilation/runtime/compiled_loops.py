@@ -3,7 +3,7 @@
 """Batches of closed loops, side by side in the lanes of vectors, in C."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,10 @@ import numpy as np
 from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
+from uk_dynamics.compilation.runtime.reference_table import structural_table
+from uk_dynamics.compilation.verification import Comparison, Trial, compare, rolled, trials, verify
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Law
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Law
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
@@ -58,6 +60,7 @@ class CompiledLoops:
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.
+            WrongLibraryError: A mechanism: what was compiled moves otherwise than in Python.
         """
         #: The file, in the cache.
         self.path = library_of(subject, Library.CLOSED_LOOPS)
@@ -73,6 +76,9 @@ class CompiledLoops:
         self.width: int = self._library.uk_width()
         self._rows = max(1, len(mechanism.constraints))
         self._motors = len(mechanism.actuators)
+        if not isinstance(subject, Tasks):
+            name = f"closed loops of {mechanism.name}"
+            verify(self.path, name, lambda: _answers(self, mechanism))
 
     def move(
         self,
@@ -170,3 +176,52 @@ class CompiledLoops:
             sum(call.steps for call in calls),
             sum(call.alone for call in calls),
         )
+
+
+_STEP = 1e-3  # s
+_NUMBERS = ctypes.POINTER(ctypes.c_double)
+_LAW = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(_NUMBERS,) * 4)
+
+
+def _answers(loops: CompiledLoops, mechanism: ResolvedMechanism) -> Iterator[Comparison]:
+    """Compare a step under constant efforts in every lane with Python: laws are not in lanes."""
+    reference, motors = InterpretedDynamics(mechanism), mechanism.actuators
+    efforts = np.minimum(1.0, motors.effort_limits)  # N or N·m
+    mask, varied = mechanism.hierarchy.mask(None), mechanism.varied
+
+    def constant(_: int, t: float, q: object, v: object, found: Any, flags: object) -> int:
+        for j, effort in enumerate(efforts.tolist()):
+            found[j] = effort
+        return 0
+
+    function = _LAW(constant)
+    law = Law(ctypes.cast(function, ctypes.c_void_p).value or 0, 0, (), function)
+
+    def expected(trial: Trial) -> dict[str, Array]:
+        forces = trial.tau + motors.matrix @ efforts
+        return {"closed loops": rolled(reference, Trial(trial.state, forces), "rk4", _STEP)}
+
+    def compiled(given: Sequence[Trial]) -> list[dict[str, Array] | None]:
+        count, start = len(given), reference.project(given[0].state)
+        end = loops.move(
+            [law] * count,
+            np.tile(start.q, (count, 1)),
+            np.tile(start.v, (count, 1)),
+            start.t + np.array([0.0, _STEP]),
+            np.array([1.0, 0.0]),
+            np.zeros(2),
+            tau=np.array([trial.tau for trial in given]),
+            parameters=None if varied is None else np.tile(varied.values, (count, 1)),
+            active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),
+            structures=[structural_table(mechanism, {}, None)] * count,
+            step=_STEP,
+            euler=False,
+            threads=1,
+        )
+        q, v, stopped = end.q, end.v, end.stopped
+        return [
+            None if stopped[k] else {"closed loops": np.hstack([q[k], v[k]])} for k in range(count)
+        ]
+
+    for trial in trials(mechanism, reference)[:2]:  # instants are common to all lanes
+        yield from compare(mechanism, expected, compiled, [trial], loops.width)

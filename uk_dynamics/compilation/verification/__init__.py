@@ -7,6 +7,7 @@ from uk_dynamics.compilation.verification.answers import (
     derivative_answers,
     each,
     motion_answers,
+    rolled,
     servo_answers,
     state_answers,
     states_of,

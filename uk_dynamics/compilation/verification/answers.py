@@ -95,7 +95,7 @@ def motion_answers(
         name = f"a step of {method}"
 
         def stepped(trial: Trial, method: str = method, name: str = name) -> Found:
-            return {name: _rolled(reference, trial, method)}
+            return {name: rolled(reference, trial, method)}
 
         def moved(trial: Trial, method: str = method, name: str = name) -> Found:
             start = reference.project(trial.state)
@@ -141,10 +141,10 @@ def _contact_answers(
     yield from compare(mechanism, expected, each(compiled), given)
 
 
-def _rolled(reference: Dynamics, trial: Trial, method: str) -> Array:
+def rolled(reference: Dynamics, trial: Trial, method: str, dt: float = _STEP) -> Array:
     """Positions and velocities after one step; NaN: there is none."""
     state, tau = trial
-    wanted = {"steps": 1, "dt": _STEP, "method": method, "t": state.t}
+    wanted = {"steps": 1, "dt": dt, "method": method, "t": state.t}
     end = reference.rollout(state.q[None], state.v[None], tau[None], **wanted)  # type: ignore[arg-type]
     return np.concatenate([end.q[0, -1], end.v[0, -1]])
 
@@ -182,9 +182,9 @@ def batch_answers(
         return
 
     def stepped(trial: Trial) -> Found:
-        return {"rollout": _rolled(reference, trial, "rk4")}
+        return {"rollout": rolled(reference, trial, "rk4")}
 
-    def rolled(given: Sequence[Trial]) -> list[Found]:
+    def in_lanes(given: Sequence[Trial]) -> list[Found]:
         found: list[Found] = [None] * len(given)
         for first in range(_ROLLED):  # instants are common to all lanes
             lanes = range(first, len(given), _ROLLED)
@@ -197,7 +197,7 @@ def batch_answers(
                     found[k] = {"rollout": np.concatenate([end.q[lane, -1], end.v[lane, -1]])}
         return found
 
-    yield from compare(mechanism, stepped, rolled, given[:_ROLLED], width)
+    yield from compare(mechanism, stepped, in_lanes, given[:_ROLLED], width)
 
 
 def _copies(width: int, states: int) -> int:

@@ -23,7 +23,6 @@ from uk_dynamics.conversion import output_files
 from uk_dynamics.core.servo import (
     COMMANDS_UNDER_WAY,
     NEGLIGIBLE_DELAY,
-    SAME_EFFECT,
     continuation_rule,
 )
 from uk_dynamics.mechanism import Tasks
@@ -64,7 +63,6 @@ _NUMBERS = {
     "misfit": LARGEST_MISFIT,
     "singular_tolerance": SINGULAR_TOLERANCE,
     "most_sent": COMMANDS_UNDER_WAY,
-    "same_effect": SAME_EFFECT,
     "negligible": NEGLIGIBLE_DELAY,
     "most_steps": continuation_rule.MOST_STEPS,
 }
