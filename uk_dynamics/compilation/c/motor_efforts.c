@@ -5,13 +5,14 @@
 
 #include <string.h>
 
+#include "attributes.h"
 #include "uk_effort_limit.h"
 #include "uk_lanes.h"
 #include "uk_motors.h"
 
 /* Efforts of a law within what motors can, in their place; lanes in which one is no number. Those in which
  * a motor is at its limit are in `limited`. */
-static uk_mask uk_limit_to_motors(uk_lanes *efforts, uk_mask *limited) {
+static UK_OPTIONAL uk_mask uk_limit_to_motors(uk_lanes *efforts, uk_mask *limited) {
   uk_mask missing = uk_none();
   *limited = uk_none();
   UK_EACH(j, UK_NU) {
@@ -52,7 +53,7 @@ static void uk_leave(const uk_queue *late, long long gone) {
 }
 
 /* Let efforts act whose time has come. */
-static void uk_take_effect(const uk_queue *late, double now, uk_lanes *acting) {
+static UK_OPTIONAL void uk_take_effect(const uk_queue *late, double now, uk_lanes *acting) {
   long long come = 0;
   while (come < *late->count && uk_time_of(late, come) <= now) ++come;
   if (!come) return;
