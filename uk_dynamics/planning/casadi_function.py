@@ -78,7 +78,7 @@ def _answers(mechanism: ResolvedMechanism, function: Function) -> Iterator[Compa
 
     def expected(trial: Trial) -> dict[str, Array] | None:
         found = python.at(trial.state, Inputs(tau=matrix @ np.resize(trial.tau, nu)))
-        if not found.exist:
+        if not found.exist or found.solution is None:
             return None
         by = found.acceleration
         derivatives = np.hstack([by.q, by.v, by.tau @ matrix])

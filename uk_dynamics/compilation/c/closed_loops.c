@@ -99,7 +99,7 @@ static void uk_loop_end(const uk_loops *s, int at) {
 #if UK_LAW_IN_LANES
     uk_lane_to_memory(g, l);
 #endif
-    c->stopped[first + l] = uk_any(s->moving.failed[at] & uk_lane(l));
+    c->stopped[first + l] = UK_PART(s->moving.failed[at], l) != 0;
   }
 }
 

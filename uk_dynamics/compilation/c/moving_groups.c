@@ -43,7 +43,7 @@ static void uk_keep_sample(const uk_moving_groups *s, int g, long long samples, 
   const uk_lanes_memory *m = s->motion.m + g;
   UK_EACH(l, s->lanes[g]) {
     const long long at = (s->first[g] + l) * samples + sample;
-    const int lost = uk_any(s->failed[g] & uk_lane(l));
+    const int lost = UK_PART(s->failed[g], l) != 0;
     UK_EACH(i, UK_NQ) q[at * UK_NQ + i] = lost ? NAN : UK_PART(m->q[i], l);
     UK_EACH(i, UK_NV) v[at * UK_NV + i] = lost ? NAN : UK_PART(m->v[i], l);
   }
