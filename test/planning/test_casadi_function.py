@@ -56,7 +56,7 @@ def test_what_a_compiler_has_made_wrongly_is_refused(
 ) -> None:
     monkeypatch.setenv("CC", str(wrong_compiler(tmp_path)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(WrongLibraryError, match="four_bar for CasADi .* acceleration is off by"):
+    with pytest.raises(WrongLibraryError, match=r"four_bar for CasADi .* acceleration is off by"):
         casadi_function(shipped("four_bar"))
 
 
