@@ -40,17 +40,17 @@ static void print(const Array & array)
   for (const double x : array) std::printf("%.17g ", x);
 }
 
-// First line: period, delay, blend_time, ramp_time, largest_error. Then, for each period, t, positions,
-// velocities, and value, rate, acceleration of the rows; a line of answers for each.
+// First line: period, delay, blend_time, ramp_time, largest_error, state_timeout. Then, for each
+// period, t, positions, velocities, and value, rate, acceleration of the rows; a line of answers for each.
 int main()
 {
   Settings settings;
-  std::array<double, 5> head;
+  std::array<double, 6> head;
   if (!read(head)) return 1;
   settings.period = head[0], settings.delay = head[1];
   settings.blend_time = head[2], settings.ramp_time = head[3];
   settings.largest_error = head[4];
-  settings.state_timeout = 0.0;
+  settings.state_timeout = head[5];
   if (!servo.configure(settings)) return std::fprintf(stderr, "%s\n", problem(settings)), 3;
   bool started = false;
   std::array<double, 1> t;

@@ -74,6 +74,14 @@ def driver(texts: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> P
     return built(texts, tmp_path_factory.mktemp("package"))
 
 
+@pytest.fixture(scope="module")
+def five_bar(tmp_path_factory: pytest.TempPathFactory) -> tuple[ukd.Mechanism, ukd.Tasks, Path]:
+    machine = shipped("five_bar")
+    tasks = ukd.Tasks.from_file("five_bar_sweep", machine)
+    texts = controller_package(tasks, machine, plugin=MOCK, rate=500)
+    return machine, tasks, built(texts, tmp_path_factory.mktemp("five_bar"))
+
+
 def built(texts: dict[str, str], folder: Path) -> Path:
     """The servo of a package, compiled without a warning, with sanitizers."""
     for name, text in texts.items():
@@ -154,7 +162,7 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
         machine, tasks, control_period=PERIOD, blend_time=BLEND, backend="interpreted"
     )
     assert completion.redundant == 1
-    lines, wanted, limited = [line(PERIOD, 0.0, BLEND, RAMP, ANY)], [], 0
+    lines, wanted, limited = [line(PERIOD, 0.0, BLEND, RAMP, ANY, 0.0)], [], 0
     for t, positions, velocities, sample in measured_motion(machine, tasks, 150):
         lines.append(line(t, positions, velocities, *sample))
         state = completion.complete(positions, velocities, t)
@@ -174,7 +182,7 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
 def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
-    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)]
     for k, (t, positions, velocities, sample) in enumerate(measured_motion(machine, tasks, 30)):
         jumped = positions + (1.0 if k >= 10 else 0.0)
         lines.append(line(t, jumped, velocities, *sample))
@@ -195,7 +203,7 @@ def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
 def test_measurements_that_stand_still_are_a_fault(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks, frozen: tuple[int, ...]
 ) -> None:
-    lines, last = [line(PERIOD, 0.0, 0.0, RAMP, ANY)], np.zeros(3)
+    lines, last = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)], np.zeros(3)
     for k, (t, positions, velocities, sample) in enumerate(measured_motion(machine, tasks, 60)):
         if k == 20:
             last = positions[[*frozen]]
@@ -215,6 +223,29 @@ def test_measurements_that_stand_still_are_a_fault(
 
 @pytest.mark.slow
 @needs_compiler
+@pytest.mark.parametrize("speed", [0.0, 45.0], ids=["pushed", "whole turns"])
+def test_what_stands_still_is_no_jump_that_is_bridged_once_more(
+    speed: float, five_bar: tuple[ukd.Mechanism, ukd.Tasks, Path]
+) -> None:
+    """Before state_timeout is over the model expects more than a jump, or a turn of the crank."""
+    machine, tasks, driver = five_bar
+    completion, sample = StateCompletion(machine), tasks.sample(0.0)
+    assert sample is not None
+    crank = machine.start(tasks=tasks).q[completion.encoders.places]
+    away = ReferenceSample(sample.value + 1.0, np.zeros(1), np.zeros(1))
+    timeout = 0.2
+    way = speed * PERIOD * np.minimum(np.arange(200), 3)  # then its measurement stands still
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, timeout)]
+    lines += [line(k * PERIOD, crank + way[k], [speed], *away) for k in range(200)]
+    found = answers(driver, lines)
+    late = np.flatnonzero(found[:, 0])[-1] * PERIOD
+    assert np.abs(found[:80, 0]).min() > 1.0, "N m: it is driven"
+    # six periods: the first four, that in which the fault is noticed, rounding of sums
+    assert late <= timeout + RAMP + 6 * PERIOD
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_an_encoder_that_stops_where_the_motion_turns_round_is_a_fault(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
@@ -222,7 +253,7 @@ def test_an_encoder_that_stops_where_the_motion_turns_round_is_a_fault(
     encoders, motion = StateCompletion(machine).encoders, list(measured_motion(machine, tasks, 500))
     speeds = np.array([velocities for _, _, velocities, _ in motion])
     turn = 150 + int(np.abs(speeds[150:400, 0]).argmin())
-    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)]
     for k, (t, positions, velocities, sample) in enumerate(motion):
         if k >= turn:
             positions[0], velocities[0] = motion[turn][1][0], motion[turn][2][0]
@@ -245,7 +276,7 @@ def test_a_machine_at_rest_may_stand_still(
     assert sample is not None
     at_rest = ReferenceSample(sample.value, np.zeros(2), np.zeros(2))
     positions = state.q[encoders.places]
-    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)]
     lines += [line(k * PERIOD, positions, np.zeros(3), *at_rest) for k in range(200)]
     assert not answers(driver, lines)[:, -2].any()
 
@@ -267,7 +298,7 @@ def test_dry_friction_holds_a_machine_that_is_pushed(friction: float, tmp_path: 
     assert sample is not None
     away = ReferenceSample(sample.value + 0.05, np.zeros(2), np.zeros(2))
     positions = state.q[encoders.places]
-    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY)]
+    lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)]
     lines += [line(k * PERIOD, positions, np.zeros(3), *away) for k in range(200)]
     found = answers(driver, lines)
     assert (FROZEN in found[:, -2]) is (friction == 0.0)
@@ -281,7 +312,7 @@ def test_a_task_that_does_not_follow_is_a_fault(
 ) -> None:
     """References are 0.01 m away from the motion."""
     for allowed, fault in ((0.02, 0), (0.005, TRACKING)):
-        lines = [line(PERIOD, 0.0, 0.0, RAMP, allowed)]
+        lines = [line(PERIOD, 0.0, 0.0, RAMP, allowed, 0.0)]
         motion = measured_motion(machine, tasks, 20)
         lines += [line(t, q, v, *sample) for t, q, v, sample in motion]
         found, reason = said_by(driver, lines)
@@ -291,15 +322,15 @@ def test_a_task_that_does_not_follow_is_a_fault(
 
 @pytest.mark.slow
 @needs_compiler
-def test_a_machine_that_has_fallen_starts_from_where_it_is(tmp_path: Path) -> None:
+def test_a_machine_that_has_fallen_starts_from_where_it_is(
+    five_bar: tuple[ukd.Mechanism, ukd.Tasks, Path],
+) -> None:
     """Every angle of the crank closes the five-bar; at its dead centres there is no start."""
-    machine = shipped("five_bar")
-    tasks = ukd.Tasks.from_file("five_bar_sweep", machine)
-    driver = built(controller_package(tasks, machine, plugin=MOCK, rate=500), tmp_path)
+    machine, tasks, driver = five_bar
     encoders, sample = StateCompletion(machine).encoders, tasks.sample(0.0)
     assert sample is not None
     for angle in np.arange(-3.1, 3.1, 0.26):
-        lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY), line(0.0, angle, 0.0, *sample)]
+        lines = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0), line(0.0, angle, 0.0, *sample)]
         q = answers(driver, lines)[0][len(machine.actuators) :][: machine.model.nq]
         assert np.cos(q[encoders.places[0]] - angle) > 1.0 - 1e-12
         residual = machine.dynamics().residual(ukd.State(0.0, q, np.zeros_like(q)))
@@ -332,7 +363,7 @@ def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd
     process = subprocess.Popen(driver, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(line(PERIOD, periods * PERIOD, 0.0, RAMP, ANY))
+    process.stdin.write(line(PERIOD, periods * PERIOD, 0.0, RAMP, ANY, 0.0))
     sent = [np.zeros(3)] * periods
     errors = []
     for _ in range(150):

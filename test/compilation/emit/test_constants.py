@@ -27,7 +27,7 @@ OTHERS = {
     ("nonnegative.c", 1e-13),  # gradient that is rounding
     ("pivoted_law.c", 1e-300),  # keeps quotients finite
     ("loop_transmission.hpp.in", 1e-6),  # least pivot
-    ("closed_loop_controller.hpp.in", 1e-9),  # s in a ns
+    ("closed_loop_controller.cpp.in", 1e-9),  # s in a ns
 }
 
 

@@ -88,7 +88,7 @@ def controller_package(
         f"include/{package}/closed_loop_controller.hpp": filled(
             "closed_loop_controller.hpp", words
         ),
-        "src/controller.cpp": filled("controller.cpp", words),
+        "src/closed_loop_controller.cpp": filled("closed_loop_controller.cpp", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(commanded, words, rate),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
