@@ -62,6 +62,7 @@ class Plant:
         delay: float = 0.0,
         same: float = 0.0,  # instants that are nearer to one another are one, in s
         backend: Backend = "auto",  # evaluator of the mechanism
+        over_contacts: bool = False,  # whether fixed steps go over contacts, by Moreau's rule
     ) -> None:
         """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway
@@ -76,11 +77,10 @@ class Plant:
         self.problems: tuple[str, ...] = ()
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
-        # what contacts do in C is for :class:`ContactStepping`
-        self.motion = None if mechanism.one_sided else self.dynamics.motion()
-        if self.motion is None and not (
-            mechanism.one_sided or isinstance(self.dynamics, InterpretedDynamics)
-        ):
+        # C knows no other way over contacts
+        located = bool(mechanism.one_sided) and not over_contacts
+        self.motion = None if located else self.dynamics.motion()
+        if self.motion is None and not (located or isinstance(self.dynamics, InterpretedDynamics)):
             _announce_steps_in_python(mechanism)
         self.law = None if self.motion is None else _law(mechanism, controller)
         self.flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
@@ -114,7 +114,7 @@ class Plant:
         """
         if self._controller is None:
             return
-        if self.motion is not None and self.law is not None:
+        if self.motion is not None and self.law is not None and not self.active.sliding:
             self.set_law()
             found = self.motion.control(state.t, state.q, state.v)
             if found is not None:
@@ -156,7 +156,11 @@ class Plant:
         """Move in C from the first of some instants to the last; see :class:`Motion`."""
         assert self.motion is not None
         self.set_law()
-        found = self.motion.move(state, when, control, sample, step=step, method=method)
+        over = None if self.stepping is None else self.stepping.over(self.active)
+        waits = over is not None
+        found = self.motion.move(
+            state, when, control, sample, step=step, method=method, over=over, waits=waits
+        )
         self._driven(found.efforts)
         return found
 
@@ -218,8 +222,9 @@ class Plant:
         """
         if not _bounded(q, v):
             return np.full(len(v), np.nan)
-        if self.motion is not None and (self.law is not None or not self.continuous):
-            found = self.motion.acceleration(t, q, v)
+        in_c = self.motion if self.contacts is None else None
+        if in_c is not None and (self.law is not None or not self.continuous):
+            found = in_c.acceleration(t, q, v)
             if found is not None:
                 return found
         state = State(t, q, v)

@@ -130,6 +130,7 @@ def simulate(
         delay=delay,
         same=same,
         backend=backend,
+        over_contacts=method == "moreau",
     )
 
     def moved(t: float) -> None:
@@ -160,22 +161,27 @@ def simulate(
             sampled = marks.sample[here] * on_the_way
             if treated:
                 sampled[0] = 0.0
-            found = advance.move(
-                start,
-                np.ascontiguousarray(when[here]),
-                marks.control[here] * on_the_way,
-                sampled,
-                np.ascontiguousarray(marks.breaks[here]),
-            )
-            record_many(when[here][np.flatnonzero(sampled)], found)
-            start, first = found.state, first + found.reached
-            treated = found.phase == "paused"
-            if found.phase == "control" and marks.control[first]:
+            phase = "control"
+            if not advance.needs_python:
+                found = advance.move(
+                    start,
+                    np.ascontiguousarray(when[here]),
+                    marks.control[here] * on_the_way,
+                    sampled,
+                    np.ascontiguousarray(marks.breaks[here]),
+                )
+                record_many(when[here][np.flatnonzero(sampled)], found)
+                advance.close(found, when[here])
+                start, first, phase = found.state, first + found.reached, found.phase
+                treated = phase == "paused"
+            if phase == "control" and marks.control[first]:
                 control(start)
                 plant.act(start.t)
-            if found.phase == "control" and marks.sample[first]:
+            if phase == "control":
+                start = advance.begin(start)
+            if phase == "control" and marks.sample[first]:
                 record(start)
-            if found.phase in ("control", "motion"):
+            if phase in ("control", "motion"):
                 stop = advance.next_break(first, marks.breaks)
                 for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
                     first, start = first + 1, reached

@@ -27,7 +27,7 @@ from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.time_stepping import TimeStepping
 
-_STEPS_IN_C = (*FIXED_METHODS, "DOP853")
+_STEPS_IN_C = (*FIXED_METHODS, "moreau", "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS, "moreau")
 
 _PATIENCE = 500  # steps of Python, after which it is asked whether they creep
@@ -87,7 +87,7 @@ class Advance:
             return events.run(state, stops, self._stepper, self._count)
         if plant.stepping is not None:
             stepping = TimeStepping(
-                plant, plant.stepping, self.step, self.changed, self.moved, self.warn
+                plant, plant.stepping, self.step, self.seen, self.moved, self.warn
             )
             return stepping.run(state, stops, self._count_steps)
         if self.fixed:
@@ -98,12 +98,20 @@ class Advance:
 
     def run_in_python(self, state: State, stops: Array) -> Iterator[State]:
         """The same where C has failed; what C cannot do either is said by an error."""
+        if self.plant.stepping is not None:
+            return self.run(state, stops)
         return self._fixed(state, stops) if self.fixed else self._adaptive(state, stops)
 
     @property
     def fixed(self) -> bool:
         """Whether steps have a fixed size."""
-        return self.method in FIXED_METHODS
+        return self.method in FIXED_METHODS or self.method == "moreau"
+
+    @property
+    def needs_python(self) -> bool:
+        """Whether contacts have not begun, or slide: laws in C do not know their friction."""
+        stepping = self.plant.stepping is not None
+        return stepping and (not self._begun or bool(self.plant.active.sliding))
 
     @property
     def longest(self) -> float:
@@ -187,6 +195,19 @@ class Advance:
         self.evaluations += found.evaluations
         self.largest_projection = max(self.largest_projection, found.largest_projection)
         return found
+
+    def close(self, found: MotionSegment, when: Array) -> None:
+        """Let contacts do from now on what they do after steps in C through some instants."""
+        plant = self.plant
+        if plant.stepping is None or found.modes is None:
+            return
+        active = plant.stepping.after(found, when, self.step, plant.active, self.seen)
+        if active is not plant.active:
+            plant.set_active(active)
+
+    def seen(self, t: float, before: frozenset[str], after: frozenset[str]) -> None:
+        """Tell of constraints that act since a time, in s, and those that no longer do."""
+        self.changed({name: name in after for name in sorted(before ^ after)}, t, 0.0)
 
     def _adaptive_in_c(self, state: State, stops: Array) -> Iterator[State]:
         when = np.append(state.t, stops)

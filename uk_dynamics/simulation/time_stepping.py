@@ -6,7 +6,7 @@ Moreau's midpoint rule on velocities: events are not located, impulses of a step
 many contacts cost no more than few events would. Motions agree with event-driven ones to order one.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,8 @@ class TimeStepping:
     plant: Plant
     contacts: ContactStepping
     step: float  # longest step, in s
-    # called with what has changed its mode, the time, and the kinetic energy lost, 0 here
-    changed: Callable[[Mapping[str, bool], float, float], object]
+    # called with a time, and what acts before it and since then
+    seen: Callable[[float, frozenset[str], frozenset[str]], object]
     moved: Callable[[float], object]
     warn: Callable[[str, float], object]  # called with a problem, and its time
 
@@ -38,7 +38,7 @@ class TimeStepping:
         for stop in stops.tolist():
             steps = max(1, int(np.ceil((stop - state.t) / self.step - 1e-9)))
             state, active = self.contacts.advance(
-                state, stop, steps, plant.dynamics, plant.inputs, self._seen
+                state, stop, steps, plant.dynamics, plant.inputs, self.seen
             )
             plant.set_active(active)
             if problem := self.contacts.problem():
@@ -46,6 +46,3 @@ class TimeStepping:
             self.moved(stop)
             count(steps)
             yield state
-
-    def _seen(self, t: float, before: frozenset[str], after: frozenset[str]) -> None:
-        self.changed({name: name in after for name in sorted(before ^ after)}, t, 0.0)

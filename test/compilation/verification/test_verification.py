@@ -165,14 +165,14 @@ def test_steps_over_contacts_are_tried(tmp_path: Path, monkeypatch: pytest.Monke
         "contacts: {floor: {parent: {link: world}, child: {link: ball}, radius: 0.1}}",
     )
     CompiledDynamics(ball)
-    right = CompiledMotion.step_contacts
+    right = CompiledMotion.move
 
     def off(*given, **named):
         found = right(*given, **named)
         t, q, v = found.state.t, found.state.q, found.state.v
-        return found._replace(state=State(t, q, v + 1e-6))
+        return replace(found, state=State(t, q, v + 1e-6))
 
-    monkeypatch.setattr(CompiledMotion, "step_contacts", off)
+    monkeypatch.setattr(CompiledMotion, "move", off)
     with pytest.raises(WrongLibraryError, match="a step over contacts is off"):
         CompiledDynamics(ball).load()
 

@@ -66,8 +66,7 @@ def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:
 
 def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     mechanism = tasks.mechanism
-    # a law that has the forces of contacts itself counts none of them to the structure
-    found = [] if tasks.spec.contact_rows else [*_one_sided(mechanism)]
+    found = []
     if tasks.uncertainty is not None and mechanism.varied is not None:
         found.append("robust, with values of with_parameters")
     if mechanism.local is not None:

@@ -96,13 +96,22 @@ static void uk_contact_modes(uk_memory *m, uk_contacts *x, const uk_cone *c, con
   }
 }
 
+/* Rows that act besides those of one-sided constraints. */
+static void uk_contact_base(uk_memory *m, const uk_motion *c, const uk_contacts *x) {
+  memcpy(m->active, c->active, sizeof(double) * UK_M);
+  for (int i = 0; i < 3 * x->count; ++i)
+    if (x->row[i] >= 0) m->active[x->row[i]] = 0.0;
+}
+
 /* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
-static int uk_contact_step(uk_memory *m, uk_motion *c, uk_contacts *x, double h, long long *mode) {
+static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, double h) {
   double *rows = x->room + uk_cone_room(x->count), *parts = rows + 3 * x->count * UK_NV;
   int *closed = (int *)(parts + 3 * x->count * UK_NV);
+  const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
   double q[UK_NQ], v[UK_NV];
-  memcpy(m->active, c->active, sizeof(double) * UK_M);
+  if (x->taken == x->steps) return 1;
+  uk_contact_base(m, c, x);
   uk_reach(m->q, 0.5 * h, m->v, q);
   memcpy(m->q, q, sizeof q);
   m->t = t + 0.5 * h;
@@ -112,28 +121,35 @@ static int uk_contact_step(uk_memory *m, uk_motion *c, uk_contacts *x, double h,
   if (uk_answer_pivoted(m, 0)) return 1;
   for (int i = 0; i < UK_NV; ++i) v[i] = m->v[i] + h * m->qdd[i];
   if (cone.n && uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
-  uk_contact_modes(m, x, &cone, closed, rows, v, mode + x->count);
+  uk_contact_modes(m, x, &cone, closed, rows, v, x->mode + (x->taken + 1) * x->count);
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
   if (uk_follow_structure(m, c)) return 1;
   memcpy(q, m->q, sizeof q);
-  if (!uk_project(m)) return 0;
-  /* contacts that cannot all be closed, as those of two steps of a leg */
-  memcpy(m->active, c->active, sizeof(double) * UK_M);
-  memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
-  return uk_project(m);
+  if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
+    uk_contact_base(m, c, x);
+    memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
+    if (uk_project(m)) return 1;
+  }
+  ++x->taken;
+  return 0;
 }
 
-/* Steps up to an instant, as many as succeed; the state is that after the last of them. */
-UK_EXPORT void uk_move_with_contacts(uk_memory *m, uk_motion *c, uk_contacts *x) {
-  uk_load(m, c);
-  uk_apply(m, c);
-  for (x->done = 0; x->done < x->steps; ++x->done) {
-    const double h = (x->end - x->now) / (x->steps - x->done);
-    m->t = x->now;
-    if (uk_contact_step(m, c, x, h, x->mode + x->done * x->count)) return;
-    x->now = m->t;
-    uk_keep(m, c);
+/* At an instant that was reached, or not: then modes and impulses are those of the one before. Whether a motion
+ * goes on from it. */
+static int uk_contacts_hold(uk_contacts *x, int moved) {
+  const size_t one = sizeof(double) * x->count;
+  double *slip = x->before + 3 * x->count;
+  if (!moved) {
+    memcpy(x->impulse, x->before, 3 * one), memcpy(x->slip, slip, 2 * one);
+    return 0;
   }
+  memcpy(x->before, x->impulse, 3 * one), memcpy(slip, x->slip, 2 * one);
+  x->done = x->taken;
+  const long long *now = x->mode + x->done * x->count;
+  int holds = 1;
+  for (int k = 0; k < x->count && x->waits && x->done; ++k)
+    holds &= now[k] == x->mode[k] && !(now[k] == UK_SLIPS && x->friction[k] > 0.0);
+  return holds;
 }

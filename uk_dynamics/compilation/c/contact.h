@@ -18,9 +18,10 @@ typedef struct {
   double close, resting;      /* m or rad, and their rates: what is nearer is closed, slower rests */
   double *impulse;            /* (k, 3): of the last step */
   double *slip;               /* (k, 2): velocities at its end, in the plane */
+  double *before;             /* (k, 5): both at the last instant */
   long long *mode;            /* (steps + 1, k): before the first step, and after each */
-  long long steps;            /* to take */
-  long long done;             /* that were taken */
-  double now, end;            /* s: where they begin, then what is reached; where the last one ends */
+  long long steps, done;      /* for which there is room; that were taken up to the last instant */
+  long long taken;            /* since then, too */
+  long long waits;            /* 1: motions stop at the first instant where modes are others, or some slide */
   double *room;               /* (uk_contact_room doubles) */
 } uk_contacts;

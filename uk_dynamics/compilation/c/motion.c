@@ -141,7 +141,7 @@ static int uk_gauss_step(uk_memory *m, uk_motion *c, double h, int halvings) {
 typedef struct {
   uk_lanes_motion steps; /* the first field */
   uk_motion *motion;
-  int stopped; /* 0, or why: UK_NO_EFFORTS, UK_NO_MOTION */
+  int stopped; /* 0, or why, as uk_move */
 } uk_stepper;
 
 static void uk_motion_stage(uk_lanes_motion *steps, int stage, double part) {
@@ -157,11 +157,27 @@ static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
   *steps->failed = uk_gauss_step(steps->m, ((uk_stepper *)steps)->motion, h, UK_GAUSS_HALVINGS);
 }
 
+#if UK_ONE_SIDED
+static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, double h);
+static int uk_contacts_hold(uk_contacts *x, int moved);
+
+static void uk_motion_contacts(uk_lanes_motion *steps, double h) {
+  const uk_motion *c = ((uk_stepper *)steps)->motion;
+  steps->m->t = steps->begin;
+  *steps->failed = uk_contact_step(steps->m, c, c->contacts, h);
+}
+#else
+#define uk_contacts_hold(x, moved) 1
+#define uk_motion_contacts NULL
+#endif
+
 /* Steps from the time in the memory on. */
 static uk_stepper uk_stepper_of(uk_memory *m, uk_motion *c, uk_kept *kept, uk_mask *failed) {
   const int gauss = c->method == UK_STEP_GAUSS, euler = c->method == UK_STEP_SEMI_IMPLICIT_EULER;
-  const uk_stepper s = {{1, euler, c->project, c->sampled_rows, m, kept, failed, NULL, uk_motion_stage,
-                         gauss ? uk_motion_gauss : NULL, {0.0}, m->t, m->t}, c, 0};
+  void (*const other)(uk_lanes_motion *, double) =
+      c->contacts ? uk_motion_contacts : gauss ? uk_motion_gauss : NULL;
+  const uk_stepper s = {{1, euler, c->project && !c->contacts, c->sampled_rows, m, kept, failed, NULL,
+                         uk_motion_stage, other, {0.0}, m->t, m->t}, c, 0};
   *failed = 0;
   return s;
 }
@@ -197,18 +213,19 @@ static int uk_at_instant(uk_memory *m, uk_motion *c) {
 static int uk_motion_instant(uk_lanes_motion *steps, long long at) {
   uk_stepper *s = (uk_stepper *)steps;
   uk_motion *c = s->motion;
+  const int holds = !c->contacts || uk_contacts_hold(c->contacts, !*steps->failed);
   s->stopped = *steps->failed ? UK_NO_MOTION : 0;
   if (s->stopped) return 0;
   c->at = at;
   uk_keep(steps->m, c);
-  s->stopped = uk_at_instant(steps->m, c);
+  s->stopped = holds || at + 1 >= c->stops ? uk_at_instant(steps->m, c) : UK_CHANGED;
   if (s->stopped || at + 1 >= c->stops) return 0;
   uk_apply(steps->m, c);
   steps->begin = c->when[at], steps->end = c->when[at + 1];
   return 1;
 }
 
-/* The whole motion; 0, UK_NO_EFFORTS or UK_NO_MOTION. */
+/* The whole motion; 0, UK_NO_EFFORTS, UK_NO_MOTION or UK_CHANGED. */
 UK_EXPORT int uk_move(uk_memory *m, uk_motion *c) {
   uk_kept kept; /* a step begins where the one before it was projected to */
   uk_mask failed;

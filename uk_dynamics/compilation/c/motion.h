@@ -2,6 +2,7 @@
 /* A motion at fixed steps under a law of control; arrays are the caller's. */
 #pragma once
 
+#include "contact.h"
 #include "uk_mechanism.h"
 
 typedef struct {
@@ -31,6 +32,7 @@ typedef struct {
   long long *waiting;        /* how many there are */
   double *late;              /* (places, 1 + UK_NU): when each takes effect, and the efforts */
   void *kept;                /* of the last configuration, uk_kept; null: nothing */
+  uk_contacts *contacts;     /* over which steps go, by Moreau's rule; null: there are none */
 } uk_motion;
 
 /* A law given the state in which its efforts act, as control/delay_compensation.py has it. */
@@ -47,4 +49,5 @@ typedef struct {
 } uk_delay_compensation;
 
 #define UK_NO_EFFORTS 1 /* the law has none at the instant reached */
+#define UK_CHANGED 4 /* what is closed, sticks or slides is something else since this instant */
 #define UK_NO_MOTION 2  /* the way to the next instant failed; the state is that of this one */

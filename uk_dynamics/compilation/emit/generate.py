@@ -174,8 +174,9 @@ def closing(mechanism: ResolvedMechanism) -> list[str]:
 
 
 def following(mechanism: ResolvedMechanism) -> str:
-    """Whether rows follow something over time."""
-    return header("uk_following.h", f"#define UK_FOLLOWS {int(mechanism.follows_references)}")
+    """Whether rows follow something over time, and whether some act in one direction."""
+    flags = {"FOLLOWS": mechanism.follows_references, "ONE_SIDED": bool(mechanism.one_sided)}
+    return header("uk_following.h", *defines({name: int(on) for name, on in flags.items()}))
 
 
 def batch_source(mechanism: ResolvedMechanism) -> str:

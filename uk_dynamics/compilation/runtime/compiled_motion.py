@@ -15,9 +15,8 @@ from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
 from uk_dynamics.compilation.runtime.reference_table import sample_table, structural_table
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.integration import METHOD_CODES, Tolerances
+from uk_dynamics.core.integration import METHOD_CODES, Tolerances, steps_between
 from uk_dynamics.mechanism.dynamics import (
-    ContactSteps,
     ContactTables,
     EffortQueue,
     Law,
@@ -25,7 +24,7 @@ from uk_dynamics.mechanism.dynamics import (
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
-_PHASES = ("done", "control", "motion", "paused")
+_PHASES = ("done", "control", "motion", "paused", "changed")
 _ROOM = 1000  # samples in a call: progress and recordings wait as long
 _PATIENCE = 20_000  # evaluations in a call: Ctrl-C waits as long
 
@@ -153,11 +152,23 @@ class CompiledMotion:
         *,
         step: float,
         method: str,
+        over: tuple[ContactTables, NDArray[np.int64]] | None = None,
+        waits: bool = False,
     ) -> MotionSegment:
         """See :meth:`Motion.move`."""
-        self._call.step, self._call.method = step, METHOD_CODES[f"STEP_{method.upper()}"]
-        kept = int(np.count_nonzero(sample))
-        return self._go(state, (when, control, sample), kept, self._move, self._place, self._at)
+        call, given = self._call, (state, (when, control, sample), int(np.count_nonzero(sample)))
+        call.step = step
+        if over is None:
+            call.method = METHOD_CODES[f"STEP_{method.upper()}"]
+            return self._go(*given, self._move, self._place, self._at)
+        contacts, mode = over
+        if self._contacts is None or self._contacts.tables is not contacts:
+            self._contacts = _ContactCall(self._library, contacts)
+        self._contacts.begin(mode, int(steps_between(when, step).sum()), waits=waits)
+        call.contacts = ctypes.addressof(self._contacts.call)
+        found = self._go(*given, self._move, self._place, self._at)
+        call.contacts = None
+        return replace(found, modes=self._contacts.modes)
 
     def adapt(
         self,
@@ -218,25 +229,6 @@ class CompiledMotion:
             evaluations=call.evaluations,
         )
 
-    def step_contacts(
-        self,
-        state: State,
-        inputs: Inputs,
-        mode: NDArray[np.int64],
-        contacts: ContactTables,
-        *,
-        end: float,
-        steps: int,
-    ) -> ContactSteps:
-        """See :meth:`Motion.step_contacts`."""
-        no_efforts = np.zeros(self._motors)
-        self.act(inputs, no_efforts, np.zeros(len(self._v)) if inputs.tau is None else inputs.tau)
-        if self._contacts is None or self._contacts.tables is not contacts:
-            self._contacts = _ContactCall(self._library, contacts)
-        self._q[:], self._v[:] = state.q, state.v
-        t, modes = self._contacts.run(self._place, self._at, mode, state.t, end, steps)
-        return ContactSteps(State(t, self._q.copy(), self._v.copy()), modes, contacts.slip)
-
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
         """See :meth:`Motion.acceleration`."""
         self._t[0] = t
@@ -265,29 +257,28 @@ class _ContactCall:
 
     def __init__(self, library: ctypes.CDLL, tables: ContactTables) -> None:
         self.tables = tables
-        self._step = library.uk_move_with_contacts
-        self._step.argtypes = (ctypes.c_void_p,) * 3
         library.uk_contact_room.argtypes = (ctypes.c_longlong,)
         library.uk_contact_room.restype = ctypes.c_longlong
         count = len(tables.friction)
-        self._room = np.zeros(library.uk_contact_room(count))
-        self._call = structure("uk_contacts")(count=count, room=self._room.ctypes.data)
+        room, before = np.zeros(library.uk_contact_room(count)), np.zeros((count, 5))
+        self._arrays = room, before  # live as long as C may use them
+        self.call = structure("uk_contacts")(
+            count=count, room=room.ctypes.data, before=before.ctypes.data
+        )
         for name, value in tables._asdict().items():
-            setattr(self._call, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+            setattr(self.call, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+        self._modes = np.zeros((0, count), dtype=np.int64)
 
-    def run(
-        self,
-        memory: ctypes.c_void_p,
-        motion: object,
-        mode: NDArray[np.int64],
-        begin: float,
-        end: float,
-        steps: int,
-    ) -> tuple[float, NDArray[np.int64]]:
-        """Time reached, and modes before the first step and after each."""
-        call = self._call
-        modes = np.empty((steps + 1, len(mode)), dtype=np.int64)
-        modes[0] = mode
-        call.mode, call.steps, call.now, call.end = modes.ctypes.data, steps, begin, end
-        self._step(memory, motion, ctypes.byref(call))
-        return call.now, modes[: call.done + 1]
+    def begin(self, mode: NDArray[np.int64], steps: int, *, waits: bool) -> None:
+        """Make room for so many steps."""
+        call = self.call
+        if len(self._modes) <= steps:
+            self._modes = np.empty((steps + 1, len(mode)), dtype=np.int64)
+        self._modes[0] = mode
+        call.mode, call.steps, call.waits = self._modes.ctypes.data, steps, waits
+        call.done = call.taken = 0
+
+    @property
+    def modes(self) -> NDArray[np.int64]:
+        """Before the first step, and after each up to the instant reached, fresh."""
+        return self._modes[: self.call.done + 1].copy()

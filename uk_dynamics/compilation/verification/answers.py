@@ -132,10 +132,15 @@ def _contact_answers(
 
     def compiled(trial: Trial) -> Found:
         start = reference.project(trial.state, smooth)
-        inputs, end = replace(smooth, tau=trial.tau), start.t + _STEP
         stepping.forget()
-        found = motion.step_contacts(start, inputs, is_open, stepping.tables, end=end, steps=1)
-        solved = len(found.modes) > 1  # what C does not solve is left to Python
+        motion.act(smooth, np.zeros(len(mechanism.actuators)), trial.tau)
+        when, no, over = (
+            np.array([start.t, start.t + _STEP]),
+            np.zeros(2),
+            (stepping.tables, is_open),
+        )
+        found = motion.move(start, when, no, no, step=_STEP, method="moreau", over=over)
+        solved = found.phase == "done"  # what C does not solve is left to Python
         return {name: np.concatenate([found.state.q, found.state.v])} if solved else None
 
     yield from compare(mechanism, expected, each(compiled), given)

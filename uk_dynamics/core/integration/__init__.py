@@ -19,5 +19,6 @@ from uk_dynamics.core.integration.fixed_step import (
     ConfigurationSpace,
     gauss_step,
     rk4_step,
+    steps_between,
 )
 from uk_dynamics.core.integration.jacobian import motion_jacobian

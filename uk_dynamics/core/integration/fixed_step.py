@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.exceptions import SimulationError
@@ -18,6 +19,12 @@ from uk_dynamics.exceptions import SimulationError
 Acceleration = Callable[[float, Array, Array], Array]
 
 PART_OF_A_STEP = 1e-9  # a remainder of an interval below this part of a step is rounding
+
+
+def steps_between(when: Array, longest: float) -> NDArray[np.int64]:
+    """How many equal steps, none longer than one in s, lead from each instant to the next."""
+    parts = np.ceil(np.diff(when) / longest - PART_OF_A_STEP)
+    return np.maximum(parts, 1.0).astype(np.int64)
 
 
 class ConfigurationSpace(Protocol):

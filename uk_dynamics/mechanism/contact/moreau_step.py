@@ -8,9 +8,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.integration import steps_between
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, ClosedContacts
-from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, Dynamics, Motion
+from uk_dynamics.mechanism.dynamics import (
+    SLIPS,
+    STICKS,
+    ContactTables,
+    Dynamics,
+    Motion,
+    MotionSegment,
+)
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -23,6 +31,7 @@ class ContactStepping(ClosedContacts):
         # what a step left of the conditions of its contacts, relative to their motion, if too much
         self._unsolved = 0.0
         self._in_c: tuple[Dynamics, Motion] | None = None
+        self._no_efforts = np.zeros(len(mechanism.actuators))
 
     def advance(
         self,
@@ -51,23 +60,18 @@ class ContactStepping(ClosedContacts):
             SimulationError: The loops cannot be closed.
         """
         active = inputs.active or self._mechanism.hierarchy.initial
-        base = self.without(active)
         motion = None if inputs.nonideal or inputs.references else self._motion(dynamics)
         while steps:
             h = (end - state.t) / steps
             if motion is not None:
-                smooth = replace(inputs, active=base, stabilize=False)
-                start = state.t
-                state, modes, slip = motion.step_contacts(
-                    state, smooth, self._mode(active), self.tables, end=end, steps=steps
-                )
-                for k in np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist():
-                    names = (self._names(base, mode) for mode in modes[k : k + 2])
-                    seen(start + (k + 1) * h, *names)
-                steps -= len(modes) - 1
-                if len(modes) > 1:
-                    sliding = self._sliding(modes[-1], slip)
-                    active = replace(base, names=self._names(base, modes[-1]), sliding=sliding)
+                tau = np.zeros_like(state.v) if inputs.tau is None else inputs.tau
+                smooth = replace(inputs, active=self.without(active), stabilize=False)
+                motion.act(smooth, self._no_efforts, tau)
+                when = np.append(state.t + h * np.arange(steps), end)
+                no, over = np.zeros(len(when)), self.over(active)
+                found = motion.move(state, when, no, no, step=np.inf, method="moreau", over=over)
+                active, state = self.after(found, when, np.inf, active, seen), found.state
+                steps -= found.reached
                 if not steps:
                     break
             before = active.names
@@ -76,6 +80,43 @@ class ContactStepping(ClosedContacts):
             if active.names != before:
                 seen(state.t, before, active.names)
         return State(end, state.q, state.v), active
+
+    def over(self, active: ActiveConstraints) -> tuple[ContactTables, NDArray[np.int64]]:
+        """What :meth:`Motion.move` is told of one-sided constraints."""
+        return self.tables, self._mode(active)
+
+    def after(
+        self,
+        found: MotionSegment,
+        when: Array,
+        longest: float,
+        active: ActiveConstraints,
+        seen: Callable[[float, frozenset[str], frozenset[str]], object] = lambda *_: None,
+    ) -> ActiveConstraints:
+        """What is closed, sticks and slides after a motion in C.
+
+        Args:
+            found: What became of it.
+            when: Its instants, in s.
+            longest: Its longest step, in s.
+            active: What was closed before it.
+            seen: As of :meth:`advance`.
+        """
+        assert found.modes is not None
+        base, modes = self.without(active), found.modes
+        changed = np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist()
+        if changed:
+            counts = steps_between(when, longest)
+            parts = zip(when[:-1], when[1:], counts.tolist(), strict=True)
+            times = np.concatenate([np.linspace(*part, endpoint=False) for part in parts])
+            times = np.append(times, when[-1])
+            for k in changed:
+                names = (self._names(base, mode) for mode in modes[k : k + 2])
+                seen(float(times[k + 1]), *names)
+        sliding = self._sliding(modes[-1], self.tables.slip) if len(modes) > 1 else {}
+        if not (changed or sliding):
+            return active
+        return replace(base, names=self._names(base, modes[-1]), sliding=sliding)
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs

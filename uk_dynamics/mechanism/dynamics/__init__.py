@@ -30,7 +30,6 @@ from uk_dynamics.mechanism.dynamics.motion import (
     STICKS,
     CompiledController,
     CompiledLaw,
-    ContactSteps,
     ContactTables,
     EffortQueue,
     Law,

@@ -29,7 +29,8 @@ class MotionSegment:
 
     reached: int  # number of the last instant that was reached
     # ``done``; ``control``, where the law has no efforts at that instant; ``motion``, where the way
-    # from there to the next one failed; ``paused``, where the next call goes on from there
+    # from there to the next one failed; ``paused``, where the next call goes on from there;
+    # ``changed``, where it does so with what is closed, sticks and slides since then
     phase: str
     state: State  # at the instant reached
     efforts: Array  # of the motors since then, (motors,), in N or N·m
@@ -42,6 +43,8 @@ class MotionSegment:
     rejected: int = 0  # steps that it refused
     # largest correction of the end of a step, in m, rad or their rates
     largest_projection: float = 0.0
+    # of one-sided constraints before the first step and after each, (steps + 1, k)
+    modes: NDArray[np.int64] | None = None
 
 
 class CompiledLaw(Protocol):
@@ -148,14 +151,6 @@ class ContactTables(NamedTuple):
     slip: Array  # at its end, in the plane, (k, 2), in m/s
 
 
-class ContactSteps(NamedTuple):
-    """Steps over one-sided constraints, as many as succeeded."""
-
-    state: State  # after the last of them
-    modes: NDArray[np.int64]  # before the first, and after each, (steps + 1, k)
-    slip: Array  # at the end, (k, 2), in m/s
-
-
 class Motion(Protocol):
     """Moves one state in steps, each projected onto the constraints; not for threads."""
 
@@ -193,9 +188,16 @@ class Motion(Protocol):
         sample: Array,  # whether the state at each is kept, (n,), as numbers
         *,
         step: float,  # longest step, in s
-        method: str,  # one of FIXED_METHODS
+        method: str,  # one of FIXED_METHODS, or ``moreau``
+        # for ``moreau``: one-sided constraints, and what each does before the first step, (k,)
+        over: tuple[ContactTables, NDArray[np.int64]] | None = None,
+        waits: bool = False,  # whether to stop where modes have changed, or something slides
     ) -> MotionSegment:
-        """Move from the first of some instants to the last."""
+        """Move from the first of some instants to the last.
+
+        Where motions wait, the law is taken to have no efforts at the first instant after a change:
+        whoever has to be told is told there.
+        """
 
     def adapt(
         self,
@@ -217,18 +219,6 @@ class Motion(Protocol):
 
         A call ends early after many samples or evaluations.
         """
-
-    def step_contacts(
-        self,
-        state: State,
-        inputs: Inputs,  # what acts, without one-sided constraints
-        mode: NDArray[np.int64],  # of each before the first step, (k,)
-        contacts: ContactTables,
-        *,
-        end: float,  # of the last step, in s
-        steps: int,  # of equal size
-    ) -> ContactSteps:
-        """Move as :meth:`ContactStepping.step` does, while the contacts can be solved."""
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array | None:
         """Acceleration under the law, fresh, (nv,); None: there is none."""
