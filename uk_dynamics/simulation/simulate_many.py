@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
-from uk_dynamics.compilation.runtime import CompiledLoops, LoopBatch, reference_table
+from uk_dynamics.compilation.runtime import CompiledLoops, LoopBatch, in_parts, reference_table
 from uk_dynamics.compilation.verification import (
     Comparison,
     Trial,
@@ -30,7 +30,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State, St
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
 from uk_dynamics.simulation.instants import periods, same_instant
-from uk_dynamics.simulation.options import check_delay, fixed_step
+from uk_dynamics.simulation.options import check_delay, default_method, fixed_step
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
@@ -73,7 +73,7 @@ def simulate_many(
     controllers: Sequence[Controller],
     control_period: float,
     delay: float = 0.0,
-    method: str = "rk4",
+    method: str | None = None,
     step: float | None = None,
     sample_period: float = 0.01,
     backend: Backend = "auto",
@@ -95,7 +95,8 @@ def simulate_many(
         controllers: A controller for each, made for its mechanism; none may serve two motions.
         control_period: Efforts are held for this time, in s.
         delay: From a state until its efforts act, in s; as of :func:`simulate`.
-        method: ``rk4`` or ``semi_implicit_euler``; others of :func:`simulate` one after the other.
+        method: ``rk4`` or ``semi_implicit_euler``; others of :func:`simulate` one after the other,
+            but ``moreau`` a motion a thread. None: as of :func:`simulate`.
         step: Fixed step, in s; None: as of :func:`simulate`.
         sample_period: Time between samples, in s.
         backend: As of :func:`simulate`.
@@ -134,6 +135,17 @@ def simulate_many(
     if len(states) < 2:
         return [alone(k) for k in range(len(states))]
     check_delay(delay)
+    method = method or default_method(each[0], held=True)
+    if method == "moreau":
+        # Which contacts are closed, and how often a step is solved for, is particular to a motion:
+        # in lanes all would wait for the slowest. So each is moved as by itself.
+        found_each: list[Trajectory | None] = [None] * len(states)
+
+        def run(first: int, end: int) -> None:
+            found_each[first:end] = [alone(k) for k in range(first, end)]
+
+        in_parts(run, len(states), threads, 1, 1)
+        return [one for one in found_each if one is not None]
     motions: list[_Motion] = []
     loops: CompiledLoops | str = f"method {method}"
     if len({state.t for state in states}) > 1:

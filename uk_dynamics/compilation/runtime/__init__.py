@@ -3,6 +3,7 @@
 """The compiled evaluator."""
 
 from uk_dynamics.compilation.emit.layout import ROBUST_KNOWN
+from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl, ControlMemory
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
