@@ -13,6 +13,7 @@ from support.kind_samples import rows_on
 from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass, MassPoints
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocity
+from uk_dynamics.constraints.kinds.frames.momentum import Momentum
 from uk_dynamics.constraints.kinds.frames.no_slip import NoSlip
 from uk_dynamics.constraints.kinds.frames.relative_frame import RelativeFrame
 from uk_dynamics.constraints.references.references import Sinusoid
@@ -184,6 +185,23 @@ def test_all_masses_together_are_pinocchios_centre_of_mass(model):
     np.testing.assert_allclose(points.jacobian(workspace), jacobian, rtol=0, atol=1e-13)
     pin.centerOfMass(model.pinocchio, data, q, v, np.zeros(model.nv))
     np.testing.assert_allclose(points.bias(workspace, v), data.acom[0], rtol=0, atol=1e-12)
+
+
+def test_momentum_of_all_is_pinocchios_centroidal_momentum(model):
+    q, v, _ = random_state(model, np.random.default_rng(4))
+    workspace = model.workspace()
+    workspace.update(q, v)
+    kind = Momentum(AXES)
+    constraint = Constraint("k", kind.name, rows_on(kind, model))
+    rows_of_it = ConstraintSet((constraint,), model.ancestor_mask, model.nq)
+    rows = rows_of_it.evaluate(workspace, 0.0, q, v)
+    data = model.pinocchio.createData()
+    centroidal = pin.computeCentroidalMap(model.pinocchio, data, q)
+    np.testing.assert_allclose(rows.A, centroidal, rtol=0, atol=1e-12)
+    # of order velocity, the row itself is what A v is: kg m/s and kg m²/s
+    np.testing.assert_allclose(rows.residual, centroidal @ v, rtol=0, atol=1e-12)
+    pin.computeCentroidalMomentumTimeVariation(model.pinocchio, data, q, v, np.zeros(model.nv))
+    np.testing.assert_allclose(rows.bias, data.dhg.vector, rtol=0, atol=1e-11)
 
 
 def test_a_centre_of_mass_without_a_parent_is_measured_in_the_world(model):

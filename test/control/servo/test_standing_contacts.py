@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks, simulate
+from uk_dynamics.constraints.kinds.frames import MassPoints
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.exceptions import InputError
@@ -111,6 +112,35 @@ def test_what_lies_beyond_the_cones_is_named_and_given_up_by_priority(
     assert set(shared.missing) == {"balance", "upright"}
     # the trunk may turn, and the centre of mass comes nearer to what it is asked for
     assert np.linalg.norm(shared.residual) < np.linalg.norm(command.residual)
+
+
+def test_a_momentum_task_calms_what_the_trunk_leaves_free(biped: Mechanism, start: State) -> None:
+    """Its rate is −ω L, the moment of the forces on the soles about the centre of mass."""
+    changed = data()
+    changed["tasks"]["upright"] = {"type": "momentum", "axes": ["rx", "ry", "rz"]}
+    tasks = Tasks.from_data(changed, biped)
+    moving = copy.deepcopy(start)
+    rng = np.random.default_rng(2)
+    moving.v[:] = 0.05 * rng.standard_normal(biped.model.nv)
+    moving = biped.dynamics().project(moving)
+    law = ServoController(biped, tasks)
+    command = law.command(moving)
+    assert not command.missing
+    rows = [i for i, name in enumerate(law.row_names) if name.startswith("upright")]
+    momentum = command.tracking_error[rows]  # kg m²/s
+    assert np.abs(momentum).max() > 0.05
+    workspace = biped.model.workspace()
+    workspace.update(moving.q, moving.v)
+    center = MassPoints.of((), biped.model).position(workspace)
+    moment = np.zeros(3)
+    for name, (normal, x, y) in command.contact_forces.items():
+        foot, corner = name.split("_sole.")
+        place, rotation = biped.pose(f"{foot}_foot", moving.q)
+        end, _, side = corner.partition("_")
+        inside = [-0.085 if end == "heel" else 0.165, 0.05 if side == "left" else -0.05, -0.07]
+        moment += np.cross(place + rotation @ inside - center, [x, y, normal])
+    expected = -2.0 * np.pi * 1.5 * momentum
+    np.testing.assert_allclose(moment, expected, rtol=0, atol=1e-8)  # N m: rounding of 400 N
 
 
 def test_a_slippery_ground_limits_friction(biped: Mechanism, start: State) -> None:

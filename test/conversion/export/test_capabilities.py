@@ -79,6 +79,7 @@ PROBES = {
         f" child: {{link: tip, xyz: {OWN}}}"
     ),
     "center_of_mass": held("type: center_of_mass, axes: [y]"),
+    "momentum": held("type: momentum, axes: [y, rz]"),
     "expression": held("type: expression, expression: j1 - 0.3*j2**2"),
     "a reference that moves": held(
         "type: joint, joint: j2, reference: {type: sinusoid, amplitude: 0.1, frequency: 1}"

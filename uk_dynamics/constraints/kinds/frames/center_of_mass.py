@@ -209,32 +209,37 @@ class MassPoints:
 
     def position(self, kinematics: FrameKinematics) -> Array:
         """Centre of mass in the world, (3,), in m."""
-        center: Array = self.part @ self._points(kinematics)
+        center: Array = self.part @ self.places(kinematics)
         return center
 
     def jacobian(self, kinematics: FrameKinematics) -> Array:
         """Its velocity per joint velocity, (3, nv)."""
         linear, angular = _columns(kinematics.jacobian)
-        lever = self.moved.T @ (self.part[:, None] * self._points(kinematics))
+        lever = self.moved.T @ (self.part[:, None] * self.places(kinematics))
         weight = self.part @ self.moved
         columns: Array = linear * weight[:, None] + cross(angular, lever)
         return columns.T
 
     def bias(self, kinematics: FrameKinematics, v: Array) -> Array:
         """Its acceleration at zero joint acceleration, (3,), in m/s²."""
-        linear, angular = _columns(kinematics.jacobian)
-        linear_rate, angular_rate = _columns(kinematics.jacobian_rate)
-        points = self._points(kinematics)
-        moving = self.moved * v
-        velocity = moving @ linear + cross(moving @ angular, points)
-        weight = self.part @ self.moved
-        lever = self.moved.T @ (self.part[:, None] * points)
-        lever_rate = self.moved.T @ (self.part[:, None] * velocity)
-        turning = cross(angular_rate, lever) + cross(angular, lever_rate)
-        bias: Array = v @ (linear_rate * weight[:, None] + turning)
+        bias: Array = self.part @ self.motion(kinematics, v)[2]
         return bias
 
-    def _points(self, kinematics: FrameKinematics) -> Array:
+    def motion(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array, Array]:
+        """How links move at zero joint acceleration, (n, 3) each.
+
+        Returns:
+            Angular velocities, angular accelerations, and accelerations of the centres of mass.
+        """
+        linear, angular = _columns(kinematics.jacobian)
+        linear_rate, angular_rate = _columns(kinematics.jacobian_rate)
+        points, moving = self.places(kinematics), self.moved * v
+        spin, turning = moving @ angular, moving @ angular_rate
+        velocity = moving @ linear + cross(spin, points)
+        return spin, turning, moving @ linear_rate + cross(turning, points) + cross(spin, velocity)
+
+    def places(self, kinematics: FrameKinematics) -> Array:
+        """Centres of mass of the links in the world, (n, 3), in m."""
         rotation = kinematics.rotation.take(self.frame, 0)
         return kinematics.translation.take(self.frame, 0) + apply(rotation, self.center)
 
