@@ -2,8 +2,6 @@
 
 """The immutable mechanism: a robot, its structural constraints, its motors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +47,7 @@ class Mechanism(KinematicMechanism):
         *,
         robot_description: str | None = None,
         nonideal: NonidealFunction | None = None,
-    ) -> Mechanism:
+    ) -> "Mechanism":
         """Read a mechanism file.
 
         Args:
@@ -71,7 +69,7 @@ class Mechanism(KinematicMechanism):
         *,
         robot_description: str | None = None,
         nonideal: NonidealFunction | None = None,
-    ) -> Mechanism:
+    ) -> "Mechanism":
         """Build a mechanism from a specification; see :meth:`from_file`."""
         expect("spec", spec, MechanismSpec, 'MechanismSpec.from_file("five_bar")')
         return cls(spec, read_description(spec, robot_description), nonideal=nonideal)
@@ -84,7 +82,7 @@ class Mechanism(KinematicMechanism):
         robot_description: str | None = None,
         name: str = "mechanism",
         nonideal: NonidealFunction | None = None,
-    ) -> Mechanism:
+    ) -> "Mechanism":
         """Build a mechanism without a file.
 
         Args:

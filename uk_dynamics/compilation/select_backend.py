@@ -2,8 +2,6 @@
 
 """Which evaluator answers: one table for the library, the commands and the nodes."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -45,7 +43,7 @@ class Selection:
     log: Log = ONCE  # where ``auto`` says what it does
 
     @classmethod
-    def of(cls, given: str | Selection, unready: Unready = "defer") -> Selection:
+    def of(cls, given: "str | Selection", unready: Unready = "defer") -> "Selection":
         """The selection behind the name of a backend; what a motion is made of waits."""
         return cls(given, unready) if isinstance(given, str) else given
 

@@ -2,8 +2,6 @@
 
 """Motor efforts that cause internal forces and no motion: squeezing a load, preloading backlash."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -47,7 +45,7 @@ def internal_efforts(
 
 def checked_internal_efforts(
     mechanism: Mechanism, forces: Mapping[str, float]
-) -> InternalEfforts | None:
+) -> "InternalEfforts | None":
     """Internal forces that were tried at the start of motions; None: all of them are zero.
 
     Raises:

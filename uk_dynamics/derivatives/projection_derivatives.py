@@ -14,8 +14,6 @@ rows (Eich, Convergence results for a coordinate projection method applied to me
 with algebraic constraints, SIAM J. Numer. Anal. 30, 1993).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 
@@ -74,7 +72,7 @@ class ProjectionDerivatives(StateByState):
     def _subject(self) -> ResolvedMechanism | None:
         return self._mechanism if rolls(self._mechanism) and self._wanted(self._library) else None
 
-    def _interpreted(self) -> ProjectionDerivatives:
+    def _interpreted(self) -> "ProjectionDerivatives":
         return ProjectionDerivatives(self._mechanism, "interpreted")
 
     @cached_property

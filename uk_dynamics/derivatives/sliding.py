@@ -7,8 +7,6 @@ multipliers −μ λ d. With q̈ and λ held these rows turn, and d by (1 − d 
 change by is fed back, dc = −Σ μ Tₖᵀ dₖ dλₖ, which is a linear system of the size of the contacts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -2,8 +2,6 @@
 
 """A motion that tells parameters: Fourier series of independent joints, within the limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -127,7 +125,7 @@ def excitation(
 
 
 def _improved(
-    search: _Search,
+    search: "_Search",
     best: Array,
     evaluations: int,
     random: np.random.Generator,

@@ -11,8 +11,6 @@ coordinates y that are joints, so that an equation has the unit of its joint, an
 where one drives it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -68,7 +66,7 @@ class Motions:
     commands: HeldCommands | None = None  # where the efforts come from, for those at other times
     highest: float = np.inf  # frequency above which there is only noise, in Hz
 
-    def part(self, chosen: Sequence[int] | slice | Array) -> Motions:
+    def part(self, chosen: Sequence[int] | slice | Array) -> "Motions":
         """Some of the samples."""
         t, q, v, qdd, efforts = (
             x[chosen] for x in (self.t, self.q, self.v, self.qdd, self.efforts)
@@ -89,7 +87,7 @@ class Equations:
     # places of parameters that are motor constants, and of their motors
     motors: tuple[list[int], list[int]]
 
-    def changed(self, efforts: Array) -> Equations:
+    def changed(self, efforts: Array) -> "Equations":
         """The equations with other efforts: by how much they differ, (K, motors), NaN: left out."""
         used = self.used & np.isfinite(efforts).all(axis=1)
         more = np.einsum("nkm,nm->nk", self.applied, np.where(used[:, None], efforts, 0.0))

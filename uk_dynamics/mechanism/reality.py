@@ -2,8 +2,6 @@
 
 """A machine that is not as its controller believes: other parameters, further forces, a delay."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +47,7 @@ class Reality:
     file: str = "<data>"
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Reality:
+    def from_file(cls, path: str | Path) -> "Reality":
         """Read a reality file.
 
         Raises:
@@ -59,7 +57,7 @@ class Reality:
         return cls._from_data(read_yaml(Path(path), shown), shown)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Reality:
+    def from_data(cls, data: Mapping[str, Any]) -> "Reality":
         """Build it from what a file would contain, as Python's dicts; ``schema`` may be left out.
 
         Raises:
@@ -68,7 +66,7 @@ class Reality:
         return cls._from_data({"schema": 1, **data}, "<data>")
 
     @classmethod
-    def _from_data(cls, raw: object, file: str) -> Reality:
+    def _from_data(cls, raw: object, file: str) -> "Reality":
         data = check_schema(raw, "reality", file)
         return cls(
             data.get("parameters", {}),

@@ -2,8 +2,6 @@
 
 """Tasks: the constraints that motors enforce, with their references."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -219,7 +217,7 @@ class Tasks:
         return share
 
     @classmethod
-    def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> Tasks:
+    def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> "Tasks":
         """Read a tasks file.
 
         Args:
@@ -232,7 +230,7 @@ class Tasks:
         return cls(TasksSpec.from_file(path), mechanism)
 
     @classmethod
-    def from_spec(cls, spec: TasksSpec, mechanism: ResolvedMechanism) -> Tasks:
+    def from_spec(cls, spec: TasksSpec, mechanism: ResolvedMechanism) -> "Tasks":
         """Build tasks from a specification, such as ``TasksSpec.from_text(...)``.
 
         Raises:
@@ -241,7 +239,7 @@ class Tasks:
         return cls(spec, mechanism)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], mechanism: ResolvedMechanism) -> Tasks:
+    def from_data(cls, data: Mapping[str, Any], mechanism: ResolvedMechanism) -> "Tasks":
         """Build tasks from what a tasks file would contain, as Python's dicts and lists.
 
         Args:
@@ -262,7 +260,7 @@ class Tasks:
         *,
         boundary: Literal["clamped", "natural", "periodic"] = "clamped",
         **joints: ArrayLike,
-    ) -> Tasks:
+    ) -> "Tasks":
         """Tasks that move joints through waypoints, on splines of degree 5.
 
         Args:

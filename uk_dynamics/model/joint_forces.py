@@ -2,8 +2,6 @@
 
 """Forces that joints exert by themselves: damping, dry friction, springs, stops."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Mapping
@@ -113,7 +111,7 @@ class PassiveForces:
             force -= self._friction * np.tanh(v / self._friction_velocity)
         return force
 
-    def replaced(self, numbers: Mapping[tuple[str, int], Any]) -> PassiveForces:
+    def replaced(self, numbers: Mapping[tuple[str, int], Any]) -> "PassiveForces":
         """Make a copy with some other numbers, which may be symbols.
 
         Args:

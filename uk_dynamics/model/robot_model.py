@@ -2,8 +2,6 @@
 
 """The robot as a tree: names, limits, configuration space; evaluation happens in a Workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -99,7 +97,7 @@ class RobotModel(Coordinates):
         frames: Sequence[AttachedFrame] = (),  # further named frames, fixed in links
         # rotor inertia at the joint by joint name, kg m² or kg
         armature: Mapping[str, float] | None = None,
-    ) -> RobotModel:
+    ) -> "RobotModel":
         """Read a robot description.
 
         Raises:

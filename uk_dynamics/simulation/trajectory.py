@@ -2,8 +2,6 @@
 
 """A simulated or recorded motion, which can be saved, loaded and plotted; files by their suffix."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -63,7 +61,7 @@ class Trajectory(TrajectoryData):
             raise InputError(error.problem, file=str(path)) from None
 
     @classmethod
-    def load(cls, path: str | Path) -> Trajectory:
+    def load(cls, path: str | Path) -> "Trajectory":
         """Read a trajectory from ``.npz``, a bag (``.mcap``, ``.db3``), ``.csv`` or ``.parquet``.
 
         An MCAP file may also contain the topics of running nodes, and may be truncated. Columns of

@@ -2,8 +2,6 @@
 
 """The specification of a sweep: varied values, their combinations, and its points."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import itertools
@@ -151,7 +149,7 @@ class SweepSpec:
     files: tuple[str, str, str]  # as in :class:`Point`
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> SweepSpec:
+    def from_file(cls, path: str | os.PathLike[str]) -> "SweepSpec":
         """Read a sweep file and the files that it names.
 
         Raises:

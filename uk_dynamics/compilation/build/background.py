@@ -8,8 +8,6 @@ removes its temporary files and ends. It has a session of its own, so that Ctrl-
 does not reach it, and a low priority. What it makes is in the cache, whole or not at all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 import subprocess
@@ -35,7 +33,7 @@ class Job(NamedTuple):
     parameters: tuple[str, ...] | None = None  # that stay inputs of the code; None: none
 
     @classmethod
-    def of(cls, subject: ResolvedMechanism | Tasks) -> Job:
+    def of(cls, subject: ResolvedMechanism | Tasks) -> "Job":
         """The job of a mechanism, or of the servo law of tasks."""
         if isinstance(subject, Tasks):
             return cls.of(subject.mechanism)._replace(tasks=subject.spec)

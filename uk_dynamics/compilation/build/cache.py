@@ -7,8 +7,6 @@ never loaded. Processes that want the same entry at once wait for the first of t
 stay is decided in :mod:`uk_dynamics.compilation.build.cache_policy`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile
@@ -76,7 +74,7 @@ def forget(library: Path) -> None:
     library.with_suffix(".sha256").unlink(missing_ok=True)
 
 
-def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> Entry:
+def find(mechanism: ResolvedMechanism, compiler: Compiler, part: str = "") -> "Entry":
     """Where the library of a mechanism is, or would be."""
     key = key_of(mechanism, compiler, part)
     name = mechanism.name if mechanism.local is None or part else "clusters"

@@ -2,8 +2,6 @@
 
 """The C compiler of this machine, and what it makes of a source."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
@@ -85,7 +83,7 @@ class Compiler:
             raise CompilationError(f"the compiler {self.command[0]} has made nothing; {REMEDY}")
 
     def _build_units(
-        self, start: Starting[Any], units: int, source: Path, library: Path, *, straight: bool
+        self, start: "Starting[Any]", units: int, source: Path, library: Path, *, straight: bool
     ) -> None:
         """The first unit has all but pieces, and half as many of those as others, or none."""
         objects = [str(library.with_suffix(f".{k}.o")) for k in range(units)]

@@ -18,8 +18,6 @@ B takes angular motions alone: by Jacobi's identity it vanishes on linear ones, 
 linear force, h the linear momentum, and 2 ω × (I − ½ tr I) − 2 (m c) × V × on the couple.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
@@ -43,7 +41,7 @@ class Load:
     turning: Objects  # B on couples, (3, 3)
     force: Objects  # (6,)
 
-    def __add__(self, other: Load) -> Load:
+    def __add__(self, other: "Load") -> "Load":
         return Load(*(getattr(self, x) + getattr(other, x) for x in self.__dataclass_fields__))
 
     def inertial(self, motion: Objects) -> Objects:

@@ -2,8 +2,6 @@
 
 """Inputs of many states and the arrays for their results, as C gets them."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -35,7 +33,7 @@ class CommonInputs(NamedTuple):
     @classmethod
     def sample(
         cls, rows: StructuralRows, times: Array, inputs: Inputs, *, follows: bool
-    ) -> CommonInputs:
+    ) -> "CommonInputs":
         """References at some instants, and the rows that act."""
         m = max(len(rows.constraints), 1)  # C knows no empty arrays
         mask = rows.hierarchy.mask(inputs.active)

@@ -2,8 +2,6 @@
 
 """A mechanism as tables for the C of clusters, whose structures are in c/cluster_tree.h."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any, NamedTuple
 
@@ -146,7 +144,7 @@ def _links(mechanism: ResolvedMechanism, clusters: Clusters, number: NDArray[np.
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _clusters(clusters: Clusters, number: NDArray[np.intp], rows: _Rows) -> Integers:
+def _clusters(clusters: Clusters, number: NDArray[np.intp], rows: "_Rows") -> Integers:
     """``uk_cluster`` of each cluster."""
     joints = np.array([len(members) for members in clusters.members], dtype=np.intp)
 
@@ -177,7 +175,7 @@ class _Rows(NamedTuple):
     @classmethod
     def of(
         cls, mechanism: ResolvedMechanism, clusters: Clusters, number: NDArray[np.intp]
-    ) -> _Rows:
+    ) -> "_Rows":
         assert mechanism.local is not None
         constraints, model = mechanism.local.constraints, mechanism.model
         layout, ancestry = constraints.layout, model.ancestry

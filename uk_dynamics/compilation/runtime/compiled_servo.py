@@ -2,8 +2,6 @@
 
 """The servo law of some tasks in C."""
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -107,7 +105,7 @@ class ServoCall:
             for name, value in zip(ROBUST_KNOWN, robust.known, strict=True):
                 memory[layout[name]] = value
 
-    def repeat(self, past: PastPeriod) -> tuple[Array, Array]:
+    def repeat(self, past: "PastPeriod") -> tuple[Array, Array]:
         """Answers of :meth:`servo` at the inputs of a control period."""
         memory, layout = self.memory, self._layout
         memory[: layout.answered], memory[layout.law] = past
@@ -163,7 +161,7 @@ class CompiledServo:
         *,
         friction: bool = True,
         memory: Array | None = None,
-        periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
+        periods: "Callable[[CompiledServo], Iterable[Comparison]] | None" = None,
         verified: bool = False,
     ) -> None:
         """Load the library; compile it when it is not in the cache.

@@ -7,8 +7,6 @@ Algorithms*, tables 5.1 and 6.2); Jacobians in world axes at the world's origin,
 :class:`uk_dynamics.model.kinematics.workspace.Workspace` has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,7 +33,7 @@ class Inertia:
     moment: Objects
     matrix: Objects
 
-    def __add__(self, other: Inertia) -> Inertia:
+    def __add__(self, other: "Inertia") -> "Inertia":
         return Inertia(
             self.mass + other.mass, self.moment + other.moment, self.matrix + other.matrix
         )
@@ -47,7 +45,7 @@ class Inertia:
             self.matrix @ angular + cross(self.moment, linear),
         )
 
-    def seen_from(self, place: Placement) -> Inertia:
+    def seen_from(self, place: Placement) -> "Inertia":
         """The inertia in the parent's frame."""
         R, p = place.local, place.offset
         moment = R @ self.moment

@@ -2,8 +2,6 @@
 
 """States at which libraries are tried, and how far answers of C may be from the reference's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,7 +24,7 @@ class Trial(NamedTuple):
     state: State
     tau: Array  # (nv,), in N or N·m
 
-    def nearby(self, mechanism: ResolvedMechanism) -> Trial:
+    def nearby(self, mechanism: ResolvedMechanism) -> "Trial":
         """Inputs that differ by about as much as rounding does in the course of an evaluation."""
         t, q, v = self.state.t, self.state.q, self.state.v
         rng = np.random.default_rng(1)

@@ -7,8 +7,6 @@ numbers, names made here, and names of whitelisted functions, nothing else. On t
 mechanism's rows plain floats are several times faster than arrays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,7 +141,7 @@ class JointPlaces:
     composite: tuple[str, ...] = ()  # Names of the joints with several coordinates
 
     @classmethod
-    def of(cls, coordinates: Coordinates) -> JointPlaces:
+    def of(cls, coordinates: Coordinates) -> "JointPlaces":
         """The places in the coordinates of a robot."""
         names = coordinates.joint_names
         several = (n.rpartition(".")[0] for n in coordinates.velocity_names if n not in names)

@@ -2,8 +2,6 @@
 
 """What a name in an expression can mean."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping
@@ -44,7 +42,7 @@ class Scope:
     highest_order: int = 2
     smooth: bool = True
 
-    def bound(self, name: str, value: IndexValue) -> Scope:
+    def bound(self, name: str, value: IndexValue) -> "Scope":
         """The same scope with an index fixed."""
         return replace(self, bindings={**self.bindings, name: value})
 
@@ -53,7 +51,7 @@ class Scope:
         *,
         aliases: Mapping[str, str] | None = None,
         parameters: Mapping[str, float] | None = None,
-    ) -> Scope:
+    ) -> "Scope":
         """The same scope with aliases or parameters, which :meth:`check_new` has seen."""
         return replace(
             self,

@@ -2,8 +2,6 @@
 
 """What a kind of constraint declares; everything that lists or uses kinds is derived from it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +80,7 @@ class Kind(ABC):
     cuts: ClassVar[Mapping[str, Data]] = {}
 
     @classmethod
-    def from_data(cls, data: Data) -> Kind:
+    def from_data(cls, data: Data) -> "Kind":
         """Build it from data that fit the schema: by default each key is the field of its name.
 
         Raises:
@@ -106,7 +104,7 @@ class Kind(ABC):
             InputError: Names or links that cannot be used; its place is the key.
         """
 
-    def shifted(self, amount: float) -> Kind | None:
+    def shifted(self, amount: float) -> "Kind | None":
         """The same with its number larger by an amount; None: no number is held."""
         return None
 

@@ -2,8 +2,6 @@
 
 """References of tasks: t → value, rate and acceleration of each row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -37,7 +35,7 @@ class ReferenceSample(NamedTuple):
     acceleration: Array
 
     @classmethod
-    def at_rest(cls, value: Array) -> ReferenceSample:
+    def at_rest(cls, value: Array) -> "ReferenceSample":
         """A value without motion."""
         return cls(value, np.zeros_like(value), np.zeros_like(value))
 

@@ -5,8 +5,6 @@
 Coefficients come lowest power first, in the time since the beginning.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Sequence
@@ -67,7 +65,7 @@ class Polynomial:
     coefficients: Array  # lowest power first, one column per row, (n, m)
 
     @classmethod
-    def of(cls, coefficients: Sequence[Sequence[float]]) -> Polynomial:
+    def of(cls, coefficients: Sequence[Sequence[float]]) -> "Polynomial":
         """Build it from the coefficients of each row, in m or rad per power of s, lowest first."""
         return cls(np.array(list(zip_longest(*coefficients, fillvalue=0.0)), dtype=float))
 
@@ -133,7 +131,7 @@ class Trajectory:
     @classmethod
     def through(
         cls, waypoints: Waypoints, *, now: float = -np.inf, present: ReferenceSample | None = None
-    ) -> Trajectory:
+    ) -> "Trajectory":
         """Interpolate: quintic with accelerations, cubic with velocities.
 
         With positions alone it is the twice differentiable cubic spline that ends at rest.

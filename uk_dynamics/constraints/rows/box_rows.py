@@ -6,8 +6,6 @@ The box is about its frame's origin, and may be rounded by a radius. Outside, th
 distance from the nearest point of the box; what has come inside is pushed out of the nearest face.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +29,7 @@ class BoxRow(RoundRow):
     half: Direction  # lengths of half its edges, in m
 
     @classmethod
-    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> BoxRows:
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> "BoxRows":
         """See :meth:`FrameRow.stack`."""
         round_ = RoundRow.stack(rows, frames, length)
         return BoxRows(**vars(round_), half=np.array([row.half for row in rows]))

@@ -2,8 +2,6 @@
 
 """Rows that a user wrote as expressions, all of them evaluated by one generated function."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,7 +34,9 @@ class ExpressionRow(RobotRow):
         return self.derivatives.order
 
     @classmethod
-    def collect(cls, rows: Sequence[tuple[str, ExpressionRow]], nq: int, nv: int) -> ExpressionRows:
+    def collect(
+        cls, rows: "Sequence[tuple[str, ExpressionRow]]", nq: int, nv: int
+    ) -> "ExpressionRows":
         """See :meth:`RobotRow.collect`."""
         return ExpressionRows([row for _, row in rows], [name for name, _ in rows], nv)
 

@@ -2,8 +2,6 @@
 
 """Rows that are weighted sums of joint positions: constant A, no bias."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,7 +62,7 @@ class JointRow(RobotRow):
         return "velocity" if self.velocities else "position"
 
     @classmethod
-    def collect(cls, rows: Sequence[tuple[str, JointRow]], nq: int, nv: int) -> JointRows:
+    def collect(cls, rows: "Sequence[tuple[str, JointRow]]", nq: int, nv: int) -> "JointRows":
         """See :meth:`RobotRow.collect`."""
         matrix, position_matrix = np.zeros((len(rows), nv)), np.zeros((len(rows), nq))
         for index, (_, row) in enumerate(rows):

@@ -9,8 +9,6 @@ w · (V_child − V_parent), so its Jacobian is w J with the columns of joints t
 cancelled exactly.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -76,7 +74,7 @@ class FramePairs:
     def _masks(self) -> Array:
         return np.concatenate((self._ancestor_mask[self.parent], self.sign))
 
-    def twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+    def twist(self, kinematics: FrameKinematics, v: Array) -> "RelativeTwist":
         """Relative velocities and acceleration bias.
 
         A wrench fixed in the parent body changes by V_p ×* w, and the line of action of a force
@@ -95,7 +93,7 @@ class FramePairs:
         return relative_twist(twists[:count], twists[count:], rate, origin)
 
 
-def relative_twist(parent: Array, delta: Array, rate: Array, origin: Array) -> RelativeTwist:
+def relative_twist(parent: Array, delta: Array, rate: Array, origin: Array) -> "RelativeTwist":
     """Motion of K pairs from V_p, ΔV and ΔG, (K, 6); ΔG is overwritten with the bias.
 
     See :meth:`FramePairs.twist`.

@@ -8,8 +8,6 @@ rate is that of the rotation vector φ itself, φ̇ = J⁻¹(φ) ω_E with the l
 ψ is exact at any angle below π.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -34,7 +32,7 @@ class RotationReference(NamedTuple):
     omega: Array  # Angular velocity of the reference in the parent frame, (m, 3), rad/s
     alpha: Array  # Its derivative, (m, 3), rad/s²
 
-    def part(self, rows: slice) -> RotationReference:
+    def part(self, rows: slice) -> "RotationReference":
         """The reference of some of the rows."""
         return RotationReference(*(array[rows] for array in self))
 
@@ -81,8 +79,8 @@ class RotationVectorRow(FrameRow):
 
     @classmethod
     def stack(
-        cls, rows: Sequence[RotationVectorRow], frames: RowFrames, length: float
-    ) -> RotationVectorRows:
+        cls, rows: "Sequence[RotationVectorRow]", frames: RowFrames, length: float
+    ) -> "RotationVectorRows":
         """See :meth:`FrameRow.stack`."""
         return RotationVectorRows(frames, length * np.array([row.direction for row in rows]))
 

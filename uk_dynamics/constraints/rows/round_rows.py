@@ -9,8 +9,6 @@ pin in its bearing has it, R − r − |w|. The nearest points move along the se
 turns with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -56,7 +54,7 @@ class RoundRow(FrameRow):
         return "position" if self.label == "normal" else "velocity"
 
     @classmethod
-    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> RoundRows:
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> "RoundRows":
         """See :meth:`FrameRow.stack`."""
         return RoundRows(
             frames,

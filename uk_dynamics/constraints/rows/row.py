@@ -6,8 +6,6 @@ The layout asks only the records, so a kind may define a type of row of its own.
 rows are at a state.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -102,7 +100,7 @@ class FrameRow(Row):
 
     @classmethod
     @abstractmethod
-    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> FrameRows:
+    def stack(cls, rows: Sequence[Any], frames: "RowFrames", length: float) -> "FrameRows":
         """Evaluate rows of this type together; ``length``, in m, scales angular rows."""
 
 

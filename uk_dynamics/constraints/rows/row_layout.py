@@ -2,8 +2,6 @@
 
 """Where each row stands: families are evaluated one after the other, then put in declared order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +62,7 @@ class RowLayout:
         ancestor_mask: AncestorMask,
         nq: int,
         length: float,
-    ) -> RowLayout:
+    ) -> "RowLayout":
         """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
         framed = [c for c in constraints if c.parent is not None and c.child is not None]
         pair_of = {c.name: index for index, c in enumerate(framed)}

@@ -7,8 +7,6 @@ it, its way across the axis is a tangent, an arc and a tangent, s = t₀ + R w +
 line; unrolled, the length is √(s² + z²). The arc grows from zero and up to half a turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -42,7 +40,7 @@ class WrappedRow(FrameRow):
     peg: Peg
 
     @classmethod
-    def stack(cls, rows: Sequence[WrappedRow], frames: RowFrames, length: float) -> WrappedRows:
+    def stack(cls, rows: "Sequence[WrappedRow]", frames: RowFrames, length: float) -> "WrappedRows":
         """See :meth:`FrameRow.stack`."""
         pegs = [row.peg for row in rows]
         return WrappedRows(

@@ -6,8 +6,6 @@ The steps are those of :class:`ServoController`; ``compilation/c/control_period.
 and works on the same memory.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -77,7 +75,7 @@ class PeriodCommand(Command):
     __slots__ = ("_found",)
 
     @classmethod
-    def of(cls, efforts: Array, found: Callable[[str], dict[str, Any]]) -> PeriodCommand:
+    def of(cls, efforts: Array, found: Callable[[str], dict[str, Any]]) -> "PeriodCommand":
         """The command of efforts, (motors,); fields that are read first are found with others."""
         command = cls.__new__(cls)
         object.__setattr__(command, "efforts", efforts)

@@ -2,8 +2,6 @@
 
 """A mechanism as all writers need it: what its two files say, put together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -50,7 +48,7 @@ class Closure:
     active: bool = True  # whether it holds at the start
     switchable: bool = False  # whether it can be switched on and off
 
-    def exchanged(self) -> Closure:
+    def exchanged(self) -> "Closure":
         """The closure with parent and child exchanged."""
         kind = self.kind
         if isinstance(kind, Universal):
@@ -84,7 +82,7 @@ class Machine(Remarks):
     zero: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Machine:
+    def of(cls, mechanism: Mechanism) -> "Machine":
         """Put the files of a mechanism together."""
         spec, description = mechanism.spec, mechanism.model.description
         given = dict(spec.joints)

@@ -20,8 +20,6 @@ do not lead down, alternating directions lead to a better start, again and again
 easier problems that become this one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -149,7 +147,7 @@ class _Scaled:
     least: bool = True  # Newton's steps are of least norm where the derivative is singular
 
     @classmethod
-    def of(cls, problem: ConeProblem) -> _Scaled:
+    def of(cls, problem: ConeProblem) -> "_Scaled":
         own = np.abs(np.diagonal(problem.W)).reshape(-1, 3)
         tiny = np.finfo(float).tiny
         floor = FLOOR * max(largest(problem.W), tiny)

@@ -7,8 +7,6 @@ largest residual norm, so that |R_kk| falls monotonically and bounds the residua
 behind it.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Protocol
 
@@ -157,7 +155,7 @@ class PseudoinverseRows:
         return projector_basis(np.eye(m) - self._rows @ self._inverse, m - self.rank)
 
     @cached_property
-    def _named(self) -> RowBasis:
+    def _named(self) -> "RowBasis":
         at_most_one = np.full(len(self._rows), 1.0 / LEAST_PART)  # the rows are scaled already
         return RowBasis(np.asfortranarray(self._rows.T), at_most_one, self._tolerance)
 

@@ -14,8 +14,6 @@ with P = Z W Wᵀ Zᵀ instead of P itself. Rank is decided on the singular valu
 to what is new in the rows; H̃ P H̃ᵀ would show their squares, and rounding would hide the small ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -222,7 +220,7 @@ class Recursion:
     updates: tuple[Update, ...] = ()
 
     @classmethod
-    def free(cls, size: int) -> Recursion:
+    def free(cls, size: int) -> "Recursion":
         """No constraint yet: every whitened coordinate is a block of its own, P₀ = I.
 
         Args:
@@ -245,7 +243,7 @@ class Recursion:
         tolerance: float,  # rank is the number of singular values of the scaled H̃Z above it
         # diagonal of R of (4.17), (m,), 0 for rows that hold exactly; None is 0
         clearance: Array | None = None,
-    ) -> Recursion:
+    ) -> "Recursion":
         """Add a level."""
         membership = np.zeros((len(self.owner), len(self.blocks)))
         membership[np.arange(len(self.owner)), self.owner] = 1.0

@@ -26,8 +26,6 @@ Udwadia, Wanichanon: Control of uncertain nonlinear multibody mechanical systems
 2014 (odd functions of s/ε, here a cubic one, in the place of the sign).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -56,7 +54,7 @@ class Known(NamedTuple):
     learning: Array  # c, with which s drives estimates, in s²/(kg m²)
 
     @classmethod
-    def of(cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0) -> Known:
+    def of(cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0) -> "Known":
         """The same of plain numbers."""
         return cls(*(np.array([float(x)]) for x in (gain, turn, surface, learning)))
 

@@ -15,8 +15,6 @@ Wrenches and motions of a cluster stand at a point of its own: at the world's or
 be lost with the distance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -40,7 +38,7 @@ class _Cluster:
     lower: Array  # of B_yy = R Rᵀ, (f, f)
     whitened: Array  # R⁻¹ B_y0, (f, 6)
     articulated: Array  # I^A, (6, 6)
-    carried: list[_Carried]
+    carried: "list[_Carried]"
 
 
 @dataclass

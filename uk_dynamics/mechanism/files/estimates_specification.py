@@ -2,8 +2,6 @@
 
 """What was estimated from recordings, and how well, as a mechanism file says it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +45,7 @@ class EstimatesSpec:
         date: str,
         values: Mapping[str, float],
         covariance: NDArray[np.float64],
-    ) -> EstimatesSpec:
+    ) -> "EstimatesSpec":
         """Make it from values by name and their covariance, (p, p), in the same order."""
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         scale = np.where(deviations > 0.0, deviations, 1.0)
@@ -58,7 +56,7 @@ class EstimatesSpec:
         return cls(by, tuple(recordings), date, tuple(values), *numbers, rows)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], index: int, file: str) -> EstimatesSpec:
+    def from_data(cls, data: Mapping[str, Any], index: int, file: str) -> "EstimatesSpec":
         """Build it from data that fit the schema.
 
         Raises:

@@ -2,8 +2,6 @@
 
 """Force elements and contacts as a mechanism file declares them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,7 +40,7 @@ class ForceSpec:
     names: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_data(cls, name: str, data: Mapping[str, Any]) -> ForceSpec:
+    def from_data(cls, name: str, data: Mapping[str, Any]) -> "ForceSpec":
         """Build it from checked data."""
         joints: tuple[tuple[str, float], ...] = ()
         if "joints" in data:
@@ -112,7 +110,7 @@ class ContactSpec:
         return [("parent", self.parent), ("child", self.child)]
 
     @classmethod
-    def from_data(cls, name: str, data: Mapping[str, Any]) -> Iterator[ContactSpec]:
+    def from_data(cls, name: str, data: Mapping[str, Any]) -> "Iterator[ContactSpec]":
         """Build the contacts of an entry from checked data, one per point.
 
         Raises:
@@ -147,7 +145,7 @@ class ContactSpec:
         for label, point in points.items():
             yield from contact.at(label, vector(point)).ends()
 
-    def ends(self) -> Iterator[ContactSpec]:
+    def ends(self) -> "Iterator[ContactSpec]":
         """Itself; of a capsule on a plane its ends, which touch it."""
         if self.surface is not None or not self.length:
             yield self
@@ -181,7 +179,7 @@ class ContactSpec:
             )
             raise MechanismFileError(problem, place="surface.radius")
 
-    def at(self, label: str, point: Vector) -> ContactSpec:
+    def at(self, label: str, point: Vector) -> "ContactSpec":
         """The contact of one point in the child frame, in m, which is no longer of its shapes."""
         turned = from_quaternion(self.child.quaternion) @ point
         moved = replace(self.child, xyz=vector((turned + self.child.xyz).tolist()))

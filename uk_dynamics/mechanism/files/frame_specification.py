@@ -2,8 +2,6 @@
 
 """Frames as a file declares them: a link and a pose in it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ class FrameSpec:
     quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)  # Rotation in the link, (x, y, z, w), of length 1
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> FrameSpec:
+    def from_data(cls, data: Mapping[str, Any]) -> "FrameSpec":
         """Build the frame from checked data; a quaternion must have length 1 within a tenth."""
         quaternion = cls.quaternion
         if "rpy" in data:

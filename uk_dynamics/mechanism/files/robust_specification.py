@@ -2,8 +2,6 @@
 
 """What a tasks file says about a machine that may differ from its model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -41,7 +39,7 @@ class RobustSpec:
     bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], file: str) -> RobustSpec:
+    def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
         """Build it from checked data.
 
         Raises:

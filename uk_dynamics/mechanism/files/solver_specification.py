@@ -2,8 +2,6 @@
 
 """How the equation of motion is solved: the section ``solver`` of a mechanism file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,7 +42,7 @@ class SolverSpec:
         return self.closure_tolerance > _OF_DIGITS
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], *, file: str) -> SolverSpec:
+    def from_data(cls, data: Mapping[str, Any], *, file: str) -> "SolverSpec":
         """Build it from checked data.
 
         Raises:
@@ -72,7 +70,7 @@ class SolverSpec:
             )
         return spec.closing_within(spec.closure_tolerance)
 
-    def closing_within(self, tolerance: float) -> SolverSpec:
+    def closing_within(self, tolerance: float) -> "SolverSpec":
         """With a closure tolerance, and others at least as wide as it needs.
 
         Axes and lengths of a measured machine are off by some part of its size, so that rows which

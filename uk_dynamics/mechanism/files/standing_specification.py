@@ -2,8 +2,6 @@
 
 """Which contacts stand while tasks are served, as a tasks file says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,7 +26,7 @@ class StandingSpec:
     ramp: float = 0.05  # time in which forces rise and fall where a contact begins or ends, in s
 
     @classmethod
-    def from_data(cls, name: str, data: Mapping[str, Any], file: str) -> StandingSpec:
+    def from_data(cls, name: str, data: Mapping[str, Any], file: str) -> "StandingSpec":
         """Build it from checked data.
 
         Raises:

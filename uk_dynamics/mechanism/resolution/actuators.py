@@ -2,8 +2,6 @@
 
 """Motors: which generalized forces they make, and how they share their work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,7 +17,7 @@ from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model import RobotModel, named_numbers
 
 
-def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> Actuators:
+def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: str) -> "Actuators":
     """Look up the joints of motors; a limit not declared is that of a single joint's URDF."""
     matrix = np.zeros((model.nv, len(specs)))
     limits = np.array([[getattr(spec, key) or np.inf for spec in specs] for key in LIMITS])
@@ -108,7 +106,7 @@ class Allocation:
     @classmethod
     def of(
         cls, spec: AllocationSpec, actuators: Actuators, file: str, rows: tuple[str, ...] = ()
-    ) -> Allocation:
+    ) -> "Allocation":
         """Look up the motors, and the rows that loops have.
 
         Raises:
@@ -131,7 +129,7 @@ class Allocation:
         # ``limits`` 1/limit², ``equal`` one each, or all of them by motor name
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,  # s by motor name, in N or N·m; others zero
-    ) -> Allocation:
+    ) -> "Allocation":
         """Make it from what a program gives.
 
         Raises:

@@ -2,8 +2,6 @@
 
 """Which rows make which level, which of them are compliant, and which can be switched off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +39,7 @@ class Hierarchy:
         specs: Sequence[ConstraintSpec],  # what the file declares
         one_sided: Iterable[str],  # names of the constraints of contacts, stops and ropes
         file: str,  # its name, for errors
-    ) -> Hierarchy:
+    ) -> "Hierarchy":
         """Sort the rows of a mechanism.
 
         Raises:

@@ -2,8 +2,6 @@
 
 """The robot of a mechanism: its URDF with the loops it closes itself, attached frames, encoders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -127,7 +125,7 @@ class Measurements:
         return len(self.names)
 
     @classmethod
-    def of(cls, spec: MechanismSpec, model: RobotModel, actuators: Actuators) -> Measurements:
+    def of(cls, spec: MechanismSpec, model: RobotModel, actuators: Actuators) -> "Measurements":
         """Look up the joints; without ``measured`` they are those that motors drive."""
         if not spec.measured:
             driven = [

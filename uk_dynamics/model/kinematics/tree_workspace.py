@@ -5,8 +5,6 @@
 Pinocchio's memory grows with the third power of nv: at 1,500 velocities it asks for 100 GB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -133,7 +131,7 @@ class TreeWorkspace(Workspace):
         """Energy of gravity, zero with all masses at the world origin, in J."""
         return -float(self._mass @ (self._elsewhere(q).inertia.center @ self._gravity))
 
-    def _elsewhere(self, q: Array) -> TreeWorkspace:
+    def _elsewhere(self, q: Array) -> "TreeWorkspace":
         other = object.__new__(TreeWorkspace)
         other.__dict__.update(self.__dict__)
         other.update_positions(q)

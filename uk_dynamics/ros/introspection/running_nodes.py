@@ -2,8 +2,6 @@
 
 """A look at running nodes: their topics, messages and rates, and their lifecycles."""
 
-from __future__ import annotations
-
 import array
 import signal
 import statistics
@@ -37,7 +35,7 @@ class Session:
     Ctrl-C, or the end of a pipe that is read no more, ends the statement.
     """
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> "Session":
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         self.node = rclpy.create_node(
             "uk_dynamics_look", start_parameter_services=False, enable_rosout=False

@@ -2,8 +2,6 @@
 
 """Nodes of this package as processes, in a DDS domain of their own."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -31,7 +29,7 @@ class NodeProcesses:
         self._directory = directory
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def __enter__(self) -> NodeProcesses:
+    def __enter__(self) -> "NodeProcesses":
         return self
 
     def __exit__(self, kind: object, *reason: object) -> None:

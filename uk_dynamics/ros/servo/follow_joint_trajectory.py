@@ -5,8 +5,6 @@
 It needs ``control_msgs``; without that package there is no action, and the log says so once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -96,7 +94,7 @@ class _Goal:
     over: Future
 
 
-def follow_joint_trajectory(*arguments: Any) -> FollowJointTrajectory | None:
+def follow_joint_trajectory(*arguments: Any) -> "FollowJointTrajectory | None":
     """The action; None where ``control_msgs`` is not installed."""
     try:
         from control_msgs.action import FollowJointTrajectory as Action

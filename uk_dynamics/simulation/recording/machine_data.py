@@ -2,8 +2,6 @@
 
 """What a recording says about its machine: units and limits of coordinates, motors, tasks."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -37,7 +35,7 @@ class MachineData:
     floats: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> MachineData:
+    def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> "MachineData":
         """Look everything up."""
         model, matrix = mechanism.model, mechanism.actuators.matrix
         coordinates = {name: Coordinate(unit) for name, unit in model.units.items()}
@@ -63,7 +61,7 @@ class MachineData:
         return cls(coordinates, motors, followed, floats)
 
     @classmethod
-    def from_text(cls, text: str) -> MachineData:
+    def from_text(cls, text: str) -> "MachineData":
         """The inverse of :meth:`text`."""
         found: dict[str, Any] = json.loads(text)
         coordinates = {

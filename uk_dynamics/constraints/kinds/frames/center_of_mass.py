@@ -2,8 +2,6 @@
 
 """Rows that hold a centre of mass: ψ = eᵀ (c − p), e and p fixed in the parent frame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -80,7 +78,7 @@ class CenterOfMass(Kind):
 class MassCenter:
     """A centre of mass and where it is seen from."""
 
-    masses: MassPoints  # Whose centre
+    masses: "MassPoints"  # Whose centre
     parent: int | None  # Frame index; None: the world
     parent_moved: Array  # 1 where a velocity coordinate moves the parent, (nv,)
 
@@ -93,7 +91,9 @@ class MassCenterRow(RobotRow):
     center: MassCenter
 
     @classmethod
-    def collect(cls, rows: Sequence[tuple[str, MassCenterRow]], nq: int, nv: int) -> MassCenterRows:
+    def collect(
+        cls, rows: "Sequence[tuple[str, MassCenterRow]]", nq: int, nv: int
+    ) -> "MassCenterRows":
         """See :meth:`RobotRow.collect`."""
         directions: dict[MassCenter, list[Direction]] = {}
         for _, row in rows:
@@ -186,7 +186,7 @@ class MassPoints:
     moved: Array  # 1 where a velocity coordinate moves a link, (n, nv)
 
     @classmethod
-    def of(cls, names: Sequence[str], model: RobotModel) -> MassPoints:
+    def of(cls, names: Sequence[str], model: RobotModel) -> "MassPoints":
         """The centre of mass of links."""
         expect_names("link", names, model.link_names)
         moves = model.ancestor_mask.max(axis=1, initial=0.0) > 0.0

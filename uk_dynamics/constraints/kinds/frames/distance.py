@@ -2,8 +2,6 @@
 
 """A rod with a ball joint at each end: two points keep their distance; or a rope round a peg."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -87,7 +85,7 @@ class Distance(Kind):
     foreign_names: ClassVar = {"Drake": ("DistanceConstraint",)}
 
     @classmethod
-    def from_data(cls, data: Data) -> Distance:
+    def from_data(cls, data: Data) -> "Distance":
         """See :meth:`Kind.from_data`."""
         peg = data.get("peg")
         if peg is None:
@@ -99,7 +97,7 @@ class Distance(Kind):
         side = 1.0 if peg["side"] == "left" else -1.0
         return cls(float(data["distance"]), Peg(x, y, radius, side))
 
-    def shifted(self, amount: float) -> Distance | None:
+    def shifted(self, amount: float) -> "Distance | None":
         """See :meth:`Kind.shifted`."""
         found = self.distance + amount
         return replace(self, distance=found) if found > 0.0 else None
@@ -127,7 +125,9 @@ class DistanceRow(FrameRow):
     distance: float
 
     @classmethod
-    def stack(cls, rows: Sequence[DistanceRow], frames: RowFrames, length: float) -> DistanceRows:
+    def stack(
+        cls, rows: "Sequence[DistanceRow]", frames: RowFrames, length: float
+    ) -> "DistanceRows":
         """See :meth:`FrameRow.stack`."""
         return DistanceRows(frames, np.array([row.distance for row in rows]))
 

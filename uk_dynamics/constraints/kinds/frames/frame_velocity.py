@@ -2,8 +2,6 @@
 
 """Velocity and angular velocity of one frame seen from another, or some of their components."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -86,8 +84,8 @@ class FrameVelocityRow(FrameRow):
 
     @classmethod
     def stack(
-        cls, rows: Sequence[FrameVelocityRow], frames: RowFrames, length: float
-    ) -> FrameVelocityRows:
+        cls, rows: "Sequence[FrameVelocityRow]", frames: RowFrames, length: float
+    ) -> "FrameVelocityRows":
         """See :meth:`FrameRow.stack`."""
         angular = np.array([row.angular for row in rows])
         direction = np.array([row.direction for row in rows])

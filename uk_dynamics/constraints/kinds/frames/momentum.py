@@ -6,8 +6,6 @@ With c the centre of mass, r = cᵢ − c and the twist of each link, p = Σ m�
 L = Σ r × mᵢ ċᵢ + Iᵢ ωᵢ in axes of the world (Orin, Goswami and Lee, Autonomous Robots 35, 2013).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -78,7 +76,7 @@ class _Bodies:
     inertia: Array  # about centres of mass in axes of the links, (n, 3, 3), in kg m²
 
     @classmethod
-    def of(cls, names: Sequence[str], setting: Setting) -> _Bodies:
+    def of(cls, names: Sequence[str], setting: Setting) -> "_Bodies":
         points = MassPoints.of(names, setting.model)
         named = {setting.model.frame_index(x.name): x for x in setting.model.description.links}
         links = [named[int(frame)] for frame in points.frame]
@@ -135,7 +133,7 @@ class MomentumRow(RobotRow):
         return "velocity"
 
     @classmethod
-    def collect(cls, rows: Sequence[tuple[str, MomentumRow]], nq: int, nv: int) -> MomentumRows:
+    def collect(cls, rows: "Sequence[tuple[str, MomentumRow]]", nq: int, nv: int) -> "MomentumRows":
         """See :meth:`RobotRow.collect`."""
         places: dict[_Bodies, list[int]] = {}
         for _, row in rows:

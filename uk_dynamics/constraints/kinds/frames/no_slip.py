@@ -8,8 +8,6 @@ plane is c = −r u from the centre, u = (n − a (a·n)) / |a × n|. All of the
 so these rows are a family of their own. The body's velocity at the contact is w = u̇ + ω × c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -90,7 +88,7 @@ class NoSlip(Kind):
     }
 
     @classmethod
-    def from_data(cls, data: Data) -> NoSlip:
+    def from_data(cls, data: Data) -> "NoSlip":
         """See :meth:`Kind.from_data`."""
         radius = float(data.get("radius", 0.0))
         directions = data.get("directions", ["rolling", "sideways"] if radius else ["sideways"])
@@ -136,7 +134,7 @@ class RollingRow(FrameRow):
         return "position" if self.label == "height" else "velocity"
 
     @classmethod
-    def stack(cls, rows: Sequence[RollingRow], frames: RowFrames, length: float) -> RollingRows:
+    def stack(cls, rows: "Sequence[RollingRow]", frames: RowFrames, length: float) -> "RollingRows":
         """See :meth:`FrameRow.stack`."""
         return RollingRows(
             frames,

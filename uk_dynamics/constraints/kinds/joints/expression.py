@@ -2,8 +2,6 @@
 
 """What a user writes: expressions in joint coordinates, their rates and t that are zero."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -94,7 +92,7 @@ class Expression(Kind):
     }
 
     @classmethod
-    def from_data(cls, data: Data) -> Expression:
+    def from_data(cls, data: Data) -> "Expression":
         """Build it from checked data; the texts themselves are read when the joints are known.
 
         Raises:

@@ -2,8 +2,6 @@
 
 """A gear, a mimic joint or a differential: a weighted sum of joint coordinates is held."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -39,7 +37,7 @@ class JointCoupling(Kind):
     }
 
     @classmethod
-    def from_data(cls, data: Data) -> JointCoupling:
+    def from_data(cls, data: Data) -> "JointCoupling":
         """See :meth:`Kind.from_data`."""
         with at("joints"):
             joints = weighted_joints(data["joints"])
@@ -51,7 +49,7 @@ class JointCoupling(Kind):
             terms = joint_terms(self.joints, setting.model)
         return (JointRow("", terms, self.offset),)
 
-    def shifted(self, amount: float) -> JointCoupling:
+    def shifted(self, amount: float) -> "JointCoupling":
         """See :meth:`Kind.shifted`."""
         return replace(self, offset=self.offset + amount)
 

@@ -6,8 +6,6 @@ Both bodies are carried by joints of the tree, as in a steering gear or a linear
 coordinates are coupled. Where pinion or rack floats, use ``no_slip`` or an expression.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -80,7 +78,7 @@ class RackAndPinion(Kind):
                 terms += joint_terms([(joint, factor)], setting.model)
         return (JointRow("", tuple(terms), self.offset),)
 
-    def shifted(self, amount: float) -> RackAndPinion:
+    def shifted(self, amount: float) -> "RackAndPinion":
         """See :meth:`Kind.shifted`."""
         return replace(self, offset=self.offset + amount)
 

@@ -6,8 +6,6 @@ Bounded from one side it is a freewheel or overrunning clutch, a ratchet with fi
 drives another, which may run faster.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,7 +33,7 @@ class SpeedCoupling(Kind):
     required = ("joints",)
 
     @classmethod
-    def from_data(cls, data: Data) -> SpeedCoupling:
+    def from_data(cls, data: Data) -> "SpeedCoupling":
         """See :meth:`Kind.from_data`."""
         with at("joints"):
             return cls(weighted_joints(data["joints"]))

@@ -7,8 +7,6 @@ With n the axis, d·n how far the child's origin is along it and φ the child's 
 axis m; its rate is exact: ω·w with w = (n + m)/(1 + n·m).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,7 +109,7 @@ class ThreadRow(FrameRow):
         return abs(self.pitch)
 
     @classmethod
-    def stack(cls, rows: Sequence[ThreadRow], frames: RowFrames, length: float) -> ThreadRows:
+    def stack(cls, rows: "Sequence[ThreadRow]", frames: RowFrames, length: float) -> "ThreadRows":
         """See :meth:`FrameRow.stack`."""
         sides = [across(row.axis) for row in rows]
         return ThreadRows(

@@ -2,8 +2,6 @@
 
 """A universal (Cardan) joint: the two arms of a cross stay perpendicular."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -82,7 +80,7 @@ class Universal(Kind):
     }
 
     @classmethod
-    def from_data(cls, data: Data) -> Universal:
+    def from_data(cls, data: Data) -> "Universal":
         """See :meth:`Kind.from_data`."""
         if "axis" in data:
             return cls(*across(unit_axis(data["axis"], "axis")))

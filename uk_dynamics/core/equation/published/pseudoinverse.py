@@ -9,8 +9,6 @@ as Householder's when Q is never used as if it were orthogonal, but one column a
 the running residual (Å. Björck, *BIT* 7 (1967), 1–21).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class Pseudoinverse:
         return product
 
     @property
-    def transposed(self) -> Pseudoinverse:
+    def transposed(self) -> "Pseudoinverse":
         """The pseudoinverse of Aᵀ."""
         return Pseudoinverse(self.matrix.T, self.right.T, self.left.T)
 
