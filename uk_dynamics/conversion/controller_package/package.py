@@ -76,7 +76,12 @@ def controller_package(
     words["goal"] = _goal(commanded)
     words["readme_trajectory"] = filled("README_trajectory.md", words) if commanded else ""
     whole = ("CMakeLists.txt", "package.xml", "README.md", "controller_plugin.xml", "LICENSE")
-    tests = ("test_closed_loop_servo.cpp", "test_load_controller.cpp")
+    tests = (
+        "law_answers.hpp",
+        "test_closed_loop_servo.cpp",
+        "test_closed_loop_controller.cpp",
+        "test_load_controller.cpp",
+    )
     return {
         **{name: filled(name, words) for name in (*whole, "CPPLINT.cfg")},
         **{f"test/{name}": filled(name, words) for name in tests},

@@ -30,6 +30,7 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import share_directory
+from uk_dynamics.ros.process.udp_transport import TRANSPORTS, udp_environment
 
 Argument = tuple[str, str, str]  # name, default, description
 SWITCH = ("true", "false", "True", "False")
@@ -224,29 +225,15 @@ PRIORITY = (
 )
 _HIGHEST = 48  # the watchdog has one more, the updates of controller_manager have 50
 
-# of Fast DDS 2 and 3: what a user has chosen there holds
-_PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
-_TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"
-_RANGE, _LOCAL, _PEERS = "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"
-
 
 def transport(given: Mapping[str, str]) -> list[Any]:
-    """Actions that set the environment of all processes for the argument ``transport``.
-
-    With the range LOCALHOST rmw_fastrtps always adds shared memory. Its place takes a profile of
-    Fast DDS with the same range.
-    """
-    chosen = any(os.environ.get(name) for name in (*_PROFILES, _TRANSPORTS, _PEERS))
-    other = not os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps").startswith("rmw_fastrtps")
-    if given["transport"] != "udp" or chosen or other:
-        return []
-    if os.environ.get(_LOCAL) != "1" and os.environ.get(_RANGE) != "LOCALHOST":
-        return [SetEnvironmentVariable(_TRANSPORTS, "UDPv4")]
-    profile = str(share_directory() / "config" / "dds" / "udp_loopback.xml")
+    """Actions that set the environment of all processes for the argument ``transport``."""
+    if given["transport"] != "udp":  # nodes would choose UDP by themselves
+        chosen = os.environ.get(TRANSPORTS) or "DEFAULT"
+        return [SetEnvironmentVariable(TRANSPORTS, chosen)]
     return [
-        UnsetEnvironmentVariable(_LOCAL),
-        SetEnvironmentVariable(_RANGE, "SYSTEM_DEFAULT"),
-        *(SetEnvironmentVariable(name, profile) for name in _PROFILES),
+        UnsetEnvironmentVariable(name) if value is None else SetEnvironmentVariable(name, value)
+        for name, value in udp_environment(os.environ).items()
     ]
 
 

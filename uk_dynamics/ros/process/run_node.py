@@ -21,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.ros.process.udp_transport import use_udp
 
 USER_ERROR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -112,6 +113,7 @@ def freeze_memory() -> None:
 
 def _initialize() -> None:
     """Make the ROS context, without signal handlers."""
+    use_udp()
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:

@@ -1,0 +1,37 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Messages of Fast DDS by UDP alone: by shared memory, one process can hold up what others send."""
+
+import os
+from collections.abc import Mapping
+
+from uk_dynamics.resources import share_directory
+
+# of Fast DDS 2 and 3: what a user has chosen there holds
+_PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
+TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"
+_RANGE, _LOCAL, _PEERS = "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"
+
+
+def udp_environment(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Variables (None: unset) for UDP alone; none at all where a user has chosen something.
+
+    With the range LOCALHOST rmw_fastrtps always adds shared memory. Its place takes a profile of
+    Fast DDS with the same range.
+    """
+    chosen = any(environment.get(name) for name in (*_PROFILES, TRANSPORTS, _PEERS))
+    other = not environment.get("RMW_IMPLEMENTATION", "rmw_fastrtps").startswith("rmw_fastrtps")
+    if chosen or other:
+        return {}
+    if environment.get(_LOCAL) != "1" and environment.get(_RANGE) != "LOCALHOST":
+        return {TRANSPORTS: "UDPv4"}
+    profile = str(share_directory() / "config" / "dds" / "udp_loopback.xml")
+    return {_LOCAL: None, _RANGE: "SYSTEM_DEFAULT", **dict.fromkeys(_PROFILES, profile)}
+
+
+def use_udp() -> None:
+    """The same for this process, before there is a ROS context."""
+    for name, value in udp_environment(os.environ).items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
