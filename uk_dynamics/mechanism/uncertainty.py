@@ -293,10 +293,8 @@ class Uncertainty:
                 outside += 1
         return found
 
-    def inertia(
-        self, model: RobotModel, kinematics: FrameKinematics, v: Array, X: Array
-    ) -> tuple[float, float]:
-        """η₋ and η₊ at a state: by which part the admissible inertia may be smaller and larger.
+    def inertias(self, model: RobotModel, kinematics: FrameKinematics, v: Array, X: Array) -> Array:
+        """By how much each direction changes the inertia, (directions, freedoms, freedoms).
 
         Args:
             model: As of :meth:`rows`, as the others.
@@ -304,19 +302,28 @@ class Uncertainty:
             v: Velocity, (nv,).
             X: The rows in the admissible motions, (freedoms, rows).
         """
-        freedoms, rows = X.shape
-        still = np.zeros(rows)
+        rows = X.shape[1]
         efforts = np.zeros(len(self._mechanism.actuators))
         units = (self.shares(model, kinematics, v, unit, efforts) for unit in np.eye(rows))
-        constant = self.shares(model, kinematics, v, still, efforts)
+        constant = self.shares(model, kinematics, v, np.zeros(rows), efforts)
         slopes = np.stack([unit - constant for unit in units], axis=-1)  # of β by U q̈
+        found: Array = X @ slopes @ X.T
+        return 0.5 * (found + found.transpose(0, 2, 1))
+
+    def inertia(self, changes: Array) -> tuple[float, float]:
+        """η₋ and η₊: by which part the admissible inertia may be smaller and larger.
+
+        Args:
+            changes: What :meth:`inertias` found at a state.
+        """
+        freedoms = changes.shape[1]
         smallest, largest = np.zeros((2, freedoms, freedoms))
         less = more = 0.0
         for group, (fall, rise) in zip(self.groups, self.sides, strict=True):
             squares = 0.0
             for p in group:
-                B = X @ slopes[p] @ X.T
-                values = np.linalg.eigvalsh(0.5 * (B + B.T)) if freedoms else np.zeros(1)
+                B = changes[p]
+                values = np.linalg.eigvalsh(B) if freedoms else np.zeros(1)
                 if len(group) == 1 and values[0] >= -_DEFINITE * max(values[-1], 0.0):
                     smallest += fall * B  # adds inertia: all of them may do so together
                     largest += rise * B
@@ -327,6 +334,12 @@ class Uncertainty:
             less += max(float(np.linalg.eigvalsh(smallest)[-1]), 0.0)
             more += max(float(np.linalg.eigvalsh(largest)[-1]), 0.0)
         return less, more
+
+    @property
+    def rubbing(self) -> Array:
+        """Flags of the directions that are Coulomb friction of joints alone, (directions,)."""
+        names = ([name for name, _ in one.values] for one in self.directions)
+        return np.array([bool(x) and all(n.endswith(".friction") for n in x) for x in names])
 
     def motor_losses(self) -> Mapping[int, float]:
         """Part by which the constant of a motor may differ, by its place."""

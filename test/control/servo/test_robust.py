@@ -19,6 +19,7 @@ from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, simul
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.robust_promise import promise
+from uk_dynamics.control.servo.row_bounds import RowLoop, _responses
 from uk_dynamics.core.servo import Known, surface_rates
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import (
@@ -135,10 +136,14 @@ class RealMachine:
 
 @pytest.mark.parametrize(("name", "rows"), [("five_bar", ""), ("rrr3", "xza"), ("rrr3", "xz")])
 @pytest.mark.parametrize("form", ["layer", "surface"])
+@pytest.mark.parametrize("motions", [12, pytest.param(280, marks=pytest.mark.slow)])
 def test_the_lyapunov_function_falls_outside_the_layer(
-    name: str, rows: str, form: str, request: pytest.FixtureRequest
+    name: str, rows: str, form: str, motions: int, request: pytest.FixtureRequest
 ) -> None:
-    """At random states and parameters, with a force from outside and motors that are too weak."""
+    """At random states and parameters, with a force from outside and motors that are too weak.
+
+    The slow cases have 10,080 of them together.
+    """
     machine = request.getfixturevalue(name)
     tasks = rrr3_tasks(machine, rows) if rows else five_bar_tasks(machine)
     found = promise(tasks)
@@ -160,7 +165,7 @@ def test_the_lyapunov_function_falls_outside_the_layer(
         against = RobustDemand(s, known)
         return servo.evaluate(state, Demand(feedback, None, weights, None, inputs, against))
 
-    for _ in range(12):
+    for _ in range(motions):
         start = machine.start(t=float(rng.uniform(0.0, 4.0)), tasks=tasks)
         for _ in range(6):
             v = start.v + 2.0 * rng.normal(size=machine.model.nv)
@@ -244,7 +249,8 @@ def worst(machine: Mechanism, tasks: Tasks, parameters: dict[str, float], second
         control_period=PERIOD,
         delay=DELAY,
     )
-    return np.asarray(np.abs(run.tracking_error).max(axis=0))
+    # efforts act from the first delay on; what arises until then decays with 31/s
+    return np.asarray(np.abs(run.tracking_error[run.t > 0.2]).max(axis=0))
 
 
 @pytest.mark.parametrize("mass", [1.0, 3.0])
@@ -260,7 +266,7 @@ def test_errors_stay_within_what_is_promised(mass: float, form: str, five_bar: M
     assert (error < bound).all()
     if form == "layer":  # the cubic function is flat in the middle
         assert error < 0.15 * worst(five_bar, plain, real, 0.3)
-        assert bound < 3e-3  # rad, and no bound that says nothing
+        assert bound < 5e-4  # rad, and no bound that says nothing
 
 
 def test_a_machine_farther_off_breaks_the_bound_and_that_is_told(five_bar: Mechanism) -> None:
@@ -269,12 +275,49 @@ def test_a_machine_farther_off_breaks_the_bound_and_that_is_told(five_bar: Mecha
     controller = ServoController(five_bar, tasks, control_period=PERIOD)
     assert controller.promise is not None
     error = worst(five_bar, tasks, {"joints.crank.friction": 1.0}, 0.4)
-    assert error < controller.promise.error
-    assert worst(five_bar, tasks, {"joints.crank.friction": 4.0}, 0.4) > controller.promise.error
+    assert error < controller.promise.error < 2.0 * error  # a bound that says something
+    assert worst(five_bar, tasks, {"joints.crank.friction": 3.0}, 0.4) > controller.promise.error
     state = five_bar.start(tasks=tasks)
     assert controller.command(state).beyond_bound == ()
     off = five_bar.assemble({"crank": state.q[five_bar.model.position_index("crank")] + 0.05})
     assert controller.command(State(0.0, off, state.v)).beyond_bound == ("sweep",)
+
+
+def test_rows_have_bounds_of_their_own(rrr3: Mechanism) -> None:
+    """A payload and friction: machines at the ends stay within bounds near their errors."""
+    friction = {f"joints.shoulder_{x}.friction": [0.0, 1.0] for x in "abc"}
+    data = {"parameters": {"links.platform.mass": [0.5, 1.5]} | friction, "delay": DELAY}
+    along = {"x": "-sin(pi*t/2)", "z": "sin(pi*t/4)", "angle": "(pi/6)*sin(pi*t/4)**4"}
+    tasks_of = {
+        row: {"type": "joint", "joint": f"platform_{row}"}
+        | {"reference": {"type": "expression", "value": value}}
+        for row, value in along.items()
+    }
+    tasks = Tasks.from_data({"robust": data, "tasks": tasks_of}, rrr3)
+    found = promise(tasks, PERIOD)
+    errors = [
+        worst(rrr3, tasks, {"links.platform.mass": mass} | dict.fromkeys(friction, x), 2.0)
+        for mass, x in ((0.5, 1.0), (1.5, 1.0), (1.5, 0.0))
+    ]
+    largest = np.max(errors, axis=0)
+    assert (largest < found.error).all()
+    # with the worst friction in each joint at once, within 10 s of the references
+    assert (found.error < 6.0 * largest).all()
+
+
+def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
+    """Against the exact response where nothing is delayed, and the limit of stability."""
+    k, b, g = 30.0, 30.0, 270.0
+    one = np.ones((1, 1, 1))
+    error, asked, s = _responses(one, RowLoop(g, 0.0, np.array([k]), np.array([b])))
+    # s follows ṡ = −(b + g) s, e = s/(p + k), both without overshoot: their gains at rest;
+    # the shortest delay makes them larger by 1 %
+    assert error[0, 0, 0] == pytest.approx(1.0 / ((b + g) * k), rel=0.01)
+    assert s[0, 0, 0] == pytest.approx(1.0 / (b + g), rel=0.03)
+    for part, known in ((0.9, True), (1.1, False)):  # of π/2, nearly: k is small beside b + g
+        slow = RowLoop(g, part * 0.5 * np.pi / (g + b + k), np.array([k]), np.array([b]))
+        assert np.isfinite(_responses(one, slow)[1]).all() == known
+    assert asked[0, 0, 0] > 1.0
 
 
 def test_covariances_are_an_ellipsoid(five_bar: Mechanism) -> None:

@@ -377,6 +377,7 @@ _ROBUST_SETTINGS = (
     ("robust_turn", 1, "by which uncertain inertia turns motions"),
     ("robust_cubic", 1, "1: the cubic function of a sliding surface, 0: the saturated line"),
     ("robust_learning", 1, "with which s drives estimates"),
+    ("robust_least", 1, "size that the term may always have, in √kg m/s²"),
 )
 _CORRECTION_SETTINGS = (
     ("adapts", 1, "1: estimates of parameters are used, 0: they are not"),

@@ -103,6 +103,7 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
     spec, b = uncertainty.spec, surface_rates(constraints.damping, constraints.stiffness)[1]
     lines = ["robust = 1.0", f"robust_turn = {number(float(known.turn[0]))}"]
     lines.append(f"robust_cubic = {number(float(known.surface[0]))}")
+    lines.append(f"robust_least = {number(float(known.least[0]))}")
     if spec.bandwidth is not None:
         lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
     text = "".join(f"  m->{line};\n" for line in lines)
@@ -144,7 +145,7 @@ def _term(tasks: Tasks) -> str:
         return graph.variables(name, size)
 
     efforts, sums = of("efforts", len(tasks.mechanism.actuators)), of("sums", 2)
-    *known, size = of("known", 5)[:, None]
+    *known, size = of("known", 6)[:, None]
     gram, unit = of("gram", rows * rows).reshape(rows, rows), of("unit", rows)
     products = of("products", count * count).reshape(count, count)
     given = ["q", "v", "motion", "efforts", "products", "gram", "unit", "sums", "known"]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.robust_servo import disturbance
+from uk_dynamics.control.servo.row_bounds import Effects, RowLoop, row_bounds
 from uk_dynamics.core.servo import (
     LEAST_AUTHORITY,
     MARGIN,
@@ -34,11 +35,12 @@ from uk_dynamics.mechanism.assembly import (
 from uk_dynamics.mechanism.dynamics import Demand
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
-_SPAN, _SAMPLES = 10.0, 51  # s of the references, and instants at which they are looked at
+_SPAN, _SAMPLES = 10.0, 58  # s of the references, and instants at which they are looked at
 _MORE_INERTIA = 1.1  # of η along the references: the machine is beside them
 _CONTINUOUS = 10.0  # of the frequency of the feedback: bandwidth where nothing is delayed
 _MOST_INERTIA = 0.95  # of η₋: with nearly no inertia left, any force accelerates at will
 _LEAST_BOUND = 1e-12  # √kg m/s²
+_MOVING = 1.0  # rad/s or m/s, at which friction has its full size
 _LARGEST_LOOP = 0.9  # part of ρ that the errors' own feedback may take
 
 
@@ -107,6 +109,7 @@ class _Sample(NamedTuple):
     served: NDArray[np.bool_]  # whether motors serve each row, (mt,)
     efforts: Array  # of the model, (motors,)
     per_size: Array  # most effort per size of r, (motors,)
+    effects: Effects
     independent: int  # task rows
     partly: bool  # whether the tasks leave some motions open
 
@@ -155,8 +158,8 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         learning = SLOWER * rate * (rate + gain) / max(bound, _LEAST_BOUND) ** 2
         known = known._replace(learning=np.array([learning]))
     # estimates may be as wrong as the model: at the other ends of the intervals
-    both = np.isin(np.arange(len(uncertainty.directions)), uncertainty.adaptive)
-    wrong = (np.where(both, 4.0, 1.0) * x.squares for x in samples)
+    estimated = np.isin(np.arange(len(uncertainty.directions)), uncertainty.adaptive)
+    wrong = (np.where(estimated, 4.0, 1.0) * x.squares for x in samples)
     doubled = max(
         float(robust_term(squares, uncertainty.groups, x.sizes, known).bound[0])
         for x, squares in zip(samples, wrong, strict=True)
@@ -186,28 +189,42 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         )
     if gain <= 0.0 or delay * rate >= 1.0:
         failing.append(f"a delay of {1e3 * delay:.3g} ms leaves no bandwidth; lower the frequency")
-    error, reach = np.full(len(k), np.inf), np.max([x.reach for x in samples], axis=0)
+    error = wider = np.full(len(k), np.inf)
+    pushes = [bound * x.per_size for x in samples]  # efforts of the term
     if not failing:
         loop = Loop(np.array([gain]), delay, np.array([rate]))
         size = float(ultimate_size(np.ones(1), loop, less, more, surface=surface)[0])
         # −k ė is feedback of the model: uncertain inertia makes a disturbance of it, up to 2 k |s|
-        push = MARGIN * math.sqrt(stretch if partly else 1.0) / authority
-        own = push * max(less, more) * 2.0 * float(k.max()) * size
-        if own > _LARGEST_LOOP:
+        share = MARGIN * math.sqrt(stretch if partly else 1.0) / authority
+        own = share * max(less, more) * 2.0 * float(k.max()) * size
+        if own <= _LARGEST_LOOP:
+            bound /= 1.0 - own
+            reach = np.max([x.reach for x in samples], axis=0)
+            error = bound * size * reach / np.where(k > 0.0, k, 1.0)
+            wider = doubled * error
+        if not surface:
+            linear = [x.effects for x in samples], RowLoop(gain, delay, k, b)
+            rows = every = row_bounds(uncertainty, *linear)
+            if uncertainty.adaptive:
+                every = row_bounds(uncertainty, *linear, estimated=True)
+            error, wider = np.minimum(error, rows.error), np.minimum(wider, every.error)
+            if np.isfinite(every.size):
+                known = known._replace(least=np.array([gain * every.size]))
+                bound = max(bound, gain * every.size)
+                pushes = [gain * np.abs(x.effects.asked) @ every.surface for x in samples]
+        if np.isinf(error).any():
             failing.append(
                 f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
                 " narrow the intervals of masses, or give the tasks a lower frequency"
             )
-        else:
-            bound /= 1.0 - own
-            error = bound * size * reach / np.where(k > 0.0, k, 1.0)
     limits = tasks.mechanism.actuators.effort_limits
-    needed = np.max([np.abs(x.efforts) + bound * x.per_size for x in samples], axis=0) / limits
+    both = [np.abs(x.efforts) + push for x, push in zip(samples, pushes, strict=True)]
+    needed = np.max(both, axis=0) / limits
     norms = np.sqrt(np.max([x.squares for x in samples], axis=0))
     sums = [float(np.linalg.norm(norms[list(group)])) for group in uncertainty.groups]
     return Promise(
         error=error / constraints.reference_scale,
-        adapting=doubled * error / constraints.reference_scale,
+        adapting=wider / constraints.reference_scale,
         known=known,
         bound=bound,
         authority=authority,
@@ -250,8 +267,13 @@ def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
     demand = Demand(np.zeros(rows), None, allocation.weights, allocation.preload, Inputs())
     nominal = servo.nominal(state, demand)
     factorization = nominal.prepared.factorization
-    squares, X, *_ = disturbance(tasks, nominal)
-    inertia = uncertainty.inertia(tasks.model, nominal.prepared.workspace, state.v, X)
+    found, there = disturbance(tasks, nominal), nominal.prepared.workspace
+    inertias = uncertainty.inertias(tasks.model, there, state.v, found.X)
+    # a joint that the references leave at rest moves a little, and rubs
+    moving = np.where(state.v < 0.0, -1.0, 1.0) * np.maximum(np.abs(state.v), _MOVING)
+    U = uncertainty.rows(tasks.model, there, state.t, state.q, moving)
+    rubbing = factorization.admissible_coordinates(U.T)[0] @ found.shares.T
+    W = np.where(uncertainty.rubbing, rubbing, found.X @ found.shares.T)
     T = factorization.admissible_coordinates(nominal.A_t.T)[0].T
     motor = factorization.admissible_coordinates(S)[0]
     own = nominal.servo.efforts
@@ -266,13 +288,14 @@ def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
     controllable, rank = nominal.servo.controllable, nominal.servo.task_rank
     return _Sample(
         t=state.t,
-        squares=squares,
-        inertia=inertia,
+        squares=np.einsum("np,np->p", W, W),
+        inertia=uncertainty.inertia(inertias),
         sizes=sizes,
         reach=reach,
         served=controllable,
         efforts=own,
         per_size=per_size,
+        effects=Effects(T, motor @ G, W, inertias, motor, G),
         independent=rank,
         partly=rank < T.shape[1],
     )

@@ -52,11 +52,14 @@ class Known(NamedTuple):
     turn: Array  # √(c² − 1), by which uncertain inertia turns motions; 0: tasks determine them all
     surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
     learning: Array  # c, with which s drives estimates, in s²/(kg m²)
+    least: Array  # of ρ, in √kg m/s²: the layer holds all errors that are promised
 
     @classmethod
-    def of(cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0) -> "Known":
+    def of(
+        cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0, least: float = 0.0
+    ) -> "Known":
         """The same of plain numbers."""
-        return cls(*(np.array([float(x)]) for x in (gain, turn, surface, learning)))
+        return cls(*(np.array([float(x)]) for x in (gain, turn, surface, learning, least)))
 
 
 class RobustTerm(NamedTuple):
@@ -125,6 +128,7 @@ def robust_term(
     stretch = square_root(1.0 + known.turn * known.turn)
     authority = 1.0 - (known.turn * beside + stretch * lost) / size
     bound = MARGIN * stretch * effect / at_least(authority, LEAST_AUTHORITY)
+    bound = where(above(known.least, bound), known.least, bound)
     layer = smaller(known.gain, bound / size)
     # of x = |s|/ε, ε = 3 ρ/g: x³ up to 1, and its tangent from there on
     x = known.gain * size / at_least(STEEPEST * bound, LEAST_SIZE)

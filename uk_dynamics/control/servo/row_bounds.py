@@ -1,0 +1,182 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""How large the error of each task row can become under the robust term, row by row.
+
+The norm of s in :mod:`robust_rule` gives every row the worst direction. Rows differ: a payload acts
+along gravity, and hardly turns what carries it. Within the layer all is linear. With (I + B)⁻¹ of
+the real machine and y = (b + g + k) ė + (b + g) k e, which is what feedback and robust term ask,
+
+    ë = −G y(t − τ) + d,    G = T (I + B)⁻¹ Y,    d = −T (I + B)⁻¹ W θ.                         (1)
+
+Parameters do not change: a machine has one θ, so (1) is taken for each machine at the corners and
+on the middles of the intervals that change its inertia; d is linear in all others, which take their
+worst values. With Ḡ the mean of G along the motion
+
+    ë = −Ḡ y(t − τ) + p,    |p| ≤ |d| + |G − Ḡ| |y|,                                            (2)
+
+row by row, of which e, y and s are at most N sup |p|: N_rj is the integral of what an impulse of
+p_j does to row r, without its sign. So
+
+    sup |p| ≤ (1 − C)⁻¹ sup |d|,    C = sup |G − Ḡ| N_y,                                        (3)
+
+if C has a spectral radius below one. What has been within these bounds for a time τ stays there, as
+long as it is within the layer, which the law makes wide enough for it.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from uk_dynamics.mechanism import Uncertainty
+from uk_dynamics.mechanism.resolution import Array
+
+_MIDDLES, _CORNERS = 4, 8  # intervals of inertia up to which middles are taken, and corners
+_BESIDE = 1.1  # of d: the machine is beside the instants that are looked at
+_FINE, _SHORTEST = 40, 0.02  # steps of a delay; the shortest, in units of 1/(b + g)
+_DECAYS = 10.0  # time constants after which responses have to be gone, to this part:
+_GONE = 1e-3
+
+
+class RowLoop(NamedTuple):
+    """The feedback of the tasks."""
+
+    gain: float  # g, in 1/s
+    delay: float  # τ, in s
+    k: Array  # (mt,), in 1/s
+    b: Array  # (mt,)
+
+
+class Effects(NamedTuple):
+    """What uncertainty does at an instant, in coordinates where the model's inertia is one."""
+
+    T: Array  # task rows, (mt, n)
+    Y: Array  # what motors make of the accelerations that tasks ask for, (n, mt)
+    W: Array  # forces by θ, (n, directions)
+    inertia: Array  # B of each direction, (directions, n, n)
+    motors: Array  # forces of the motors, (n, motors)
+    asked: Array  # efforts for the accelerations of tasks, (motors, mt)
+
+
+class RowBounds(NamedTuple):
+    """What is not exceeded; infinite where (3) says nothing."""
+
+    error: Array  # of each row, (mt,)
+    surface: Array  # s of each row, (mt,)
+    size: float  # |s| in the metric of the tasks
+
+
+def row_bounds(
+    uncertainty: Uncertainty,
+    instants: Sequence[Effects],
+    loop: RowLoop,
+    *,
+    estimated: bool = False,
+) -> RowBounds:
+    """Bounds of rows under the robust term within its layer.
+
+    Args:
+        uncertainty: What is uncertain.
+        instants: Along the references.
+        loop: See there.
+        estimated: Whether estimates are used, which may be at the wrong ends of their intervals.
+    """
+    rows, machines = len(loop.k), _machines(uncertainty, instants)
+    nothing = RowBounds(np.full(rows, np.inf), np.full(rows, np.inf), np.inf)
+    if machines is None or not rows:
+        return nothing
+    found = [_rows_at(uncertainty, x, machines, estimated=estimated) for x in instants]
+    d, G, lost = (np.stack(x) for x in zip(*found, strict=True))  # by instant and machine
+    mean = 0.5 * (G.max(axis=0) + G.min(axis=0))
+    if np.linalg.eigvals(mean).real.min() <= 0.0:
+        return nothing
+    error, asked, surface = _responses(mean, loop)
+    C = (np.abs(G - mean) + lost).max(axis=0) @ asked
+    if not np.isfinite(C).all() or (np.abs(np.linalg.eigvals(C)).max(axis=1) >= 1.0).any():
+        return nothing
+    p = np.linalg.solve(np.eye(rows) - C, d.max(axis=0)[..., None])
+    s = (surface @ p)[..., 0]
+    metric = np.stack([np.abs(np.linalg.pinv(x.T @ x.T.T)) for x in instants])
+    size = np.sqrt(np.einsum("cr,trs,cs->tc", s, metric, s).max())
+    return RowBounds((error @ p)[..., 0].max(axis=0), s.max(axis=0), float(size))
+
+
+def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
+    """N of the error, of y and of s for each Ḡ, (machines, rows, rows) each.
+
+    What a delay makes of the past is known, so that the trapezoidal rule integrates (2).
+    """
+    total, k = ((loop.b + loop.gain)[:, None], loop.k[:, None])
+    delay = max(loop.delay, _SHORTEST / float(total.max()))
+    h = delay / _FINE
+    least = float(np.linalg.eigvals(gain).real.min())
+    slowest = float(np.where(k > 0.0, k, total).min()) * min(least, 1.0)
+    steps = int(_DECAYS / slowest / h) + 2 * _FINE
+    e, rate = np.zeros_like(gain), np.zeros_like(gain) + np.eye(len(k))
+    past = [np.zeros_like(gain)] * (_FINE + 1)  # −Ḡ y of the last delay
+    sums, last = np.zeros((3, *gain.shape)), np.zeros((3, *gain.shape))
+    for _ in range(steps):
+        y = (total + k) * rate + total * k * e
+        last = np.abs(np.stack((np.where(k > 0.0, e, rate), y, rate + k * e)))
+        sums += h * last
+        past.append(-gain @ y)
+        del past[0]
+        before, rate = rate, rate + 0.5 * h * (past[0] + past[1])
+        e = e + 0.5 * h * (before + rate)
+    gone = bool((last[0].max() * delay <= _GONE * sums[0].max()) and np.isfinite(sums).all())
+    error, asked, surface = sums if gone else np.full_like(sums, np.inf)
+    return error, asked, surface
+
+
+def _machines(uncertainty: Uncertainty, instants: Sequence[Effects]) -> Array | None:
+    """θ of the machines with inertia of their own, (machines, directions); None: too many."""
+    heavy = np.logical_or.reduce([x.inertia.any(axis=(1, 2)) for x in instants])
+    levels = []
+    places = [p for p, has in enumerate(heavy) if has]
+    for group, (fall, rise) in zip(uncertainty.groups, uncertainty.sides, strict=True):
+        if heavy[list(group)].any():
+            if len(group) > 1:
+                return None
+            middle = (0.0,) if len(places) <= _MIDDLES else ()
+            levels.append((-fall, *middle, rise))
+    if len(levels) > _CORNERS:
+        return None
+    theta = np.zeros((int(np.prod([len(x) for x in levels])), len(heavy)))
+    theta[:, places] = list(product(*levels))
+    return theta
+
+
+def _rows_at(
+    uncertainty: Uncertainty, x: Effects, machines: Array, *, estimated: bool
+) -> tuple[Array, Array, Array]:
+    """Largest |d|, (machines, rows), G, and by how much it may differ, (machines, rows, rows)."""
+    inertia = np.eye(len(x.Y)) + np.einsum("cp,pmn->cmn", machines, x.inertia)
+    H = x.T @ np.linalg.inv(inertia)
+    effect = H @ x.W  # (machines, rows, directions)
+    moved = np.any(machines != 0.0, axis=0)
+    up, down = np.zeros((2, *effect.shape[:2]))
+    rubs = uncertainty.rubbing
+    for group, (fall, rise) in zip(uncertainty.groups, uncertainty.sides, strict=True):
+        w = effect[:, :, list(group)]
+        if len(group) > 1:
+            both = np.linalg.norm(w, axis=2)
+            up, down = up + both, down + both
+            continue
+        p, w = group[0], w[..., 0]
+        if estimated and p in uncertainty.adaptive:
+            both = (fall + rise) * np.abs(w)
+            up, down = up + both, down + both
+        elif rubs[p]:  # either way, where a joint turns round
+            both = max(fall, rise) * np.abs(w)
+            up, down = up + both, down + both
+        elif moved[p]:
+            own = machines[:, p, None] * w
+            up, down = up + own, down - own
+        else:
+            up = up + np.maximum(rise * w, -fall * w)
+            down = down + np.maximum(-rise * w, fall * w)
+    lost = np.zeros((*effect.shape[:2], effect.shape[1]))
+    for motor, part in uncertainty.motor_losses().items():
+        lost += part * np.abs(H @ x.motors[:, motor])[..., None] * np.abs(x.asked[motor])
+    return _BESIDE * np.maximum(up, down), H @ x.Y, lost
