@@ -4,7 +4,9 @@
 
 from uk_dynamics.constraints.rows.box_rows import BoxRow
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.convex_hulls import POINTS, Hull
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
+from uk_dynamics.constraints.rows.hull_rows import HullRow
 from uk_dynamics.constraints.rows.joint_rows import (
     JointRow,
     JointTerm,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from uk_dynamics.constraints.rows import Round, weighted_joints
+from uk_dynamics.constraints.rows import Hull, Round, weighted_joints
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
 from uk_dynamics.mechanism.files.wording import inside
@@ -101,8 +101,12 @@ class ContactSpec:
     friction: float = 0.0  # μ, without unit
     # Newton's: relative velocity after an impact over that before it, without unit
     restitution: float = 0.0
+    # convex bodies of parent and child, and which of their points it is; None: no such contact
+    hulls: tuple[Hull, Hull] | None = None
+    point: int = 0
     # Whether points and radii are still to be taken from the collision shapes of the child's link
     from_collision: bool = False
+    both_from_collision: bool = False  # and the surface from those of the parent's
 
     @property
     def frames(self) -> list[tuple[str, FrameSpec]]:
@@ -117,14 +121,18 @@ class ContactSpec:
             MechanismFileError: Both frames are on one link; its place is counted from here.
         """
         frames = frames_of(data, "parent", "child")
-        numbers = {
+        numbers: dict[str, Any] = {
             key: float(data[key])
             for key in ("radius", "length", "friction", "restitution")
             if key in data
         }
-        of_shapes = data.get("from") == "collision"
         shape = data.get("surface", {})
-        surface = _surface(shape) if shape else None
+        both = shape.get("type") == "collision"
+        of_shapes = data.get("from") == "collision" or both
+        if both and (other := [key for key in ("points", "radius", "length") if key in data]):
+            problem = f"both bodies are those of their collision shapes; leave {other[0]} out"
+            raise MechanismFileError(problem, place=other[0])
+        surface = _surface(shape) if shape and not both else None
         x, y, z = vector(shape.get("size", _ZERO))
         contact = cls(
             name,
@@ -134,6 +142,7 @@ class ContactSpec:
             surface=surface,
             box=(0.5 * x, 0.5 * y, 0.5 * z) if "size" in shape else None,
             from_collision=of_shapes,
+            both_from_collision=both,
         )
         contact.check()
         points = data.get("points")

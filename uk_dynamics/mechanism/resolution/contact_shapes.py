@@ -3,7 +3,7 @@
 """Points and spheres of contacts that are taken from the collision shapes of a URDF.
 
 A plane touches a box or the convex hull of a mesh at corners, and a sphere below its centre. The
-rim of a cylinder is touched at eight points.
+rim of a cylinder is touched at eight points. Two links touch with the convex hulls of such points.
 """
 
 from collections.abc import Iterator
@@ -14,19 +14,22 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.arrays import Array
+from uk_dynamics.constraints.rows import POINTS, Hull
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files.force_specification import ContactSpec
-from uk_dynamics.mechanism.files.frame_specification import vector
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, vector
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model.urdf import (
     Box,
     Cylinder,
     MeshFile,
+    Pose,
     RobotDescription,
     Shape,
     Sphere,
     collision_shapes,
+    from_quaternion,
 )
 
 #: Of a mesh: each is a contact of its own.
@@ -44,15 +47,47 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
     found: list[ContactSpec] = []
     for contact in spec.contacts:
         with located(spec.file, f"contacts.{contact.name}.from"):
-            found += _of_shapes(contact, description) if contact.from_collision else [contact]
+            if contact.both_from_collision:
+                found += _of_both(contact, description)
+            else:
+                found += _of_shapes(contact, description) if contact.from_collision else [contact]
     return replace(spec, contacts=tuple(found))
+
+
+def _of_both(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
+    """A contact for each point at which the convex hulls of two links may touch."""
+    pairs = list(product(_hulls(contact.parent, description), _hulls(contact.child, description)))
+    for index, (pair, point) in enumerate(product(pairs, range(POINTS)), 1):
+        found = replace(contact, from_collision=False, both_from_collision=False)
+        yield replace(found, name=f"{contact.name}.{index}", hulls=pair, point=point)
+
+
+def _hulls(frame: FrameSpec, description: RobotDescription) -> Iterator[Hull]:
+    """Hulls of the collision shapes of a link, in a frame on it."""
+    for pose, shape in _shapes(frame.link, description):
+        points = []
+        for point, radius in touching_points(frame.link, shape):
+            if radius:
+                problem = f'the collision shape of "{frame.link}" is a sphere; give radius and xyz'
+                raise InputError(problem)
+            points.append(pose.rotation @ point + pose.translation)
+        try:
+            corners = np.array(points) - frame.xyz
+            yield Hull(corners @ from_quaternion(frame.quaternion))
+        except ValueError as error:
+            raise InputError(f'a collision shape of "{frame.link}" is no body: {error}') from None
+
+
+def _shapes(link: str, description: RobotDescription) -> tuple[tuple[Pose, Shape], ...]:
+    shapes = collision_shapes(description, link)
+    if not shapes:
+        raise InputError(f'the link "{link}" has no collision shape in the URDF; give points')
+    return shapes
 
 
 def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
     link = contact.child.link
-    shapes = collision_shapes(description, link)
-    if not shapes:
-        raise InputError(f'the link "{link}" has no collision shape in the URDF; give points')
+    shapes = _shapes(link, description)
     points = [
         (pose.rotation @ point + pose.translation, radius)
         for pose, shape in shapes

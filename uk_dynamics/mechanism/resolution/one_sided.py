@@ -16,6 +16,7 @@ from uk_dynamics.constraints.rows import (
     Constraint,
     ContactRow,
     FrameRow,
+    HullRow,
     JointRow,
     Round,
     RoundRow,
@@ -122,6 +123,8 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
 
 
 def _row(contact: ContactSpec, label: str) -> FrameRow:
+    if contact.hulls is not None:
+        return HullRow(label, *contact.hulls, contact.point)
     if contact.surface is None:
         return ContactRow(label, contact.radius)
     child = Round(contact.radius, 0.5 * contact.length)

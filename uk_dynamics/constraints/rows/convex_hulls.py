@@ -1,0 +1,227 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Where two convex bodies with flat faces touch: corners on faces, edges on edges, face on face.
+
+The axis that separates both most, or along which they are least inside, is the normal of a face or
+square to an edge of each (Gottschalk, Lin and Manocha, SIGGRAPH 1996; which pairs of edges count
+says Gregorius, GDC 2013). Where it is that of a face, the face of the other body that looks at it
+most is laid over it: corners of either within the other, and crossings of their edges, touch at the
+corners of what they have in common. Each of these pairs is a distance of its own, of a corner from
+a plane or of two lines, with the derivative that its row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.constraints.rows.vectors import cross, dot
+
+#: Points at which a pair may touch: the corners that two rectangles have in common.
+POINTS = 8
+_EDGE_FIRST = 1e-4  # of the size: edges are separated by so much more than faces, or faces count
+_SAME = 1e-6  # of the size: points that are nearer are one
+_ACROSS = 1e-3  # sine of edges that cross, and cosine of faces that look at each other
+
+
+class Hull:
+    """A convex body, about the origin of its frame.
+
+    Attributes:
+        corners: (n, 3), in m.
+        normals: Of the faces, outward, (f, 3).
+        loops: Corners of each face, in turn.
+        edges: Corners of each edge, (e, 2).
+        beside: Both faces of each edge, (e, 2).
+    """
+
+    def __init__(self, points: Array) -> None:
+        """The convex hull of points, (n, 3), in m.
+
+        Raises:
+            ValueError: They lie in a plane.
+        """
+        from scipy.spatial import ConvexHull, QhullError  # takes long to import
+
+        try:
+            hull = ConvexHull(points)
+        except QhullError:
+            raise ValueError("its corners lie in a plane") from None
+        self.corners: Array = points[hull.vertices]
+        self.normals, loops = np.zeros((0, 3)), []
+        size = float(np.ptp(points, axis=0).max())
+        for plane in hull.equations:
+            if (self.normals @ plane[:3] > 1.0 - 1e-9).any():
+                continue  # a triangle of a face that is known
+            at = np.flatnonzero(self.corners @ plane[:3] + plane[3] > -_SAME * size)
+            x = self.corners[at] - self.corners[at].mean(axis=0)
+            turn = np.arctan2(np.cross(plane[:3], x[0]) @ x.T, x @ x[0])
+            self.normals = np.vstack((self.normals, plane[:3]))
+            loops.append(at[np.argsort(turn)])
+        self.loops: tuple[Indices, ...] = tuple(loops)
+        sides: dict[tuple[int, int], list[int]] = {}
+        for face, loop in enumerate(loops):
+            for one, other in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
+                sides.setdefault((min(one, other), max(one, other)), []).append(face)
+        self.edges: Indices = np.array(list(sides), dtype=np.intp)
+        self.beside: Indices = np.array([(2 * own)[:2] for own in sides.values()], dtype=np.intp)
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent, in m."""
+        return float(np.ptp(self.corners, axis=0).max())
+
+
+class Placed(NamedTuple):
+    """A hull in the world."""
+
+    corners: Array
+    normals: Array
+    of: Hull
+    rotation: Array
+
+    def ends(self, edges: Any) -> tuple[Array, Array]:
+        """Begin and direction of edges, (..., 3) each."""
+        begin, end = (self.corners[self.of.edges[edges][..., k]] for k in (0, 1))
+        return begin, end - begin
+
+
+class Touch(NamedTuple):
+    """A corner and a plane, or two lines, that are near; directions in the world."""
+
+    gap: float  # in m, negative inside
+    point: Array  # in m
+    axes: Array  # rows x, y and normal, from the parent to the child
+    turns: Literal["parent", "child", "both"]  # with whose body the axes turn
+    edges: tuple[Array, Array, Array] | None = None  # of both bodies, and from one to the other
+
+
+def touches(parent: Placed, child: Placed) -> list[Touch]:
+    """Where two hulls are nearest, at most POINTS pairs."""
+    size = min(parent.of.size, child.of.size)
+    best, face, swapped = -np.inf, 0, False
+    for exchange, (one, other) in enumerate(((parent, child), (child, parent))):
+        first = np.array([loop[0] for loop in one.of.loops])
+        heights = one.normals @ other.corners.T - dot(one.normals, one.corners[first])[:, None]
+        depth = heights.min(axis=1)
+        if depth.max() > best + exchange * _SAME * size:
+            best, face, swapped = float(depth.max()), int(depth.argmax()), bool(exchange)
+    edge = _edge_on_edge(parent, child)
+    if edge is not None and edge.gap > best + _EDGE_FIRST * size:
+        return [edge]
+    found = list(_over_face(*((child, parent) if swapped else (parent, child)), face, swapped))
+    found = [one for one in found if one.gap >= best - _SAME * size]
+    if not found:  # beside each other
+        one, other = (child, parent) if swapped else (parent, child)
+        lowest = other.corners[(other.corners @ one.normals[face]).argmin()]
+        found = [_corner_on_face(one, face, lowest, best, swapped)]
+    return _chosen(found, _SAME * size)
+
+
+def _edge_on_edge(parent: Placed, child: Placed) -> Touch | None:
+    """The pair of edges that separates most, among those whose faces allow it."""
+    beside = parent.normals[parent.of.beside], -child.normals[child.of.beside]
+    (a, b), (c, d) = (x.transpose(1, 0, 2) for x in beside)
+    over, under = cross(b, a), cross(d, c)
+    cba, dba, adc, bdc = over @ c.T, over @ d.T, a @ under.T, b @ under.T
+    one, other = np.nonzero((cba * dba < 0.0) & (adc * bdc < 0.0) & (cba * bdc > 0.0))
+    if not len(one):
+        return None
+    (p, along), (q, across) = parent.ends(one), child.ends(other)
+    normal = cross(along, across)
+    normal *= np.sign(dot(normal, a[one] + b[one]))[:, None]
+    length = _length(normal)
+    gap = dot(normal, q - p) / np.where(length > 0.0, length, 1.0)
+    gap[length <= _ACROSS * _length(along) * _length(across)] = -np.inf
+    k = int(gap.argmax())
+    return _crossing(p[k], along[k], q[k], across[k], normal[k])
+
+
+def _crossing(p: Array, a: Array, q: Array, b: Array, towards: Array) -> Touch | None:
+    """Lines through p along a, of the parent, and through q along b, which are that way from it."""
+    a, b = a / np.sqrt(a @ a), b / np.sqrt(b @ b)
+    n = cross(a, b)
+    sine = float(np.sqrt(n @ n))
+    if sine <= _ACROSS:
+        return None
+    n *= np.sign(n @ towards) / sine
+    w, c = q - p, a @ b
+    t = (c * (a @ w) - b @ w) / sine**2
+    point = q + t * b
+    s = a @ (point - p)
+    w = point - p - s * a
+    return Touch(float(n @ w), point, np.array([a, cross(n, a), n]), "both", (a, b, w))
+
+
+def _corner_on_face(on: Placed, face: int, corner: Array, gap: float, swapped: bool) -> Touch:
+    """A corner of the other body over a face, of the child where they are exchanged."""
+    n = on.normals[face]
+    x = on.rotation[:, int(np.abs(n @ on.rotation).argmin())]
+    x = x - (x @ n) * n
+    x /= np.sqrt(x @ x)
+    n = -n if swapped else n
+    return Touch(gap, corner, np.array([x, cross(n, x), n]), "child" if swapped else "parent")
+
+
+def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator[Touch]:
+    """Pairs of a face and of that of the other body that looks at it most."""
+    n = one.normals[face]
+    facing = other.normals @ n
+    against = int(facing.argmin())
+    m = other.normals[against]
+    near, far = one.corners[one.of.loops[face]], other.corners[other.of.loops[against]]
+    edge = min(one.of.size, other.of.size)
+    for corner in far[_within(far, near, n, _SAME * edge)]:
+        yield _corner_on_face(one, face, corner, float(n @ (corner - near[0])), swapped)
+    if -facing[against] <= _ACROSS:
+        return
+    for corner in near[_within(near, far, n, _SAME * edge, -1.0)]:
+        height = float(m @ (corner - far[0]))
+        yield _corner_on_face(other, against, corner, height, not swapped)
+    a, b = np.roll(near, -1, axis=0) - near, np.roll(far, -1, axis=0) - far
+    beside, across = -cross(a, n), cross(b, n)
+    area = beside @ b.T
+    area[np.abs(area) <= _ACROSS * np.outer(_length(a), _length(b))] = np.nan
+    s = (dot(across, far) - near @ across.T) / area
+    t = (dot(beside, near)[:, None] - beside @ far.T) / area
+    for i, j in np.argwhere((s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)).tolist():
+        lines = near[i], a[i], far[j], b[j], n
+        if swapped:
+            lines = far[j], b[j], near[i], a[i], -n
+        if (found := _crossing(*lines)) is not None:
+            yield found
+
+
+def _length(vectors: Array) -> Array:
+    return np.sqrt(dot(vectors, vectors))
+
+
+def _within(points: Array, loop: Array, normal: Array, margin: float, turn: float = 1.0) -> Flags:
+    """Which points lie within a face, or not beside it by more, seen along a normal, (n,)."""
+    sides = np.roll(loop, -1, axis=0) - loop
+    inward = -turn * cross(sides, normal)
+    inward /= _length(inward)[:, None] + 1e-300
+    heights = points @ inward.T - dot(inward, loop)
+    found: Flags = np.all(heights >= -margin, axis=1)
+    return found
+
+
+def _chosen(found: list[Touch], same: float) -> list[Touch]:
+    """Those that are no others, and of too many the lowest and what is farthest from them."""
+    kept: list[Touch] = []
+    for one in found:
+        if all(np.abs(one.point - other.point).max() > same for other in kept):
+            kept.append(one)
+    if len(kept) <= POINTS:
+        return kept
+    points = np.array([one.point for one in kept])
+    chosen = [int(np.argmin([one.gap for one in kept]))]
+    distance = np.linalg.norm(points - points[chosen[0]], axis=1)
+    while len(chosen) < POINTS:
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return [kept[k] for k in sorted(chosen)]
