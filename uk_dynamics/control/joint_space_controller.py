@@ -21,12 +21,7 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY, position_gains
 from uk_dynamics.core.servo import NOTICEABLE, LimitedAllocation, motion_efforts
 from uk_dynamics.exceptions import InputError, expect
-from uk_dynamics.mechanism.dynamics import (
-    CompiledLaw,
-    InterpretedDynamics,
-    LawInC,
-    require_finite,
-)
+from uk_dynamics.mechanism.dynamics import CompiledLaw, InterpretedDynamics, LawInC, require_finite
 from uk_dynamics.mechanism.resolution import (
     ActiveConstraints,
     Allocation,

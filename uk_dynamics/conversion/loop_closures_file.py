@@ -25,15 +25,7 @@ from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
 from uk_dynamics.conversion.robot.urdf_text import xml_text
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.urdf import (
-    FAR,
-    Array,
-    Pose,
-    RobotDescription,
-    compose,
-    inverse,
-    turning_to,
-)
+from uk_dynamics.model.urdf import FAR, Array, Pose, RobotDescription, compose, inverse, turning_to
 
 _X = np.array([1.0, 0.0, 0.0])
 

@@ -72,11 +72,7 @@ class Excitation:
             for n, x in enumerate(row, start=1)
         ]
         text = f"{self.center[k]:.10g} " + " ".join(terms)
-        return {
-            "type": "joint",
-            "joint": joint,
-            "reference": {"type": "expression", "value": text},
-        }
+        return {"type": "joint", "joint": joint, "reference": {"type": "expression", "value": text}}
 
 
 def excitation(

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uk_dynamics.compilation import Library, library_of
-from uk_dynamics.compilation.verification import (
-    Comparison,
-    Trial,
-    derivative_answers,
-    each,
-    verify,
-)
+from uk_dynamics.compilation.verification import Comparison, Trial, derivative_answers, each, verify
 from uk_dynamics.derivatives import MotionDerivatives, differentiable
 from uk_dynamics.escaping import c_identifier
 from uk_dynamics.exceptions import InputError, UkDynamicsError
@@ -87,9 +81,6 @@ def _answers(mechanism: ResolvedMechanism, function: Function) -> Iterator[Compa
     def compiled(trial: Trial) -> dict[str, Array]:
         x, u = np.concatenate([trial.state.q, trial.state.v]), np.resize(trial.tau, nu)
         derivatives = np.hstack([part.full() for part in function.jacobian()(x, u, 0)])
-        return {
-            "acceleration": np.ravel(function(x, u))[nv:],
-            "its derivatives": derivatives[nv:],
-        }
+        return {"acceleration": np.ravel(function(x, u))[nv:], "its derivatives": derivatives[nv:]}
 
     yield from derivative_answers(mechanism, expected, each(compiled))

@@ -108,10 +108,7 @@ class EventDriven:
                 yield State(pending.pop(0), state.q, state.v)
 
     def settle(
-        self,
-        state: State,
-        leaving: tuple[str, ...] = (),
-        sliding: dict[str, Array] | None = None,
+        self, state: State, leaving: tuple[str, ...] = (), sliding: dict[str, Array] | None = None
     ) -> State:
         """Impacts at a state, then the mode that begins there."""
         plant, contacts = self.plant, self.contacts

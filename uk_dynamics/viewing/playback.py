@@ -17,11 +17,7 @@ class Playback(Source):
     controls = ("play", "pause", "step", "reset")  # all there are
 
     def __init__(
-        self,
-        mechanism: Mechanism,
-        trajectory: Trajectory,
-        *,
-        real_time_factor: float = 1.0,
+        self, mechanism: Mechanism, trajectory: Trajectory, *, real_time_factor: float = 1.0
     ) -> None:
         """Stand at the first sample.
 

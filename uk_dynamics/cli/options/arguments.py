@@ -68,9 +68,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def add_options(
-    parser: argparse._ActionsContainer,
-    text: str,
-    **types: Callable[[str], object],
+    parser: argparse._ActionsContainer, text: str, **types: Callable[[str], object]
 ) -> None:
     """Add the options of a text that is written as the help shows it.
 

@@ -29,10 +29,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(
-    arguments: argparse.Namespace,
-    mechanism: Mechanism,
-    source: Source,
-    tasks: Tasks | None = None,
+    arguments: argparse.Namespace, mechanism: Mechanism, source: Source, tasks: Tasks | None = None
 ) -> None:
     """Serve the view until interrupted."""
     import signal

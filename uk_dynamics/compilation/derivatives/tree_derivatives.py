@@ -74,12 +74,7 @@ class TreeDerivatives:
         acceleration: Acceleration of each body, gravity aside, (bodies, 6).
     """
 
-    def __init__(
-        self,
-        tree: SymbolicTree,
-        velocity: Objects,
-        acceleration: Objects,
-    ) -> None:
+    def __init__(self, tree: SymbolicTree, velocity: Objects, acceleration: Objects) -> None:
         self._tree, self._bodies, self.J = tree, tree.bodies, tree.jacobian
         self._columns = [
             range(body.velocity, body.velocity + len(motions(body))) for body in self._bodies

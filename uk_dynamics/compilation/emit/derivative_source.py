@@ -79,12 +79,7 @@ UK_OPTIONAL static void {name}({parameters}) {{
 
 def derivative_source(mechanism: ResolvedMechanism) -> str:
     """Write the C of ``uk_differentiate``, ``uk_equation_derivatives`` and what planners call."""
-    return "\n".join(
-        [
-            derivative_declarations(mechanism),
-            derivative_definitions(mechanism),
-        ]
-    )
+    return "\n".join([derivative_declarations(mechanism), derivative_definitions(mechanism)])
 
 
 def derivative_declarations(mechanism: ResolvedMechanism) -> str:

@@ -167,10 +167,7 @@ def free_joint() -> str:
 
 def closing(mechanism: ResolvedMechanism) -> list[str]:
     """The projection of states onto the loops."""
-    return [
-        _projection(mechanism),
-        header("uk_closing.h", part("projection.c")),
-    ]
+    return [_projection(mechanism), header("uk_closing.h", part("projection.c"))]
 
 
 def following(mechanism: ResolvedMechanism) -> str:

@@ -326,11 +326,7 @@ class EffortLayout(ServoLayout):
         self.columns = column_count(self.groups)
         self.effort_stride = -(-self.columns // 8) * 8
         self._add(
-            (
-                "effort_derivatives",
-                self.motors * self.columns,
-                f"by {', '.join(self.groups)}",
-            ),
+            ("effort_derivatives", self.motors * self.columns, f"by {', '.join(self.groups)}"),
             ("held", self.motors, "1 for motors at a limit"),
             ("motions", 4 * nv * nv, "rows: changes of q, v that keep the loops closed"),
             ("allowed", 1, "how many there are"),

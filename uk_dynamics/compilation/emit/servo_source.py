@@ -40,12 +40,7 @@ static UK_OPTIONAL void uk_residuals(const uk_memory *m, double *residual) {
 
 def servo_source(tasks: Tasks) -> str:
     """C source of ``uk_servo``, ``uk_errors`` and ``uk_control``."""
-    return "\n".join(
-        [
-            servo_declarations(tasks),
-            servo_definitions(tasks, trace(tasks.mechanism)),
-        ]
-    )
+    return "\n".join([servo_declarations(tasks), servo_definitions(tasks, trace(tasks.mechanism))])
 
 
 def servo_declarations(tasks: Tasks) -> str:

@@ -2,11 +2,6 @@
 
 """Batches and rollouts on a GPU: the lanes' source, a state a thread."""
 
-from uk_dynamics.compilation.gpu.gpu_dynamics import (
-    OPTIONS,
-    CudaDevice,
-    GpuDynamics,
-    kernel_source,
-)
+from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, CudaDevice, GpuDynamics, kernel_source
 
 __all__ = ["OPTIONS", "CudaDevice", "GpuDynamics", "kernel_source"]

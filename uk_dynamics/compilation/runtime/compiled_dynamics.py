@@ -63,11 +63,7 @@ class CompiledDynamics(Fallback):
     """
 
     def __init__(
-        self,
-        mechanism: ResolvedMechanism,
-        fallback: Dynamics | None = None,
-        *,
-        strict: bool = True,
+        self, mechanism: ResolvedMechanism, fallback: Dynamics | None = None, *, strict: bool = True
     ) -> None:
         """Load the mechanism's library; compile it when it is not in the cache.
 

@@ -202,12 +202,7 @@ class CompiledStanding:
                 return answered
 
             given = trials(tasks.mechanism, InterpretedDynamics(tasks.mechanism))
-            yield from compare(
-                tasks.mechanism,
-                answer(self._otherwise),
-                each(answer(self)),
-                given,
-            )
+            yield from compare(tasks.mechanism, answer(self._otherwise), each(answer(self)), given)
 
 
 def _part(servo: ServoSolution, rows: Array, motors: Array) -> ServoSolution:

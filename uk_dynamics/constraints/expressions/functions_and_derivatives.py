@@ -56,10 +56,7 @@ DERIVATIVES: Mapping[str, Callable[..., tuple[Any, ...]]] = {
     "asin": lambda f, tiny, y, x: (1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
     "acos": lambda f, tiny, y, x: (-1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
     "atan": lambda f, tiny, y, x: (1.0 / (1.0 + x * x),),
-    "atan2": lambda f, tiny, y, s, c: (
-        c / (s * s + c * c + tiny),
-        -(s / (s * s + c * c + tiny)),
-    ),
+    "atan2": lambda f, tiny, y, s, c: (c / (s * s + c * c + tiny), -(s / (s * s + c * c + tiny))),
     "sinh": lambda f, tiny, y, x: (f["cosh"](x),),
     "cosh": lambda f, tiny, y, x: (f["sinh"](x),),
     "tanh": lambda f, tiny, y, x: (1.0 - y * y,),

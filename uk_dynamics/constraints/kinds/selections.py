@@ -12,11 +12,7 @@ import numpy as np
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow, LinearRow
 from uk_dynamics.constraints.rows.row import Direction, Row
 
-AXES: Mapping[str, Direction] = {
-    "x": (1.0, 0.0, 0.0),
-    "y": (0.0, 1.0, 0.0),
-    "z": (0.0, 0.0, 1.0),
-}
+AXES: Mapping[str, Direction] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 ROTATION_AXES: Mapping[str, Direction] = {f"r{name}": axis for name, axis in AXES.items()}
 
 

@@ -22,11 +22,7 @@ class SparseConstraintSet(ConstraintSet):
     """A constraint set that gives A as a ``csr_array``; rows of frame pairs only."""
 
     def __init__(
-        self,
-        constraints: tuple[Constraint, ...],
-        ancestry: Ancestry,
-        nq: int,
-        length: float = 1.0,
+        self, constraints: tuple[Constraint, ...], ancestry: Ancestry, nq: int, length: float = 1.0
     ) -> None:
         """Lay out the rows; see :class:`ConstraintSet`."""
         super().__init__(constraints, ancestry, nq, length)

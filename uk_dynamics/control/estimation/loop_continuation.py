@@ -171,11 +171,7 @@ class LoopContinuation:
         return tangent + self.factors.move(-drift - A @ tangent, missing)
 
     def follow(
-        self,
-        q: Array,
-        times: tuple[float, float],
-        wanted: Array,
-        steps: int = rule.MOST_STEPS,
+        self, q: Array, times: tuple[float, float], wanted: Array, steps: int = rule.MOST_STEPS
     ) -> Array | None:
         """Continuation with adaptive steps along a straight line in the measured positions."""
         start = q[self._places]

@@ -68,11 +68,7 @@ class RowBounds(NamedTuple):
 
 
 def row_bounds(
-    uncertainty: Uncertainty,
-    instants: Sequence[Effects],
-    loop: RowLoop,
-    *,
-    estimated: bool = False,
+    uncertainty: Uncertainty, instants: Sequence[Effects], loop: RowLoop, *, estimated: bool = False
 ) -> RowBounds:
     """Bounds of rows under the robust term within its layer.
 

@@ -20,11 +20,7 @@ from uk_dynamics.control.estimation import (
 )
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.conversion import output_files
-from uk_dynamics.core.servo import (
-    COMMANDS_UNDER_WAY,
-    NEGLIGIBLE_DELAY,
-    continuation_rule,
-)
+from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, continuation_rule
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism

@@ -185,9 +185,7 @@ def _closure(spec: ConstraintSpec, kind: Kind) -> Closure:
 
 
 def stand_ins(
-    mechanism: Mechanism,
-    specs: Sequence[ConstraintSpec],
-    kinds: Callable[[Kind], Iterator[Kind]],
+    mechanism: Mechanism, specs: Sequence[ConstraintSpec], kinds: Callable[[Kind], Iterator[Kind]]
 ) -> dict[str, Kind]:
     """By name of the constraint the first kind whose rows say what all constraints say."""
     candidates = {

@@ -61,10 +61,4 @@ from uk_dynamics.core.servo.robust_rule import (
     surface_rates,
     ultimate_size,
 )
-from uk_dynamics.core.servo.servo_law import (
-    MET,
-    ServoSolution,
-    actuation,
-    lacking,
-    servo_efforts,
-)
+from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts

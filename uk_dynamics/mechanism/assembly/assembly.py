@@ -182,11 +182,7 @@ def _lead(
 
 
 def assemble_on_tasks(
-    mechanism: ResolvedMechanism,
-    tasks: Tasks,
-    guess: Array,
-    hold: tuple[str, ...],
-    t: float = 0.0,
+    mechanism: ResolvedMechanism, tasks: Tasks, guess: Array, hold: tuple[str, ...], t: float = 0.0
 ) -> Assembly:
     """Close the loops where tasks are on their references; rows of velocities hold no position.
 

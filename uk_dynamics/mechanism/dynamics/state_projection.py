@@ -171,9 +171,7 @@ def jump_constants(mechanism: ResolvedMechanism) -> dict[str, float]:
 
     Where loops close to more than rounding, they move by as much when other rows hold than before.
     """
-    return {
-        "CORRECTION_ROUNDING": max(_ROUNDING, mechanism.closure_tolerance),
-    }
+    return {"CORRECTION_ROUNDING": max(_ROUNDING, mechanism.closure_tolerance)}
 
 
 def project_step(

@@ -108,12 +108,7 @@ class StaticLoads:
         self._dynamics = InterpretedDynamics(mechanism)
 
     def envelope(
-        self,
-        frame: Point,
-        state: State,
-        rows: Sequence[str] | None = None,
-        *,
-        weight: bool = True,
+        self, frame: Point, state: State, rows: Sequence[str] | None = None, *, weight: bool = True
     ) -> ForceEnvelope:
         """The envelope at a state, taken at rest; see :meth:`Mechanism.force_envelope`."""
         still = State(state.t, state.q, np.zeros(len(state.v)))

@@ -165,8 +165,6 @@ def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:
     missing = [name for name in actuators.names if name not in given]
     if missing:
         raise MechanismFileError(
-            f"no weight for {', '.join(missing)}; give every motor one",
-            file=file,
-            place=place,
+            f"no weight for {', '.join(missing)}; give every motor one", file=file, place=place
         )
     return np.array([given[name] for name in actuators.names])

@@ -10,12 +10,7 @@ from uk_dynamics.constraints.expressions import compile_expressions
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
 from uk_dynamics.constraints.references import Constant, Live, ReferenceSet
-from uk_dynamics.constraints.rows import (
-    Constraint,
-    ConstraintSet,
-    JointTerm,
-    joint_terms,
-)
+from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.forces import (
     ConstantEffort,

@@ -173,11 +173,7 @@ def _of_joint(
         units["stiction"] = effort
     for key, unit in units.items():
         place = (*where, key) if getattr(joint, key) is not None else None
-        yield (
-            f"joints.{name}.{key}",
-            unit,
-            (place or ("description", "joints", in_urdf, key),),
-        )
+        yield (f"joints.{name}.{key}", unit, (place or ("description", "joints", in_urdf, key),))
     yield f"joints.{name}.armature", "kg m^2" if turns else "kg", ((*where, "armature"),)
     if joint.spring_stiffness:
         yield (

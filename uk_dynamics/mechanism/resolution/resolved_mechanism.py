@@ -387,9 +387,7 @@ class ResolvedMechanism:
         return axes.T @ (place - origin), axes.T @ rotation
 
     def wrench_forces(
-        self,
-        wrenches: Mapping[Point, ArrayLike],
-        q: Mapping[str, float] | ArrayLike | None = None,
+        self, wrenches: Mapping[Point, ArrayLike], q: Mapping[str, float] | ArrayLike | None = None
     ) -> Array:
         """Generalized forces of forces and torques on links: what ``tau`` takes everywhere.
 

@@ -180,11 +180,7 @@ class JointStateCompleter(MechanismNode):
 
 
 def _report_estimate(
-    report: Report,
-    found: JointStateEstimate,
-    settings: Parameters,
-    jumps: int,
-    solve_time: float,
+    report: Report, found: JointStateEstimate, settings: Parameters, jumps: int, solve_time: float
 ) -> None:
     """Add an estimate, the jumps so far, and how long it took, in s."""
     misfit = largest(found.misfit) if found.usable else float("nan")

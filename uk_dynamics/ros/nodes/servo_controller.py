@@ -49,8 +49,7 @@ class ServoControllerNode(LifecycleNode):
             self._settings.refuse(name, lambda value: self._too_late())
         self._problems = MessageProblems(self)
         self._authority = CommandAuthority(
-            required=self._settings["watchdog"] == REQUIRED,
-            on_loss=self._on_loss,
+            required=self._settings["watchdog"] == REQUIRED, on_loss=self._on_loss
         )
         self._stop = SafeStop(self, self._settings, self._send, self.trigger_deactivate)
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)

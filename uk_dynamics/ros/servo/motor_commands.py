@@ -28,12 +28,7 @@ from uk_dynamics.ros.parameters.parameter import (
     command_topic,
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
-from uk_dynamics.ros.timing.clock import (
-    Watchdog,
-    nanoseconds,
-    runs_on_simulated_time,
-    write_stamp,
-)
+from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 from uk_dynamics.ros.topics.serialized import JointStateMessage
 

@@ -35,10 +35,7 @@ class MotionLog(McapWriter):
         self.note(mcap.START, mcap.description(mechanism, machine, effort_limits))
 
     def finish(
-        self,
-        warnings: tuple[str, ...],
-        statistics: Statistics,
-        switchings: tuple[Switching, ...],
+        self, warnings: tuple[str, ...], statistics: Statistics, switchings: tuple[Switching, ...]
     ) -> None:
         """Write the metadata at the end."""
         outcome = {

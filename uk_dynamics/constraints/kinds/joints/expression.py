@@ -160,12 +160,7 @@ class Expression(Kind):
         """One row of positions and one of velocities, both with time in them."""
         x, y, z = (str(joint) for joint in rng.choice(list(robot.joints), 3))
         a, b = rng.uniform(0.2, 2.0, 2).round(3).tolist()
-        return {
-            "expressions": [
-                f"{x} - exp({a}*{y})*sin(t)",
-                f"d({x})*d({z}) - {y}*cos({b}*t)",
-            ]
-        }
+        return {"expressions": [f"{x} - exp({a}*{y})*sin(t)", f"d({x})*d({z}) - {y}*cos({b}*t)"]}
 
 
 def _texts(data: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

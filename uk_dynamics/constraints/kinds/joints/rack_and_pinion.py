@@ -70,10 +70,7 @@ class RackAndPinion(Kind):
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The rack against the pinion."""
         terms: list[JointTerm] = []
-        for key, joint, factor in (
-            ("rack", self.rack, 1.0),
-            ("pinion", self.pinion, -self.radius),
-        ):
+        for key, joint, factor in (("rack", self.rack, 1.0), ("pinion", self.pinion, -self.radius)):
             with at(key):
                 terms += joint_terms([(joint, factor)], setting.model)
         return (JointRow("", tuple(terms), self.offset),)

@@ -266,7 +266,4 @@ def _inverse(
 
 def _defect(rows: Pseudoinverse, E: Array) -> float:
     """How far E is from a projector on what the rows leave."""
-    return max(
-        largest(E @ E - E),
-        largest(rows.truncated @ E),
-    )
+    return max(largest(E @ E - E), largest(rows.truncated @ E))
