@@ -270,6 +270,15 @@ def test_what_is_closed_stands_where_contacts_are_detected(biped: Mechanism, sta
     )
 
 
+def test_a_foot_that_slips_opens_no_loop(biped: Mechanism, start: State) -> None:
+    contacts = {"left_sole": {"stands": "detected"}, "right_sole": {"stands": "detected"}}
+    law = ServoController(biped, Tasks.from_data(data(contacts=contacts), biped))
+    law.active = standing(biped, "left_sole", "right_sole")
+    slipping = State(0.0, start.q, start.v.copy())
+    slipping.v[biped.model.bases[0].velocity.start] = 0.1  # m/s
+    assert law.loop_closure_error(slipping) < 1e-9  # m: they are assembled
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

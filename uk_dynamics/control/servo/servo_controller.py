@@ -573,9 +573,10 @@ class ServoController:
         return Settings(self._preload, self._active, self._structure, self._robust)
 
     def loop_closure_error(self, state: State) -> float:
-        """Largest residual of the loops, in m or rad."""
+        """Largest residual of the loops, in m or rad; feet that slip open none."""
+        active = self.active if self._plan is None else self._plan.contacts.without(self.active)
         return self._evaluator.loop_closure_error(
-            state, Inputs(active=self.active, references=self.structure)
+            state, Inputs(active=active, references=self.structure)
         )
 
     def errors(
