@@ -25,6 +25,7 @@ def at(motion: Trajectory, t: float) -> int:
     return int(np.searchsorted(motion.t, t - 1e-9))
 
 
+@pytest.mark.slow
 def test_a_block_is_held_by_friction_and_falls_when_the_grip_is_too_weak():
     mechanism = machine("block_grip")
     motion = simulate(mechanism, mechanism.start(), 1.8, method="moreau")
@@ -113,6 +114,7 @@ def test_a_rope_goes_slack_when_the_load_stands_and_lifts_it_again():
     )
 
 
+@pytest.mark.slow
 def test_an_excavator_lifts_itself_and_its_weight_is_on_teeth_and_rear_edge():
     mechanism = machine("excavator_lift")
     motion = simulate(mechanism, mechanism.start(), 4.0, method="moreau")

@@ -80,7 +80,7 @@ def test_without_noise_the_way_is_that_of_the_feet() -> None:
     assert np.abs(end).max() < 5e-4
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_drift_with_the_noise_of_a_consumer_unit(seed: int) -> None:
     (rest, end), deviation, way = errors(seed, ground=0.0)
     assert np.abs(rest).max() < 5e-4, "it stands where it stood"

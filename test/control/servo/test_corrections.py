@@ -34,6 +34,7 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.files import TasksSpec
 
 PERIOD, DELAY = 0.001, 0.001
+COMPILED: Any = {"control_period": PERIOD, "backend": "compiled"}
 MASS, FRICTION = "links.coupler_link.mass", "joints.crank.friction"
 SWEEP = {"type": "sinusoid", "offset": 0.9, "amplitude": 0.3, "frequency": 0.5, "phase": -np.pi / 2}
 PLATFORM = {"x": "-sin(pi*t/2)", "z": "sin(pi*t/4)", "angle": "(pi/6)*sin(pi*t/4)**4"}
@@ -75,9 +76,8 @@ def moved(
     """A motion of a machine whose parameters are others, with a delay."""
     real = machine.with_parameters({name.replace("__", "."): x for name, x in values.items()})
     start = machine.start(tasks=controller.tasks)
-    return simulate(
-        *(real, start, duration), controller=controller, control_period=PERIOD, delay=DELAY
-    )
+    how = {"control_period": PERIOD, "delay": DELAY}
+    return simulate(real, start, duration, controller=controller, backend="compiled", **how)
 
 
 def other(mass: float, friction: float) -> dict[str, float]:
@@ -90,9 +90,9 @@ def last_error(run: Trajectory) -> float:
 
 def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> None:
     both = ServoController(
-        five_bar, five_bar_tasks(five_bar, adaptive=[MASS, FRICTION]), control_period=PERIOD
+        five_bar, five_bar_tasks(five_bar, adaptive=[MASS, FRICTION]), **COMPILED
     )
-    robust = ServoController(five_bar, five_bar_tasks(five_bar), control_period=PERIOD)
+    robust = ServoController(five_bar, five_bar_tasks(five_bar), **COMPILED)
     with_them = moved(five_bar, both, 5.0, **other(2.8, 0.4))
     without = moved(five_bar, robust, 5.0, **other(2.8, 0.4))
     mass, friction = both.estimates
@@ -104,10 +104,11 @@ def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> No
     assert last_error(with_them) < last_error(without) / 5.0
 
 
+@pytest.mark.slow
 def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> None:
     """An estimate that is cut off at an end does not spoil the others."""
     tasks = rrr3_tasks(rrr3)
-    controller = ServoController(rrr3, tasks, control_period=PERIOD, backend="compiled")
+    controller = ServoController(rrr3, tasks, **COMPILED)
     controller.observer = False
     moved(rrr3, controller, 5.0, links__platform__mass=0.5, joints__shoulder_a__friction=0.0)
     mass, friction = controller.estimates
@@ -149,11 +150,12 @@ def test_exported_c_has_corrections(five_bar: Mechanism, tmp_path: Path) -> None
     assert abs(memory[layout["estimate"]][0]) > 1e-3
 
 
+@pytest.mark.slow
 def test_what_the_motion_does_not_tell_is_not_determined(five_bar: Mechanism) -> None:
     """At rest nothing tells of friction, and its estimate stands still."""
     still = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
     tasks = five_bar_tasks(five_bar, adaptive=[FRICTION], tasks={"sweep": still})
-    controller = ServoController(five_bar, tasks, control_period=PERIOD)
+    controller = ServoController(five_bar, tasks, **COMPILED)
     run = moved(five_bar, controller, 2.0, **other(2.5, 0.0))
     (friction,) = controller.estimates
     assert not friction.determined
@@ -162,19 +164,18 @@ def test_what_the_motion_does_not_tell_is_not_determined(five_bar: Mechanism) ->
 
 def test_estimates_stay_within_their_intervals(five_bar: Mechanism) -> None:
     tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION])
-    controller = ServoController(five_bar, tasks, control_period=PERIOD)
+    controller = ServoController(five_bar, tasks, **COMPILED)
     moved(five_bar, controller, 3.0, **other(5.0, 2.0))
     mass, friction = controller.estimates
     assert 1.0 <= mass.value <= 3.0
     assert 0.0 <= friction.value <= 1.0
 
 
+@pytest.mark.slow
 def test_an_observer_divides_what_no_parameter_explains(five_bar: Mechanism) -> None:
     errors = []
     for more in ({}, {"observer": 2.0}):
-        controller = ServoController(
-            five_bar, five_bar_tasks(five_bar, **more), control_period=PERIOD
-        )
+        controller = ServoController(five_bar, five_bar_tasks(five_bar, **more), **COMPILED)
         errors.append(last_error(moved(five_bar, controller, 3.0, **other(3.0, 0.0))))
     # a disturbance of 0.5 Hz is left to |jω/(jω + ω_o)| = 1/4 by an observer of 2 Hz
     assert errors[1] < errors[0] / 3.0
@@ -207,6 +208,7 @@ def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]
     assert any(abs(x.value - rrr3.parameters[x.name].value) > 1e-4 for x in c.estimates)
 
 
+@pytest.mark.slow
 def test_lanes_have_corrections(rrr3: Mechanism, caplog: pytest.LogCaptureFixture) -> None:
     """Nine machines at once, more than a vector has lanes, against one after the other."""
     tasks = rrr3_tasks(rrr3)
@@ -237,6 +239,7 @@ def test_lanes_have_corrections(rrr3: Mechanism, caplog: pytest.LogCaptureFixtur
             np.testing.assert_allclose(x[1:3], y[1:3], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism) -> None:
     """A little below the margin the first error of 0.1 mrad rings down, above it swings on."""
     still = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
@@ -245,11 +248,11 @@ def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism)
     assert margin.with_observer.delay < margin.without.delay
     left = []
     for part in (0.85, 1.15):
-        controller = ServoController(five_bar, tasks, control_period=PERIOD)
+        controller = ServoController(five_bar, tasks, **COMPILED)
         run = simulate(
             *(five_bar, five_bar.start(tasks=tasks), 0.6),
             controller=controller,
-            control_period=PERIOD,
+            **COMPILED,
             delay=DELAY + part * margin.with_observer.delay,
         )
         left.append(np.abs(run.tracking_error[-len(run.t) // 6 :]).max())
@@ -283,6 +286,7 @@ def test_without_periods_nothing_is_compared(five_bar: Mechanism, backend: str) 
         simulate(five_bar, five_bar.start(), 0.1, controller=controller)
 
 
+@pytest.mark.slow
 def test_check_names_what_a_machine_cannot_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

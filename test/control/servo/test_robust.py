@@ -136,7 +136,7 @@ class RealMachine:
 
 @pytest.mark.parametrize(("name", "rows"), [("five_bar", ""), ("rrr3", "xza"), ("rrr3", "xz")])
 @pytest.mark.parametrize("form", ["layer", "surface"])
-@pytest.mark.parametrize("motions", [12, pytest.param(280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("motions", [4, pytest.param(280, marks=pytest.mark.slow)])
 def test_the_lyapunov_function_falls_outside_the_layer(
     name: str, rows: str, form: str, motions: int, request: pytest.FixtureRequest
 ) -> None:

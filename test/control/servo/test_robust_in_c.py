@@ -74,7 +74,12 @@ def states(machine: Mechanism, tasks: Tasks, number: int) -> list[State]:
     ]
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = ("surface", "all motions")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in CASES]
+)
 def test_periods_in_c_are_those_in_python(case: str) -> None:
     machine, tasks = made(case)
     python, c = (
@@ -113,6 +118,7 @@ def test_the_term_is_switched_while_running() -> None:
         ServoController(machine, plain, control_period=PERIOD).robust = True
 
 
+@pytest.mark.slow
 def test_lanes_have_the_term(caplog: pytest.LogCaptureFixture) -> None:
     """Nine machines at once, more than a vector has lanes, against one after the other."""
     machine, tasks = made("all motions")

@@ -185,6 +185,7 @@ def test_a_task_that_waits_for_its_foot_to_lift_has_no_error(
         np.testing.assert_allclose(found[row], error, rtol=0, atol=1e-9)  # m: loops close to that
 
 
+@pytest.mark.slow
 def test_it_takes_a_push(biped: Mechanism, start: State) -> None:
     """80 N from the side for 0.1 s: the law knows nothing of it, and brings the machine back."""
     described = yaml.safe_load((FOLDER / "biped.yaml").read_text())
@@ -219,7 +220,7 @@ class Recording:
         return self.law.tracking_error(state)
 
 
-@pytest.mark.parametrize("planned", [True, False])
+@pytest.mark.parametrize("planned", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_foot_lifts_without_a_jump_of_efforts(biped: Mechanism, planned: bool) -> None:
     """Its force fades before; its own task begins gently. Stepping down, the force rises."""
     changed = data()
