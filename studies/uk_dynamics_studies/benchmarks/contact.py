@@ -3,29 +3,33 @@
 """Machines that stand and fall: time of a step, and how well contacts and loops are kept.
 
 Ours takes steps of Moreau's rule in C. MuJoCo gets the exported machine with a small sphere for
-each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size.
-What contacts and loops do is told by one evaluator of the mechanism at the states of both.
+each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size;
+Drake the same shapes, SAP and its default stiffness.
+What contacts and loops do is told by one evaluator of the mechanism at the states of all.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.files import ContactSpec, MechanismSpec, yaml_text
-from uk_dynamics.mechanism.resolution import Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics_studies.benchmarks.peers.drake_contact import DrakeSteps
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError, load
 
 OURS = "uk_dynamics moreau"
-_PEER = "MuJoCo mj_step"
+_MUJOCO, _DRAKE = "MuJoCo mj_step", "Drake SAP"
+_Run = Callable[[Callable[[State], object]], float]  # gives seconds, and tells of its samples
 _STEP = 1e-3  # s
 _SAMPLES = 100
 _SMALLEST = 1e-4  # m: radius of what is a point, which MuJoCo's shapes cannot be
@@ -79,13 +83,15 @@ def landing_leg() -> Mechanism:
 
 
 def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[InContact]:
-    """Both engines by turns, from the start of the mechanism without motors; least times."""
+    """All engines by turns, from the start of the mechanism without motors; least times."""
     steps = round(duration / _STEP)
-    runs: dict[str, Callable[[Callable[[State], object]], float]] = {OURS: _ours(mechanism, steps)}
-    try:
-        runs[_PEER] = _mujoco(mechanism, steps)
-    except (PeerError, UkDynamicsError) as problem:
-        yield InContact(mechanism.name, _PEER, note=str(problem))
+    runs = {OURS: _ours(mechanism, steps)}
+    for engine, convert in {_MUJOCO: _mujoco, _DRAKE: _drake}.items():
+        converted = _converted(convert, mechanism, steps)
+        if isinstance(converted, str):
+            yield InContact(mechanism.name, engine, note=converted)
+        else:
+            runs[engine] = converted
     times = dict.fromkeys(runs, np.inf)
     for _ in range(rounds):
         for engine, run in runs.items():
@@ -94,6 +100,16 @@ def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[I
         seen: list[State] = []
         run(seen.append)
         yield InContact(mechanism.name, engine, times[engine], *_kept(mechanism, seen))
+
+
+def _converted(
+    convert: Callable[[Mechanism, int], _Run], mechanism: Mechanism, steps: int
+) -> _Run | str:
+    """A run, or why there is none."""
+    try:
+        return convert(mechanism, steps)
+    except (PeerError, UkDynamicsError) as problem:
+        return str(problem)
 
 
 def _kept(mechanism: Mechanism, seen: Sequence[State]) -> tuple[float, float, float, float]:
@@ -109,7 +125,7 @@ def _kept(mechanism: Mechanism, seen: Sequence[State]) -> tuple[float, float, fl
     return max(depth, 0.0), float(slip), violation, float(gained)
 
 
-def _ours(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], object]], float]:
+def _ours(mechanism: Mechanism, steps: int) -> _Run:
     dynamics, contacts = mechanism.dynamics("compiled"), ContactStepping(mechanism)
     inputs = Inputs(tau=np.zeros(mechanism.model.nv), stabilize=False)
 
@@ -130,10 +146,15 @@ def _ours(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], objec
     return run
 
 
-def _mujoco(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], object]], float]:
+def _drake(mechanism: Mechanism, steps: int) -> _Run:
+    steps_of_drake = DrakeSteps(mechanism, _STEP, _SMALLEST)
+    return lambda see: steps_of_drake.run(steps * _STEP, _SAMPLES, see)
+
+
+def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     mujoco = load("mujoco", "MuJoCo")
-    if mechanism.model.bases:
-        raise PeerError("a floating base has other coordinates in MuJoCo")
+    if any(base.planar or not base.aligned for base in mechanism.model.bases):
+        raise PeerError("a planar base has other coordinates in MuJoCo")
     export = export_mechanism(mechanism, "mjcf")
     (text,) = export.texts.values()
     spec = mujoco.MjSpec.from_string(text)
@@ -145,25 +166,62 @@ def _mujoco(mechanism: Mechanism, steps: int) -> Callable[[Callable[[State], obj
         _add(mujoco, spec, contact)
     model = spec.compile()
     data = mujoco.MjData(model)
-    names = [model.joint(j).name for j in range(model.njnt)]
-    places = [mechanism.model.position_index(name) for name in names]
-    zero = np.array([export.zero.get(name, 0.0) for name in names])
+    coordinates = _Coordinates(mujoco, model, mechanism, export.zero)
     start = mechanism.start()
 
     def run(see: Callable[[State], object]) -> float:
         mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = start.q[places] - zero, start.v[places]
+        data.qpos[:], data.qvel[:] = coordinates.there(start)
         spent, chunk = 0.0, steps // _SAMPLES
         for _ in range(_SAMPLES):
             begin = time.process_time()
             mujoco.mj_step(model, data, chunk)
             spent += time.process_time() - begin
-            q, v = start.q.copy(), start.v.copy()
-            q[places], v[places] = data.qpos + zero, data.qvel
-            see(State(start.t + data.time, q, v))
+            see(State(start.t + data.time, *coordinates.here(data.qpos, data.qvel)))
         return spent
 
     return run
+
+
+class _Coordinates:
+    """Where positions and velocities stand in MuJoCo's.
+
+    A free joint there has the quaternion w first and the linear velocity in axes of the world.
+    """
+
+    def __init__(self, mujoco: Any, model: Any, mechanism: Mechanism, zero: Mapping[str, float]):
+        nq, nv = mechanism.model.nq, mechanism.model.nv
+        self._q, self._v, self._zero = np.empty(nq, int), np.empty(nv, int), np.zeros(nq)
+        self._bases = {base.name: base for base in mechanism.model.bases}
+        for j in range(model.njnt):
+            name, q, v = model.joint(j).name, model.jnt_qposadr[j], model.jnt_dofadr[j]
+            if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE:
+                base = self._bases[name]
+                self._q[base.position] = q + np.array([0, 1, 2, 4, 5, 6, 3])
+                self._v[base.velocity] = v + np.arange(6)
+            else:
+                place = mechanism.model.position_index(name)
+                self._q[place], self._zero[place] = q, zero.get(name, 0.0)
+                self._v[mechanism.model.velocity_index(name)] = v
+
+    def there(self, state: State) -> tuple[Array, Array]:
+        """``qpos`` and ``qvel`` of a state."""
+        q, v = np.empty_like(state.q), np.empty_like(state.v)
+        q[self._q], v[self._v] = state.q - self._zero, self._turned(state.q, state.v, back=False)
+        return q, v
+
+    def here(self, qpos: Array, qvel: Array) -> tuple[Array, Array]:
+        """Positions and velocities of ``qpos`` and ``qvel``."""
+        q = qpos[self._q] + self._zero
+        return q, self._turned(q, qvel[self._v], back=True)
+
+    def _turned(self, q: Array, v: Array, *, back: bool) -> Array:
+        v = v.copy()
+        for base in self._bases.values():
+            linear = slice(base.velocity.start, base.velocity.start + 3)
+            attitude = Rotation.from_quat(q[base.position][3:])
+            v[linear] = attitude.apply(v[linear], inverse=back)
+        return v
 
 
 def _add(mujoco: Any, spec: Any, contact: ContactSpec) -> None:

@@ -14,10 +14,12 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from uk_dynamics.constraints.rows import Constraint
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.kinematics import Body
@@ -103,9 +105,18 @@ class DrakePeer:
 
 def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
     """A plant and its joints in our order."""
-    tree: Any = importlib.import_module("pydrake.multibody.tree")
     plants: Any = importlib.import_module("pydrake.multibody.plant")
     plant = plants.MultibodyPlant(step)
+    joints = add_bodies(plant, mechanism)
+    add_loops(plant, mechanism, closures(mechanism))
+    plant.Finalize()
+    return plant, joints
+
+
+def add_bodies(plant: Any, mechanism: Mechanism) -> list[Any]:
+    """Bodies named ``body_N``, and their joints in our order."""
+    tree: Any = importlib.import_module("pydrake.multibody.tree")
+    plants: Any = importlib.import_module("pydrake.multibody.plant")
     plant.SetUseSampledOutputPorts(False)  # accelerations at the state as it is now
     plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
     plant.mutable_gravity_field().set_gravity_vector(mechanism.model.gravity)
@@ -115,7 +126,7 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
         frame = tree.FixedOffsetFrame(
             f"frame_{number}",
             places[body.parent + 1].body_frame(),
-            _pose(body.rotation, body.translation),
+            pose(body.rotation, body.translation),
         )
         kind = tree.RevoluteJoint if body.kind == "revolute" else tree.PrismaticJoint
         joint = kind(f"joint_{number}", plant.AddFrame(frame), added.body_frame(), body.axis)
@@ -124,17 +135,25 @@ def _convert(mechanism: Mechanism, step: float) -> tuple[Any, list[Any]]:
         if rotor:
             plant.AddJointActuator(f"motor_{number}", joints[-1]).set_default_rotor_inertia(rotor)
         places.append(added)
+    return joints
+
+
+def add_loops(plant: Any, mechanism: Mechanism, loops: Iterable[tuple[str, Constraint]]) -> None:
+    """Ball and weld constraints."""
     frames = mechanism.model.body_frames
-    for kind_of_loop, constraint in closures(mechanism):
+    for kind_of_loop, constraint in loops:
         ends = [frames[f] for f in (constraint.parent, constraint.child) if f is not None]
-        (first, at), (second, there) = ((places[end.body + 1], end) for end in ends)
+        (first, at), (second, there) = ((body_of(plant, end.body), end) for end in ends)
         if kind_of_loop == "point":
             plant.AddBallConstraint(first, at.translation, second, there.translation)
         else:
-            X, Y = (_pose(end.rotation, end.translation) for end in ends)
+            X, Y = (pose(end.rotation, end.translation) for end in ends)
             plant.AddWeldConstraint(first, X, second, Y)
-    plant.Finalize()
-    return plant, joints
+
+
+def body_of(plant: Any, body: int) -> Any:
+    """Drake's body of one of ours; -1 is the world."""
+    return plant.world_body() if body < 0 else plant.GetBodyByName(f"body_{body}")
 
 
 def _inertia(tree: Any, body: Body) -> Any:
@@ -145,7 +164,8 @@ def _inertia(tree: Any, body: Body) -> Any:
     return tree.SpatialInertia(mass, arm, unit, skip_validity_check=True)
 
 
-def _pose(rotation: Array, translation: Array) -> Any:
+def pose(rotation: Array, translation: Array) -> Any:
+    """A rotation (3, 3) and a place (3,) as Drake has them."""
     math: Any = importlib.import_module("pydrake.math")
     # as exactly orthonormal as Drake wants it
     nearest = math.RotationMatrix.ProjectToRotationMatrix(rotation)

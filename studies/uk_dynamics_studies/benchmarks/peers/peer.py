@@ -83,10 +83,14 @@ def closures(mechanism: Mechanism) -> list[tuple[str, Constraint]]:
         raise PeerError(f"{mechanism.name} has no loop")
     if mechanism.hierarchy.switchable or not mechanism.hierarchy.rigid.all():
         raise PeerError(f"{mechanism.name} has constraints that are switched or compliant")
-    for constraint in found:
-        planar = {f"{constraint.name}.{label}" for label in "xz"}
-        if constraint.kind not in CLOSURES or (
-            constraint.kind == "frame" and set(constraint.row_names) != planar
-        ):
-            raise PeerError(f"{mechanism.name}: other engines have no {constraint.kind}")
-    return [(CLOSURES[constraint.kind], constraint) for constraint in found]
+    return [closure(mechanism, constraint) for constraint in found]
+
+
+def closure(mechanism: Mechanism, constraint: Constraint) -> tuple[str, Constraint]:
+    """What closes a loop, as ``point`` or ``weld``, and its constraint."""
+    planar = {f"{constraint.name}.{label}" for label in "xz"}
+    if constraint.kind not in CLOSURES or (
+        constraint.kind == "frame" and set(constraint.row_names) != planar
+    ):
+        raise PeerError(f"{mechanism.name}: other engines have no {constraint.kind}")
+    return CLOSURES[constraint.kind], constraint
