@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
 from uk_dynamics.mechanism.files import ContactSpec, FrameSpec, JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -45,9 +44,10 @@ class DrakeSteps:
         kinds = {one.name: one.kind for one in mechanism.spec.constraints}
         for constraint in mechanism.constraints.constraints:
             kind = kinds.get(constraint.name)
-            if isinstance(kind, JointCoupling):
-                coupled = [(at[model.velocity_index(name)], k) for name, k in kind.joints]
-                _coupling(self._plant, coupled, kind.offset)
+            if kind is not None and kind.name == "joint_coupling":
+                terms: Any = kind
+                coupled = [(at[model.velocity_index(name)], k) for name, k in terms.joints]
+                _coupling(self._plant, coupled, terms.offset)
             elif not constraint.name.startswith(tuple(c.name for c in mechanism.spec.contacts)):
                 add_loops(self._plant, mechanism, [closure(mechanism, constraint)])
         for contact in mechanism.spec.contacts:
