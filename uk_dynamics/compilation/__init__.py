@@ -9,5 +9,5 @@ from uk_dynamics.compilation.compiled_derivatives import (
     CompiledStates,
     States,
 )
-from uk_dynamics.compilation.emit.layout import rolls
+from uk_dynamics.compilation.emit.layout import LimitsLayout, rolls
 from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend

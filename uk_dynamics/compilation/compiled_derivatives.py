@@ -96,7 +96,7 @@ class CompiledDerivatives(threading.local):
         )
         self._forces = library.uk_force_derivatives
         self._equations.restype = self._forces.restype = None
-        self._fields = {name: self._memory[layout[name]] for name in layout.fields}
+        self._fields = layout.views(self._memory)
         by_qdd = self._fields["qdd_derivatives"].reshape(self._nv, layout.row_length)
         others = [np.zeros((k, layout.row_length)) for k in (self._rows, self._nv)]
         self._of_forces = tuple(map(_address, others))
@@ -260,7 +260,7 @@ class CompiledStates:
         status, memory = np.empty(1), self._begin.copy()
         arrays = {**states._asdict(), **results, "status": status}
         run = self._call.prepared(0, 1, arrays, {}, memory)
-        places = {name: memory[self._layout[name]] for name in self._layout.fields}
+        places = self._layout.views(memory)
         statuses = self._statuses.tolist()
 
         def differentiate(settings: Mapping[str, Array]) -> int:

@@ -77,8 +77,8 @@ class JointSpaceController(ABC):
         self.internal: InternalEfforts | None = None
         self.weights = allocation.weights
         self._dynamics = InterpretedDynamics(mechanism)
-        self.limits = MotorLimits(mechanism, control_period)
-        self._memory = JointSpaceMemory(mechanism, self.limits.arrays)
+        self._memory = JointSpaceMemory(mechanism)
+        self.limits = MotorLimits(mechanism, control_period, self._memory.fields)
         # One row per admissible motion, whose number depends on the state.
         self._allocations: dict[int, LimitedAllocation] = {}
 
@@ -103,7 +103,7 @@ class JointSpaceController(ABC):
             raise ForeignReferenceError(", ".join(structure))
         forces = None
         if internal is not None:
-            forces = {"named": internal.named, "added": internal.added, "unit": internal.unit}
+            forces = {"row": internal.named, "force": internal.added, "unit": internal.unit}
         inputs = Inputs(active=self.active, references=structure)
         self._memory.set(inputs, self.weights, self.preload, forces)
 
@@ -244,7 +244,7 @@ class Hold(JointSpaceController):
             InputError: As for :class:`JointSpaceController`, or a gain is not positive.
         """
         super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
-        self._memory.call.holds = 1
+        self._memory.fields["holds"][0] = 1.0
         self.tune(frequency, damping_ratio)
 
     @property
@@ -269,9 +269,8 @@ class Hold(JointSpaceController):
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 < value < np.inf:
                 raise InputError(f"expected a number above 0, found {value}", place=name)
-        self._memory.call.damping, self._memory.call.stiffness = position_gains(
-            frequency, damping_ratio
-        )
+        fields, gains = self._memory.fields, position_gains(frequency, damping_ratio)
+        fields["damping"][0], fields["stiffness"][0] = gains
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -292,5 +291,5 @@ class Hold(JointSpaceController):
     def _target(self, state: State) -> tuple[State, Array]:
         if self.position is None:
             self.position = state.q
-        error, gains = self.tracking_error(state), self._memory.call
-        return state, -gains.damping * state.v - gains.stiffness * error
+        damping, stiffness = self._memory.fields["damping"], self._memory.fields["stiffness"]
+        return state, -damping * state.v - stiffness * self.tracking_error(state)

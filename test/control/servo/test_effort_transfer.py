@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 from support.mechanism_builder import shipped
 
-from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 
 OLD, NEW = np.array([2.0]), np.array([-1.0])  # N·m; the five-bar's crank motor has 20
@@ -17,7 +16,7 @@ DURATION = 0.4  # s
 def commanded(times: np.ndarray) -> np.ndarray:
     """Efforts over time of a law that asks for the same always, after one that gave other ones."""
     mechanism = shipped("five_bar")
-    transfer = EffortTransfer(MotorLimits(mechanism, None))
+    transfer = EffortTransfer(mechanism, None)
     transfer.start(OLD, DURATION)
     still = np.zeros(mechanism.model.nv)
     return np.array([transfer.apply(NEW, float(t), still)[0] for t in times])
@@ -41,7 +40,7 @@ def test_efforts_go_over_without_a_step_or_a_kink() -> None:
 
 def test_nothing_is_added_without_a_last_command_or_a_duration() -> None:
     mechanism = shipped("five_bar")
-    transfer = EffortTransfer(MotorLimits(mechanism, None))
+    transfer = EffortTransfer(mechanism, None)
     still = np.zeros(mechanism.model.nv)
     for last, duration in ((None, DURATION), (OLD, 0.0)):
         transfer.start(last, duration)

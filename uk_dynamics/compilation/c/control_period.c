@@ -19,11 +19,6 @@ typedef struct { /* what tasks and the law's structure follow, and whether it is
   int tasks_alike, structure_alike;
 } uk_period_tables;
 
-static inline uk_limits uk_limits_of(uk_lanes_law *w) {
-  const uk_limits limits = {w->limits, w->commands, &w->known_commands, w->lower, w->upper};
-  return limits;
-}
-
 /* Paths of the first errors, where they do not act at once. */
 static void uk_begin_approach(uk_lanes_law *w, uk_lanes t) {
   const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
@@ -121,7 +116,7 @@ static uk_mask uk_ask(uk_lanes_memory *m, uk_lanes_law *w, const uk_period_table
 
 /* Intervals of the efforts from a measured velocity to that at the end of the period. */
 static void uk_limit_period(const uk_lanes_memory *m, uk_lanes_law *w, const uk_lanes *v, uk_lanes *most) {
-  const uk_limits limits = uk_limits_of(w);
+  const uk_limits limits = UK_LIMITS_OF(w);
   uk_lanes later[UK_NV];
   UK_EACH(i, UK_NV) later[i] = 2.0 * m->v[i] - v[i];
   uk_limit(&limits, v, later, most);
@@ -157,7 +152,7 @@ UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
 /* Efforts within limits, (UK_NU), where the law has said what it wants at the velocities in the memory;
  * flags may be null. 0, or 4 as below. */
 UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *flags) {
-  const uk_limits limits = uk_limits_of(m);
+  const uk_limits limits = UK_LIMITS_OF(m);
   double most[UK_NU];
   int reached = 1;
   for (int r = 0; r < UK_MT; ++r)

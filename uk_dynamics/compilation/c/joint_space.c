@@ -11,19 +11,13 @@
 #include "limits.c"
 #include "references.c"
 #include "uk_following.h"
+#include "uk_joint_space_memory.h"
 #include "uk_resistance.h"
 
 typedef struct {
   uk_memory *memory;
-  double *structure;               /* table of what structural rows follow; null: zero */
-  double stiffness, damping;       /* of hold */
-  long long holds, held;           /* 1: hold, 0: gravity compensation; whether there is a position */
-  double *position;                /* which is held, (UK_NQ) */
-  const double *active;            /* (UK_M): 1 for rows that act */
-  const double *weights, *preload; /* (UK_NU) */
-  const double *named, *added, *unit; /* of internal forces; null: none */
-  uk_limits limits;
-  double *warm, *last;             /* of searches, by rows: (UK_NV + 1), (UK_NV + 1, UK_NU) */
+  double *structure; /* table of what structural rows follow; null: zero */
+  uk_joint_space_memory *own;
 } uk_joint_space;
 
 static double uk_most(const double *x) {
@@ -37,30 +31,32 @@ static double uk_most(const double *x) {
  * at a power limit, at a rate limit; velocities that motors cannot serve. */
 UK_EXPORT int uk_joint_space_control(const void *controller, double t, const double *q, const double *v,
                        double *efforts, double *flags) {
-  uk_joint_space *c = (uk_joint_space *)controller;
-  uk_memory *m = c->memory;
+  const uk_joint_space *x = controller;
+  uk_joint_space_memory *c = x->own;
+  const uk_limits limits = UK_LIMITS_OF(c);
+  uk_memory *m = x->memory;
   double M[UK_NV * UK_NV], desired[UK_NV], parts[3][UK_NV];
   double motor[UK_NU][UK_NV], map[UK_NV][UK_NU], wanted[UK_NV], natural[UK_NV], root[UK_NU];
   double preferred[UK_NU], u[UK_NU], most[UK_NU], strength = 0.0, finished;
   m->t = t, m->stabilize = 0.0;
   memcpy(m->q, q, sizeof m->q);
-  if (c->holds && !c->held) memcpy(c->position, q, sizeof m->q);
-  if (c->holds) uk_way_to(c->position, q, desired);
+  if (c->holds != 0.0 && c->held == 0.0) memcpy(c->position, q, sizeof m->q);
+  if (c->holds != 0.0) uk_way_to(c->position, q, desired);
   for (int i = 0; i < UK_NV; ++i) {
-    m->v[i] = c->holds ? v[i] : 0.0;
-    desired[i] = c->holds ? -c->damping * v[i] - c->stiffness * desired[i] : 0.0;
+    m->v[i] = c->holds != 0.0 ? v[i] : 0.0;
+    desired[i] = c->holds != 0.0 ? -c->damping * v[i] - c->stiffness * desired[i] : 0.0;
   }
-  c->held = 1;
+  c->held = 1.0;
   for (int r = 0; r < UK_M; ++r) m->active[r] = c->active[r];
 #if UK_FOLLOWS
-  if (uk_follow(c->structure, t, UK_M, m->followed)) return 3;
+  if (uk_follow(x->structure, t, UK_M, m->followed)) return 3;
 #endif
   uk_resist(m, m->tau);
   for (int i = 0; i < UK_NV; ++i) m->tau[i] = -m->tau[i];
   uk_lanes_terms(UK_STATE_TERMS);
   memcpy(preferred, c->preload, sizeof preferred);
-  if (c->named) {
-    if (uk_internal(m, c->named, c->added, c->unit, u)) return 5;
+  if (c->internal != 0.0) {
+    if (uk_internal(m, c->internal_row, c->internal_force, c->internal_unit, u)) return 5;
     for (int j = 0; j < UK_NU; ++j) preferred[j] += u[j];
   }
   for (int i = 0; i < UK_NV; ++i) /* the lower triangle has it, where the tree lets it be nonzero */
@@ -109,18 +105,18 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
     for (int i = 0; i < UK_NV; ++i)
       flags[2 * UK_NU + i] = fabs(parts[0][i]) > UK_NOTICEABLE * size;
   }
-  uk_limit(&c->limits, v, NULL, most);
-  if (!uk_within(&c->limits, efforts)) {
+  uk_limit(&limits, v, NULL, most);
+  if (!uk_within(&limits, efforts)) {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < UK_NU; ++j) map[i][j] *= root[j];
     memcpy(preferred, efforts, sizeof preferred);
     const uk_allocation asked = {
-        1, rows, NULL, NULL, c->weights, c->limits.lower, c->limits.upper, preferred, &map[0][0], wanted,
-        c->last + rows * UK_NU, c->warm + rows, efforts, &finished,
+        1, rows, NULL, NULL, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
+        c->last + rows * UK_NU, c->searched + rows, efforts, &finished,
     };
     if (uk_allocate_efforts(&asked)) return 4;
-    if (flags != NULL) uk_reasons(&c->limits, most, efforts, flags);
+    if (flags != NULL) uk_reasons(&limits, most, efforts, flags);
   }
-  uk_remember(&c->limits, efforts);
+  uk_remember(&limits, efforts);
   return 0;
 }

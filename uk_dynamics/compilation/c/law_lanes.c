@@ -47,7 +47,7 @@ static int uk_period_alone(const uk_lanes_memory *measured, const uk_lanes_memor
 static void uk_decide_lanes(const uk_lanes_memory *measured, const uk_lanes_memory *m, uk_loop_group *g,
                             uk_loop_batch *c, long long first, double t, uk_mask right, uk_mask *failed) {
   uk_lanes_law *w = &g->law;
-  const uk_limits limits = uk_limits_of(w);
+  const uk_limits limits = UK_LIMITS_OF(w);
   uk_lanes most[UK_NU];
   uk_limit_period(m, w, measured->v, most);
   right &= (w->internal == 0.0) & uk_not(*failed);

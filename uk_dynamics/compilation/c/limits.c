@@ -15,6 +15,9 @@ typedef struct {
   uk_lanes *lower, *upper; /* (UK_NU): the intervals */
 } uk_limits;
 
+/* In the memory of a law. */
+#define UK_LIMITS_OF(w) {(w)->limits, (w)->commands, &(w)->known_commands, (w)->lower, (w)->upper}
+
 /* Intervals at a velocity, and one expected later (null: none); `most` from effort and power. */
 static void uk_limit(const uk_limits *l, const uk_lanes *v, const uk_lanes *later, uk_lanes *most) {
   uk_lanes now[UK_NU], then[UK_NU];

@@ -41,15 +41,70 @@ class Field:
     comment: str  # for the reader of the C header
 
 
-class Layout:
+class Block:
+    """Some fields of doubles, one behind the other, on which C and Python both work."""
+
+    def __init__(self, *fields: tuple[str, int, str]) -> None:
+        self.size = 0  # all doubles so far
+        self.fields: dict[str, Field] = {}
+        self._add(*fields)
+
+    def memory(self) -> Array:
+        """Fresh memory."""
+        return np.zeros(self.size)
+
+    def views(self, memory: Array) -> dict[str, Array]:
+        """All fields of a memory, by name."""
+        return {name: memory[self[name]] for name in self.fields}
+
+    def _add(self, *fields: tuple[str, int, str]) -> slice:
+        """Add fields; where they are together."""
+        first = self.size
+        for name, count, comment in fields:
+            self.fields[name] = Field(count, self.size, comment)
+            self.size += count
+        return slice(first, self.size)
+
+    def __getitem__(self, name: str) -> slice:
+        """Where a field is."""
+        field = self.fields[name]
+        return slice(field.start, field.start + field.count)
+
+    def c_struct(
+        self,
+        name: str = "uk_memory",
+        kind: str = "double",
+        fields: Iterable[str] | None = None,
+        kinds: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
+        """The same, or some fields of it, as a C structure of numbers of a type.
+
+        Args:
+            name: Of the structure.
+            kind: The type.
+            fields: Some of them; None: all.
+            kinds: Types of fields that have others.
+        """
+        lines, structure = [], name
+        for name in self.fields if fields is None else fields:
+            field = self.fields[name]
+            array = f"[{field.count}]" if name not in ("t", *_SCALARS) else ""
+            if name in ("W", "kernel"):
+                columns = self.fields["force" if name == "W" else "row"].count
+                array = f"[{field.count // columns}][{columns}]"
+            comment = f" /* {field.comment} */" if field.comment else ""
+            lines.append(f"  {kinds.get(name, kind)} {name}{array};{comment}")
+        return "typedef struct {\n" + "\n".join(lines) + f"\n}} {structure};\n"
+
+
+class Layout(Block):
     """The memory: inputs, answers, and what the evaluation needs on the way."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
+        super().__init__()
         nq, nv, rows = mechanism.model.nq, mechanism.model.nv, len(mechanism.constraints)
-        self.size = 0  # all doubles so far
         self.rows = rows  # constraint rows, m
         self.followed = mechanism.follows_references  # whether rows may follow references
-        self.fields: dict[str, Field] = {}
         m = max(rows, 1)  # C knows no empty arrays
         self._add(
             ("t", 1, "time, s"),
@@ -107,14 +162,6 @@ class Layout:
             ("ordered", 1, "1 where no row has left its place"),
         )
 
-    def _add(self, *fields: tuple[str, int, str]) -> slice:
-        """Add fields; where they are together."""
-        first = self.size
-        for name, count, comment in fields:
-            self.fields[name] = Field(count, self.size, comment)
-            self.size += count
-        return slice(first, self.size)
-
     def _add_derivatives(self, mechanism: ResolvedMechanism) -> None:
         """What derivatives of the equations of motion need, row by row."""
         nv, m = mechanism.model.nv, max(self.rows, 1)
@@ -135,47 +182,71 @@ class Layout:
 
     def memory(self) -> Array:
         """Fresh memory: all rows act and are stabilised, parameters are those of the mechanism."""
-        memory = np.zeros(self.size)
+        memory = super().memory()
         memory[self["stabilize"]] = memory[self["active"]] = 1.0
         if len(self.parameters):
             memory[self["p"]] = self.parameters
         return memory
-
-    def __getitem__(self, name: str) -> slice:
-        """Where a field is."""
-        field = self.fields[name]
-        return slice(field.start, field.start + field.count)
 
     def lanes_struct(self) -> str:
         """The memory of several states, one in each lane, as a C structure."""
         fields = [name for name in self.fields if name != "offends"]
         return self.c_struct("uk_lanes_memory", "uk_lanes", fields, _OF_ALL_LANES)
 
-    def c_struct(
-        self,
-        name: str = "uk_memory",
-        kind: str = "double",
-        fields: Iterable[str] | None = None,
-        kinds: Mapping[str, str] = MappingProxyType({}),
-    ) -> str:
-        """The same, or some fields of it, as a C structure of numbers of a type.
 
-        Args:
-            name: Of the structure.
-            kind: The type.
-            fields: Some of them; None: all.
-            kinds: Types of fields that have others.
-        """
-        lines, structure = [], name
-        for name in self.fields if fields is None else fields:
-            field = self.fields[name]
-            array = f"[{field.count}]" if name not in ("t", *_SCALARS) else ""
-            if name in ("W", "kernel"):
-                columns = self.fields["force" if name == "W" else "row"].count
-                array = f"[{field.count // columns}][{columns}]"
-            comment = f" /* {field.comment} */" if field.comment else ""
-            lines.append(f"  {kinds.get(name, kind)} {name}{array};{comment}")
-        return "typedef struct {\n" + "\n".join(lines) + f"\n}} {structure};\n"
+class LimitsLayout(Block):
+    """What limits of the motors are set to and remember, and more of a law that has them."""
+
+    def __init__(self, motors: int, *more: tuple[str, int, str]) -> None:
+        super().__init__(
+            ("limits", len(LIMITS) * motors, ", ".join(LIMITS)),
+            ("commands", PAST * motors, "last efforts, their last change"),
+            ("known_commands", 1, "whether there are any"),
+            ("lower", motors, "smallest efforts"),
+            ("upper", motors, "largest efforts"),
+            *more,
+        )
+
+
+class TransferLayout(LimitsLayout):
+    """What a transfer between laws remembers."""
+
+    def __init__(self, motors: int) -> None:
+        super().__init__(
+            motors,
+            ("under_way", 1, "whether an offset fades"),
+            ("begun", 1, "whether it is known"),
+            ("begin", 1, "s"),
+            ("duration", 1, "s"),
+            ("origin", motors, "efforts to begin at"),
+            ("offset", motors, "what fades"),
+            ("known_sent", 1, "whether there were last efforts"),
+            ("sent", motors, "last efforts"),
+        )
+
+
+class JointSpaceLayout(LimitsLayout):
+    """What gravity compensation and hold are set to and remember."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        motors, nv, m = len(mechanism.actuators), mechanism.model.nv, len(mechanism.constraints)
+        super().__init__(
+            motors,
+            ("holds", 1, "1: hold, 0: gravity compensation"),
+            ("stiffness", 1, "of hold"),
+            ("damping", 1, ""),
+            ("held", 1, "whether there is a position"),
+            ("position", mechanism.model.nq, "which is held"),
+            ("active", max(m, 1), "1 for rows that act, 0 for those switched off"),
+            ("weights", motors, "diagonal of W"),
+            ("preload", motors, "efforts to come close to"),
+            ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
+            ("internal_row", max(m, 1), "1 for rows of constraints with such a force"),
+            ("internal_force", max(m, 1), "to add to their multipliers"),
+            ("internal_unit", motors, "natural efforts"),
+            ("searched", nv + 1, "whether there were searches, by rows"),
+            ("last", (nv + 1) * motors, "where they ended"),
+        )
 
 
 class DerivativeLayout(Layout):
@@ -414,5 +485,6 @@ _SCALARS = (
     *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
-    *("allowed", "failed", "singular", "ordered", "forces"),
+    *("allowed", "failed", "singular", "ordered", "forces", "under_way", "duration"),
+    *("known_sent", "holds", "stiffness", "damping", "held"),
 )

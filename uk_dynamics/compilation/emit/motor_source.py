@@ -9,6 +9,7 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
+from uk_dynamics.compilation.emit.layout import JointSpaceLayout, TransferLayout
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.symbols import Graph
@@ -142,13 +143,15 @@ def period_steps() -> list[str]:
     ]
 
 
-def _transfer() -> list[str]:
+def _transfer(mechanism: ResolvedMechanism) -> list[str]:
     """Transfers between laws, with the rule of :func:`faded` for one motor."""
     graph, given = Graph(), ("effort", "offset", "s", "lower", "upper")
+    motors = len(mechanism.actuators)
     left = places(faded=faded(*(graph.variables(name, 1) for name in given)))
     rule = function("uk_lanes_faded", given, ("faded",), left, LANES, ())
     return [
         header("uk_fading.h", '#include "uk_lanes.h"', part("attributes.h"), rule),
+        header("uk_transfer_memory.h", TransferLayout(motors).c_struct("uk_transfer_memory")),
         part("transfer.c"),
     ]
 
@@ -177,7 +180,7 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
     if not len(mechanism.actuators):
         return []
     if mechanism.local is not None:  # transfers alone: there are too many motions to hold
-        return [*limits(mechanism), *_transfer()]
+        return [*limits(mechanism), *_transfer(mechanism)]
     return [
         "/* optimized further, it would take most of the compiler's time */",
         "#if defined(__GNUC__) && !defined(__clang__)",
@@ -191,8 +194,11 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         ),
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),
+        header(
+            "uk_joint_space_memory.h", JointSpaceLayout(mechanism).c_struct("uk_joint_space_memory")
+        ),
         part("joint_space.c"),
-        *_transfer(),
+        *_transfer(mechanism),
         "#if defined(__GNUC__) && !defined(__clang__)",
         "#pragma GCC pop_options",
         "#endif",

@@ -10,7 +10,6 @@ from uk_dynamics.compilation.runtime.compiled_laws import (
     CompiledDelayCompensation,
     JointSpaceMemory,
     TransferMemory,
-    limit_arrays,
 )
 from uk_dynamics.compilation.runtime.compiled_loops import CompiledLoops, LoopBatch
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion

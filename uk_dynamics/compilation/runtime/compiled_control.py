@@ -24,24 +24,15 @@ class ControlMemory:
         numbers: All of it, as :class:`ServoLayout` has it.
         fields: Views of it by name.
         remembered: View of what one control period leaves for the next.
-        limits: Views of it by the names of ``uk_limits``.
         current: Whether the settings that evaluations in Python overwrite are those of its owner.
     """
 
     def __init__(self, tasks: Tasks) -> None:
         layout = ServoLayout(tasks)
         self.numbers = layout.memory()
-        self.fields = {name: self.numbers[layout[name]] for name in layout.fields}
+        self.fields = layout.views(self.numbers)
         self.remembered = self.numbers[layout.past]
         self.current = False
-        fields = self.fields
-        self.limits = {
-            "limits": fields["limits"].reshape(-1, layout.motors),
-            "past": fields["commands"].reshape(-1, layout.motors),
-            "known": fields["known_commands"],
-            "lower": fields["lower"],
-            "upper": fields["upper"],
-        }
 
 
 class CompiledControl:

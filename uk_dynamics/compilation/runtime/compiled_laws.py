@@ -2,7 +2,7 @@
 
 """Laws of control in C that are in the library of the mechanism: see joint_space.c and others.
 
-What a law remembers is in arrays and structures of C that Python works on as well.
+What a law remembers is in a block of memory that Python works on as well.
 """
 
 import ctypes
@@ -12,66 +12,47 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_text import structure
+from uk_dynamics.compilation.emit.layout import Block, JointSpaceLayout, TransferLayout
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.reference_table import structural_table
-from uk_dynamics.core.servo import LIMITS, PAST
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 
-def limit_arrays(motors: int) -> dict[str, Array]:
-    """What ``uk_limits`` points to, by name."""
-    limits, past = np.zeros((len(LIMITS), motors)), np.zeros((PAST, motors))
-    lower, upper = np.zeros((2, motors))
-    return {"limits": limits, "past": past, "known": np.zeros(1), "lower": lower, "upper": upper}
-
-
-def _limits(arrays: Mapping[str, Array]) -> ctypes.Structure:
-    return structure("uk_limits")(**{name: array.ctypes.data for name, array in arrays.items()})
-
-
-def _bytes(call: ctypes.Structure) -> Array:
-    """A view of a structure, to remember and restore."""
-    return np.frombuffer(call, dtype=np.uint8)  # type: ignore[call-overload, no-any-return]
-
-
-class JointSpaceMemory:
-    """What gravity compensation and hold are set to and remember; C works on it too.
+class _LawMemory:
+    """A block of memory that a law in Python and one in C work on.
 
     Attributes:
-        call: ``uk_joint_space``.
+        fields: Of the block, by name.
+        call: What C gets: the block, and what else there is.
         remembered: Views of what one control period leaves for the next.
     """
 
-    def __init__(self, mechanism: ResolvedMechanism, limits: Mapping[str, Array]) -> None:
+    def __init__(self, layout: Block, call: str) -> None:
+        numbers = layout.memory()
+        self.fields = layout.views(numbers)
+        self.call: Any = structure(call)(own=numbers.ctypes.data)
+        self.remembered = (numbers,)
+
+
+class JointSpaceMemory(_LawMemory):
+    """What gravity compensation and hold are set to and remember; C works on it too."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        super().__init__(JointSpaceLayout(mechanism), "uk_joint_space")
         self._mechanism = mechanism
-        motors, velocities = len(mechanism.actuators), mechanism.model.nv
-        self._position = np.zeros(mechanism.model.nq)
-        self._arrays = {
-            "active": np.ones(max(len(mechanism.constraints), 1)),
-            "weights": np.ones(motors),
-            "preload": np.zeros(motors),
-            "warm": np.zeros(velocities + 1),
-            "last": np.zeros((velocities + 1, motors)),
-        }
-        self._kept: tuple[Array, ...] = ()  # live as long as C may read them
-        self._limits = limits
-        places = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self.call: Any = structure("uk_joint_space")(
-            position=self._position.ctypes.data, limits=_limits(limits), **places
-        )
-        self.remembered = (_bytes(self.call), self._position, *limits.values())
+        self._table: Array | None = None  # lives as long as C may read it
 
     @property
     def position(self) -> Array | None:
         """The position that is held, (nq,); None: the next one that is measured."""
-        return self._position if self.call.held else None
+        return self.fields["position"] if self.fields["held"][0] else None
 
     @position.setter
     def position(self, position: Array | None) -> None:
-        self.call.held = position is not None
+        self.fields["held"][0] = position is not None
         if position is not None:
-            self._position[:] = position
+            self.fields["position"][:] = position
 
     def law(self, motion: CompiledMotion) -> Law:
         """What C calls; the evaluation is in the memory of a motion."""
@@ -104,62 +85,43 @@ class JointSpaceMemory:
             inputs: Constraints that are on, and what they follow.
             weights: Diagonal of W, (motors,).
             preload: Preferred efforts, (motors,), in N or N·m; None: zero.
-            internal: Internal forces as ``uk_internal`` has them: named, added, unit.
+            internal: Internal forces as ``uk_internal`` has them: row, force, unit.
 
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
         """
-        mechanism, call, arrays = self._mechanism, self.call, self._arrays
+        mechanism, fields = self._mechanism, self.fields
         mask = mechanism.hierarchy.mask(inputs.active)
-        arrays["active"][:] = 1.0 if mask is None else mask
-        arrays["weights"][:] = weights
-        arrays["preload"][:] = 0.0 if preload is None else preload
-        given = {name: np.array(values, dtype=float) for name, values in (internal or {}).items()}
-        for name in ("named", "added", "unit"):
-            setattr(call, name, given[name].ctypes.data if given else None)
-        table = structural_table(mechanism, inputs.references, inputs.active)
-        call.structure = None if table is None else table.ctypes.data
-        self._kept = (*given.values(), *(() if table is None else (table,)))
+        fields["active"][:] = 1.0 if mask is None else mask
+        fields["weights"][:] = weights
+        fields["preload"][:] = 0.0 if preload is None else preload
+        fields["internal"][0] = internal is not None
+        for name, values in (internal or {}).items():
+            fields[f"internal_{name}"][: len(values)] = values
+        self._table = table = structural_table(mechanism, inputs.references, inputs.active)
+        self.call.structure = None if table is None else table.ctypes.data
 
     def forget(self) -> None:
         """Forget where searches ended."""
-        self._arrays["warm"][:] = 0.0
+        self.fields["searched"][:] = 0.0
 
 
-class TransferMemory:
-    """What a transfer between laws remembers; ``uk_hand_over`` works on it too.
+class TransferMemory(_LawMemory):
+    """What a transfer between laws remembers; ``uk_hand_over`` works on it too."""
 
-    Attributes:
-        call: ``uk_transfer``.
-        origin: Efforts to begin at, (motors,).
-        offset: What is added at the begin, (motors,).
-        remembered: Views of what one control period leaves for the next.
-    """
-
-    def __init__(self, limits: Mapping[str, Array]) -> None:
-        self.origin, self.offset, self._sent = np.zeros((3, len(limits["lower"])))
-        self._known, self._limits = np.zeros(1), limits
-        places = {"from": self.origin.ctypes.data}
-        self.call: Any = structure("uk_transfer")(
-            offset=self.offset.ctypes.data,
-            sent=self._sent.ctypes.data,
-            known=self._known.ctypes.data,
-            limits=_limits(limits),
-            **places,
-        )
-        arrays = (self.origin, self.offset, self._sent, self._known)
-        self.remembered = (_bytes(self.call), *arrays, *limits.values())
+    def __init__(self, motors: int) -> None:
+        super().__init__(TransferLayout(motors), "uk_transfer")
 
     @property
     def sent(self) -> Array | None:
         """Efforts of the last command, (motors,), in N or N·m; None: there was none."""
-        return self._sent if self._known[0] else None
+        return self.fields["sent"] if self.fields["known_sent"][0] else None
 
     @sent.setter
     def sent(self, efforts: Array | None) -> None:
-        self._known[0] = efforts is not None
+        self.fields["known_sent"][0] = efforts is not None
         if efforts is not None:
-            self._sent[:] = efforts
+            self.fields["sent"][:] = efforts
 
     def law(self, motion: CompiledMotion, inner: Law) -> Law:
         """What C calls in place of another law."""

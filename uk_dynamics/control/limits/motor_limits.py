@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import limit_arrays
+from uk_dynamics.compilation import LimitsLayout
 from uk_dynamics.core.servo import AT_LIMIT, effort_bounds, remembered
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -47,18 +47,14 @@ class Bounds(NamedTuple):
 
 
 class MotorLimits:
-    """Limits of the motors, with a memory of the last commands; C works on the same arrays.
-
-    Attributes:
-        arrays: All of it by the names of ``uk_limits``: limits, (limits, motors), past commands,
-            (2, motors), whether there are any, (1,), and the last intervals, (motors,).
-    """
+    """Limits of the motors, with a memory of the last commands; C works on the same numbers."""
 
     def __init__(
         self,
         mechanism: Mechanism,  # with the motors
         period: float | None,  # time between commands, in s; None: control is continuous
-        arrays: Mapping[str, Array] | None = None,  # see the attribute; None: fresh ones
+        # fields of a memory, as those of :class:`LimitsLayout`; None: fresh ones
+        memory: Mapping[str, Array] | None = None,
     ) -> None:
         """Take the limits from a mechanism.
 
@@ -75,9 +71,15 @@ class MotorLimits:
                 file=mechanism.spec.file,
                 place=f"actuators.{name}.{key}",
             )
-        self.arrays = limit_arrays(len(actuators)) if arrays is None else arrays
-        self._limits, self._past = self.arrays["limits"], self.arrays["past"]
-        self._known = self.arrays["known"]
+        if memory is None:
+            layout = LimitsLayout(len(actuators))
+            memory = layout.views(layout.memory())
+        shape = (-1, len(actuators))
+        self._limits, self._past = (
+            memory["limits"].reshape(shape),
+            memory["commands"].reshape(shape),
+        )
+        self._known = memory["known_commands"]
         self._limits[:] = actuators.stepwise(period or 1.0)
         self._map = np.ascontiguousarray(actuators.matrix.T)
         self._powered = bool(np.isfinite(self._limits[1]).any())

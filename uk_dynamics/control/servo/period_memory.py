@@ -23,6 +23,7 @@ from uk_dynamics.core.servo import (
 )
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 
 
@@ -133,37 +134,46 @@ class EffortTransfer:
     rate limits included. C works on the same memory.
     """
 
-    def __init__(self, limits: MotorLimits) -> None:
-        self.limits = limits
-        self.memory = TransferMemory(limits.arrays)
+    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
+        """Begin without a transfer.
+
+        Args:
+            mechanism: With the motors.
+            period: As of :class:`MotorLimits`.
+        """
+        self.memory = TransferMemory(len(mechanism.actuators))
+        self._fields = fields = self.memory.fields
+        self.limits = MotorLimits(mechanism, period, fields)
+        self._begun, self._begin, self._duration = (
+            fields[name] for name in ("begun", "begin", "duration")
+        )
 
     @property
     def under_way(self) -> bool:
         """Whether the offset is still fading."""
-        return bool(self.memory.call.under_way)
+        return bool(self._fields["under_way"][0])
 
     def start(self, last: Array | None, duration: float) -> None:
         """Start a transfer with the next efforts."""
-        call = self.memory.call
-        call.under_way, call.begun, call.duration = 0, 0, duration
-        if last is not None and duration > 0.0:
-            call.under_way = 1
-            self.memory.origin[:] = last
+        starts = last is not None and duration > 0.0
+        self._fields["under_way"][0], self._begun[0], self._duration[0] = starts, 0.0, duration
+        if starts:
+            self._fields["origin"][:] = last
 
     def apply(self, efforts: Array, t: float, v: Array) -> Array:
         """Efforts to command, (motors,), in N or N·m."""
-        memory, call = self.memory, self.memory.call
-        if not call.under_way:
+        fields = self._fields
+        if not self.under_way:
             return efforts
-        if not call.begun:
-            call.begun, call.begin = 1, t
-            memory.offset[:] = memory.origin - efforts
-            self.limits.reset(memory.origin)
-        s = (t - call.begin) / call.duration
-        if s >= 1.0:
-            call.under_way = 0
+        if not self._begun[0]:
+            self._begun[0], self._begin[0] = 1.0, t
+            fields["offset"][:] = fields["origin"] - efforts
+            self.limits.reset(fields["origin"])
+        s = (t - self._begin) / self._duration
+        if s[0] >= 1.0:
+            fields["under_way"][0] = 0.0
             return efforts
         bounds = self.limits.bounds(v)
-        result = faded(efforts, memory.offset, np.array([s]), bounds.lower, bounds.upper)
+        result = faded(efforts, fields["offset"], s, bounds.lower, bounds.upper)
         self.limits.remember(result)
         return result

@@ -144,7 +144,7 @@ class ServoController:
             memory=memory.numbers,
             periods=partial(_period_answers, mechanism, tasks),
         )
-        self.limits = MotorLimits(mechanism, control_period, memory.limits)
+        self.limits = MotorLimits(mechanism, control_period, memory.fields)
         self.prediction: Prediction | None = None
         if control_period is not None:
             self.prediction = Prediction(mechanism.model, control_period, memory.fields)
@@ -392,7 +392,7 @@ class ServoController:
         servo = outcome.servo
         bounds = self.limits.bounds(state.v, 2.0 * ahead.v - state.v)  # both ends of the period
         if held := self._holds(outcome.free.rank):
-            last = self._memory.limits["past"][0]
+            last = self._memory.fields["commands"][: len(bounds.lower)]
             efforts, settled = np.clip(last, bounds.lower, bounds.upper), True
             efforts = np.append(efforts, servo.efforts[len(efforts) :])  # forces of contacts
         else:

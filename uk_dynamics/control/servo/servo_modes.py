@@ -11,7 +11,6 @@ from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
-from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import UnknownNameError
@@ -82,7 +81,7 @@ class ServoModes:
         self.active: ActiveConstraints | None = None
         self.structure: Mapping[str, ReferenceSample] = {}
         self._mode = HOLD if tasks is None else TASKS
-        self._transfer = EffortTransfer(MotorLimits(mechanism, control_period))
+        self._transfer = EffortTransfer(mechanism, control_period)
         self.set_preload(allocation.preload)
         self.set_internal_forces(allocation.internal_forces)
 
