@@ -40,13 +40,13 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
   double preferred[UK_NU], u[UK_NU], most[UK_NU], strength = 0.0, finished;
   m->t = t, m->stabilize = 0.0;
   memcpy(m->q, q, sizeof m->q);
-  if (c->holds != 0.0 && c->held == 0.0) memcpy(c->position, q, sizeof m->q);
+  if (c->holds != 0.0 && c->holding == 0.0) memcpy(c->position, q, sizeof m->q);
   if (c->holds != 0.0) uk_way_to(c->position, q, desired);
   for (int i = 0; i < UK_NV; ++i) {
     m->v[i] = c->holds != 0.0 ? v[i] : 0.0;
     desired[i] = c->holds != 0.0 ? -c->damping * v[i] - c->stiffness * desired[i] : 0.0;
   }
-  c->held = 1.0;
+  c->holding = 1.0;
   for (int r = 0; r < UK_M; ++r) m->active[r] = c->active[r];
 #if UK_FOLLOWS
   if (uk_follow(x->structure, t, UK_M, m->followed)) return 3;

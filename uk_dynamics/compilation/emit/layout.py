@@ -235,7 +235,7 @@ class JointSpaceLayout(LimitsLayout):
             ("holds", 1, "1: hold, 0: gravity compensation"),
             ("stiffness", 1, "of hold"),
             ("damping", 1, ""),
-            ("held", 1, "whether there is a position"),
+            ("holding", 1, "whether there is a position"),
             ("position", mechanism.model.nq, "which is held"),
             ("active", max(m, 1), "1 for rows that act, 0 for those switched off"),
             ("weights", motors, "diagonal of W"),
@@ -486,5 +486,5 @@ _SCALARS = (
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
     *("allowed", "failed", "singular", "ordered", "forces", "under_way", "duration"),
-    *("known_sent", "holds", "stiffness", "damping", "held"),
+    *("known_sent", "holds", "stiffness", "damping", "holding"),
 )

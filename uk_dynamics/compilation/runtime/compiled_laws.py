@@ -46,11 +46,11 @@ class JointSpaceMemory(_LawMemory):
     @property
     def position(self) -> Array | None:
         """The position that is held, (nq,); None: the next one that is measured."""
-        return self.fields["position"] if self.fields["held"][0] else None
+        return self.fields["position"] if self.fields["holding"][0] else None
 
     @position.setter
     def position(self, position: Array | None) -> None:
-        self.fields["held"][0] = position is not None
+        self.fields["holding"][0] = position is not None
         if position is not None:
             self.fields["position"][:] = position
 
