@@ -85,6 +85,20 @@ def test_easier_problems_lead_to_the_same_motion(
     np.testing.assert_allclose(found.motion, expected.motion, rtol=0, atol=1e-6 * size)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_contacts_that_wedge_hold_any_motion(seed: int) -> None:
+    """Many cones around a body of three freedoms: forces in them cancel, and nothing moves."""
+    rng = np.random.default_rng(seed)
+    rows, mu = rng.normal(size=(60, 3)), rng.uniform(0.3, 1.0, size=20)
+    problem = ConeProblem(rows @ rows.T, rows @ rng.normal(size=3), mu)
+    found = AlternatingDirections(problem.W, problem.q, mu, 1.0).wedged()
+    assert found is not None
+    assert (np.hypot(found[:, 1], found[:, 2]) < mu * found[:, 0]).all()
+    np.testing.assert_allclose(problem.motion(found), 0.0, rtol=0, atol=1e-11)
+    free = np.eye(60)  # 20 bodies: contacts separate one by one
+    assert AlternatingDirections(free, rng.normal(size=60), mu, 1.0).wedged() is None
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_without_friction_it_is_least_squares(seed: int) -> None:
     problem = random_problem(seed, friction=False)

@@ -16,6 +16,9 @@ from uk_dynamics.arrays import Array, largest
 _SMALLEST = 1e-6  # eigenvalue over the largest that counts for the first penalty
 _FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
 _MOST = 5.0  # factor of such a change
+_NOTHING = 1e-13  # eigenvalue over the largest: rounding
+_DECADES, _PROJECTIONS = 8, 300
+_NARROWER = 0.99  # friction of cones that are aimed at: what is near them is inside of the whole ones
 
 
 class AlternatingDirections:
@@ -61,6 +64,28 @@ class AlternatingDirections:
         self._r, self._u = r, u
         found: Array = self._scale[:, None] * r
         return found
+
+    def wedged(self) -> Array | None:
+        """Forces inside of all cones with W r = −q, by which all contacts stick, (n, 3).
+
+        Where forces within the cones cancel, no motion separates all contacts, and forces that are
+        large enough hold any motion. They are found by projections onto W r = −q and onto narrower
+        cones in turn, from larger and larger normal forces. None: there are none.
+        """
+        moves = self._values > _NOTHING * self._values[-1]
+        seen, kernel = self._vectors[:, moves], self._vectors[:, ~moves]
+        needed = -seen @ ((seen.T @ self._q) / self._values[moves])
+        size = largest(needed)
+        for _ in range(_DECADES if kernel.size else 0):
+            r = np.zeros_like(self._r)
+            r[:, 0] = size
+            for _ in range(_PROJECTIONS):
+                r = (needed + kernel @ (kernel.T @ r.ravel())).reshape(r.shape)
+                if (np.hypot(r[:, 1], r[:, 2]) < self._friction * r[:, 0]).all():
+                    return self._scale[:, None] * r
+                r = project_on_cones(r, _NARROWER * self._friction)
+            size *= 10.0
+        return None
 
     def _balance(self, primal: Array, dual: Array, r: Array, u: Array) -> None:
         """Change the penalty so that what is left of both conditions shrinks alike."""

@@ -125,6 +125,8 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     if search.error > REACHED and _is_convex(problem.W):
         search.alternate()
     if search.error > _ADMITTED and _is_convex(problem.W):
+        search.wedge()
+    if search.error > _ADMITTED and _is_convex(problem.W):
         search.follow()
     return ConeSolution(search.best, problem.motion(search.best), search.error, search.iterations)
 
@@ -207,6 +209,13 @@ class _Search:
                     return
             if self.error <= _ADMITTED:
                 return
+
+    def wedge(self) -> None:
+        """Let all contacts stick, where forces that cancel can press them together at will."""
+        problem = self._scaled.problem
+        found = AlternatingDirections(problem.W, problem.q, problem.friction, 1.0).wedged()
+        if found is not None:
+            self._offer(found, self._scaled.error(found))
 
     def follow(self) -> None:
         """Solutions of easier problems that become this one: softer ones, then smoother ones."""
