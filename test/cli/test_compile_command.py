@@ -9,10 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.mechanism_builder import near, shipped
+from support.repository import ROOT
 
+from uk_dynamics import Mechanism
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import ContactStepping
+from uk_dynamics.mechanism.resolution import Inputs
 from uk_dynamics.resources import shipped_files
 
 COMPILER = shutil.which("cc")
@@ -45,6 +49,31 @@ def said_by(sources, standard, folder):
     subprocess.run([*command, "-o", str(program), "-lm"], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     return [line.split() for line in said.splitlines()]
+
+
+@needs_compiler
+def test_exported_steps_over_contacts_are_those_of_the_library(tmp_path, capsys):
+    """The walking machine lands within the hundred steps of the example, and its check agrees."""
+    file = ROOT / "examples" / "plantigrade" / "plantigrade.yaml"
+    single, batch = exported(str(file), tmp_path, capsys)
+    said = said_by(single, "c99", tmp_path)
+    machine = Mechanism.from_file(file)
+    stepping, dynamics = ContactStepping(machine), machine.dynamics()
+    inputs = Inputs(stabilize=False)
+    end, active = stepping.advance(machine.start(), 0.1, 100, dynamics, inputs)
+    modes = [int(value) for what, value in said if what == "mode"]
+    assert modes == stepping.over(active)[1].tolist()
+    assert max(modes) > 0
+    found = [float(value) for what, value in said if what == "end"]
+    np.testing.assert_allclose(found, end.q, rtol=0, atol=1e-12)  # rounding of 100 steps
+    sources = [x for x in (*single, *batch) if not x.endswith("_example.c")]
+    check = tmp_path / "plantigrade_check.c"
+    assert said_by([*sources, str(check)], "gnu11", tmp_path)[0][1] == "right"
+    text = check.read_text()  # of which one number is changed
+    place = text.index("end_v[8]")
+    check.write_text(text[:place] + text[place:].replace("\n    {", "\n    {1e-3 + ", 1))
+    with pytest.raises(subprocess.CalledProcessError):
+        said_by([*sources, str(check)], "gnu11", tmp_path)
 
 
 @needs_compiler

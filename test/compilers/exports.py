@@ -10,13 +10,18 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from support.repository import ROOT
 
 from uk_dynamics.cli.main import main as command
 
 CROSS, EMULATOR = "aarch64-linux-gnu-gcc", ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
 PACKAGES = ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user")
 _PROGRAMS = {"gcc-aarch64-linux-gnu": CROSS, "qemu-user": EMULATOR[0]}
-EXPORTED = {"five_bar": "five_bar_sweep", "coordinated_robots": "coordinated_robots_lift"}
+EXPORTED = {
+    "five_bar": ("--tasks", "five_bar_sweep", "--derivatives"),
+    "coordinated_robots": ("--tasks", "coordinated_robots_lift", "--derivatives"),
+    str(ROOT / "examples" / "plantigrade" / "plantigrade.yaml"): (),  # with contacts
+}
 LEVELS = ("-O1", "-O2", "-O3")
 # Relative to the largest number: rounding times conditions of up to 1e4, once more for derivatives.
 SAME = 1e-8
@@ -35,10 +40,9 @@ def aarch64() -> str:
         return f"needs {', '.join(PACKAGES)}"
     problems = []
     with tempfile.TemporaryDirectory(prefix="uk_dynamics_exports_") as name:
-        for machine, tasks in EXPORTED.items():
-            folder = Path(name, machine)
-            what = ["--tasks", tasks, "--derivatives", "--export-c", str(folder)]
-            if command(["compile", machine, *what, "--json"]):
+        for machine, what in EXPORTED.items():
+            folder = Path(name, Path(machine).stem)
+            if command(["compile", machine, *what, "--export-c", str(folder), "--json"]):
                 return f"{machine} cannot be exported"
             for check in sorted(folder.glob("*_check.c")):
                 verified = {level: _verified(check, level) for level in LEVELS}

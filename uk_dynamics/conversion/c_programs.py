@@ -6,10 +6,12 @@ Checks hold states and the answers there: exported C is verified where it is to 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from uk_dynamics.compilation import select_backend
 from uk_dynamics.compilation.build import derivative_export, effort_export, servo_export
 from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
@@ -28,12 +30,15 @@ from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.assembly import start
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 from uk_dynamics.mechanism_class import Mechanism
 
 _TEMPLATES = Path(__file__).with_name("c_examples")
 _PERIOD = 1e-3  # s
+_CONTACT_STATES, _CONTACT_STEPS = 8, 50  # states on the way from the start, steps between them
+_SAME = 1e-8  # m, rad and their rates: rounding of a step, times conditions of up to 1e4
 _DIFFERENTIATED = 3  # states on the constraints: large mechanisms have thousands of derivatives
 
 _Answers = Mapping[str, Array]
@@ -150,7 +155,44 @@ def _state_check(mechanism: ResolvedMechanism) -> dict[str, str]:
         return {"qdd": found.qdd, "force": found.ideal_force}
 
     identifier = c_identifier(mechanism.name)
-    return _program("state", mechanism, identifier, answer, batch=True)
+    words = {"acts": "", "act": "1.0", "contacts": ""}
+    if mechanism.one_sided:
+        acts = _numbers(mechanism.hierarchy.acting().astype(float))
+        words = {"acts": f"  const double acts[] = {{{acts}}};\n", "act": "acts[i]"}
+        words["contacts"] = _contact_steps(mechanism, identifier)
+    return _program("state", mechanism, identifier, answer, words, batch=True)
+
+
+def _contact_steps(mechanism: ResolvedMechanism, identifier: str) -> str:
+    """Some steps over contacts on the way from the start, with what Python found after each."""
+    dynamics, reference = select_backend(mechanism, "cached"), InterpretedDynamics(mechanism)
+    stepping, state = ContactStepping(mechanism), start(mechanism)
+    rows: dict[str, list[Array]] = {}
+    inputs = Inputs(active=mechanism.hierarchy.initial, stabilize=False)
+    for k in range(_CONTACT_STATES):
+        end = state.t + _CONTACT_STEPS * _PERIOD
+        steps = _CONTACT_STEPS if k else 1
+        state, active = stepping.advance(state, end, steps, dynamics, inputs)
+        inputs = replace(inputs, active=active)
+        assert inputs.active is not None
+        impulse = stepping.tables.impulse.copy()
+        found, _ = stepping.step(state, _PERIOD, reference, inputs)
+        stepping.tables.impulse[:] = impulse
+        mode = stepping.over(inputs.active)[1].astype(float)
+        one = {"t": np.array(state.t), "q": state.q, "v": state.v}
+        named = {f"step_{name}": x for name, x in one.items()}
+        named |= {"step_impulse": impulse, "step_mode": mode, "end_q": found.q, "end_v": found.v}
+        for name, x in named.items():
+            rows.setdefault(name, []).append(x)
+    words = {
+        "id": identifier,
+        "ID": identifier.upper(),
+        "states": str(_CONTACT_STATES),
+        "step": repr(_PERIOD),
+        "within": repr(_SAME),
+        "data": "\n".join(_table(name, x, _CONTACT_STATES) for name, x in rows.items()),
+    }
+    return filled(_TEMPLATES / "check_contacts.c.in", words)
 
 
 def _derivative_check(mechanism: Mechanism, parameters: Sequence[str] = ()) -> dict[str, str]:
@@ -237,12 +279,12 @@ def _sampled(sample: ReferenceSample | None, rows: int) -> Array:
     return np.zeros(3 * max(rows, 1)) if sample is None else np.concatenate(sample)
 
 
-def _table(name: str, rows: Sequence[Array]) -> str:
+def _table(name: str, rows: Sequence[Array], count: int | str = "STATES") -> str:
     """An array of C with an entry, or a row, for each state."""
     if not rows[0].ndim:
-        return f"static const double {name}[STATES] = {{{_numbers(map(float, rows))}}};"
+        return f"static const double {name}[{count}] = {{{_numbers(map(float, rows))}}};"
     text = ",\n    ".join(f"{{{_numbers(row.ravel())}}}" for row in rows)
-    return f"static const double {name}[STATES][{rows[0].size}] = {{\n    {text}}};"
+    return f"static const double {name}[{count}][{rows[0].size}] = {{\n    {text}}};"
 
 
 def _numbers(values: Iterable[float]) -> str:

@@ -22,7 +22,7 @@ _WIDTH = 97  # of a comment
 
 # What other programs see.
 _PUBLIC = (
-    "evaluate|memory|evaluate_batch|batch|rollout|trajectories|width"
+    "evaluate|memory|contacts|contact_state|start_contacts|step_contacts|evaluate_batch|batch|rollout|trajectories|width"
     "|servo|allocate|decide|errors|closure_error|completion|complete|complete_start|loop_factors|controller"
     "|differentiate|differentiate_batch|derivative_batch|equation_derivatives|force_derivatives|exist|projection_derivatives|projection_batch|projected_states|effort_derivatives|effort_derivatives_batch|effort_batch|effort_start|control|control_reset|control_start|track|predict_effect|send|rates"
 )

@@ -35,9 +35,14 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
     return tuple(found)
 
 
-def straight_obstacles(subject: ResolvedMechanism) -> tuple[str, ...]:
-    """The same where every operation is written out: in exported C and on a GPU."""
-    found = obstacles(subject) + _one_sided(subject)
+def straight_obstacles(subject: ResolvedMechanism, *, moves: bool = False) -> tuple[str, ...]:
+    """The same where every operation is written out: in exported C and on a GPU.
+
+    ``moves``: with steps over contacts, which know no references of rows.
+    """
+    found = obstacles(subject) + (() if moves else _one_sided(subject))
+    if moves and subject.one_sided:
+        found += tuple(f"constraints.{name}.reference" for name in subject.references.references)
     if subject.local is None:
         return found
     return (*found, f"{subject.model.nv} velocities, which take loops over clusters")
@@ -80,14 +85,18 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(subject: ResolvedMechanism | Tasks, *, straight: bool = False) -> None:
+def check(
+    subject: ResolvedMechanism | Tasks, *, straight: bool = False, moves: bool = False
+) -> None:
     """Refuse what cannot be compiled; ``straight``: with every operation written out.
+
+    ``moves``: as of :func:`straight_obstacles`.
 
     Raises:
         CompilationError: There are obstacles; names them.
     """
     if straight and isinstance(subject, ResolvedMechanism):
-        found = straight_obstacles(subject)
+        found = straight_obstacles(subject, moves=moves)
     else:
         found = obstacles(subject)
     if found:

@@ -17,6 +17,14 @@ _TEXT = f"""\
 Set t, q, v, tau, stabilize and active (1 for rows that act), call uk_evaluate, and read qdd,
 ideal_force, multipliers, rank and status. It returns 0, or 1 where the mass matrix is singular and
 2 where something is not finite; then there is no answer."""
+_CONTACT_TEXT = """
+
+Contacts, stops and ropes: call uk_start_contacts once, and uk_step_contacts for each step of a
+motion from t, q and v under tau, by Moreau's rule. Rows of those that are closed act at its end."""
+_OF_CONTACTS = """\
+void uk_start_contacts(uk_contact_state *contacts);
+int uk_step_contacts(uk_memory *memory, uk_contact_state *contacts, double step);
+"""
 _BATCH_TEXT = """\
 C11 with the vectors of GCC or Clang; -O3 -march=native for wide ones. Memory is allocated during a
 call, and there is no global state, so threads may share the states of a batch among them. Functions
@@ -36,14 +44,25 @@ int main(void) {{
   const char *const names[] = {{{names}}};
   for (int i = 0; i < UK_NQ; ++i) memory.q[i] = q[i];
   for (int i = 0; i < UK_NV; ++i) memory.v[i] = v[i];
-  for (int i = 0; i < UK_M; ++i) memory.active[i] = 1.0;
+{acts}  for (int i = 0; i < UK_M; ++i) memory.active[i] = {act};
   memory.stabilize = 1.0;
   const int failed = uk_evaluate(&memory);
   if (failed) return failed;
   printf("rank %g\\n", memory.rank);
   for (int i = 0; i < UK_NV; ++i) printf("%s %.17g\\n", names[i], memory.qdd[i]);
-  return 0;
+{contacts}  return 0;
 }}
+"""
+
+_CONTACT_EXAMPLE = """\
+
+  /* {steps} steps of 1 ms over contacts, stops and ropes, which are open at first */
+  static uk_contact_state contacts;
+  uk_start_contacts(&contacts);
+  for (int k = 0; k < {steps}; ++k)
+    if (uk_step_contacts(&memory, &contacts, 1e-3)) return 3;
+  for (int i = 0; i < UK_CONTACTS; ++i) printf("mode %lld\\n", contacts.mode[i]);
+  for (int i = 0; i < UK_NQ; ++i) printf("end %.17g\\n", memory.q[i]);
 """
 
 
@@ -69,7 +88,7 @@ int main(void) {{
     for (int i = 0; i < UK_NV; ++i) v[k][i] = start_v[i];
     tau[k][0] = 0.1 * k;
   }}
-  for (int i = 0; i < ROWS; ++i) active[i] = 1.0;
+{acts}  for (int i = 0; i < ROWS; ++i) active[i] = {act};
   uk_batch batch = {{0}};
   batch.count = STATES;
   batch.stabilize = 1.0;
@@ -133,11 +152,12 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     from uk_dynamics.compilation.emit import generate  # only those who export need it
     from uk_dynamics.compilation.emit.c_text import assemble
 
-    check(mechanism, straight=True)
+    check(mechanism, straight=True, moves=True)
     mechanism = mechanism.settled()
     identifier = c_identifier(mechanism.name)
     begin = start(mechanism)
-    moves = rolls(mechanism)
+    moves, one_sided = rolls(mechanism), bool(mechanism.one_sided)
+    acts = mechanism.hierarchy.acting().astype(float).tolist()
     name = c_comment(mechanism.name)
     words: dict[str, object] = {  # that templates have
         "name": name,
@@ -147,22 +167,29 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         "names": ", ".join(map(c_string, mechanism.model.velocity_names)),
         "states": _STATES,
         "title": ", and where they move" if moves else "",
+        # rows of contacts do not act by themselves
+        "acts": f"  const double acts[] = {{{', '.join(map(repr, acts))}}};\n" * one_sided,
+        "act": "acts[i]" if one_sided else "1.0",
+        "contacts": named(_CONTACT_EXAMPLE.format(steps=_STEPS), identifier) * one_sided,
         "rollout": named(_ROLLOUT_EXAMPLE.format(steps=_STEPS), identifier) if moves else "",
     }
-    declared = generate.declarations(mechanism)
+    declared = "\n".join(
+        [generate.declarations(mechanism), *generate.contact_declarations(mechanism)]
+    )
+    definitions = [generate.definitions(mechanism), *generate.contact_step(mechanism)]
     batch = generate.batch_declarations(mechanism)
     rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if moves else ""
     texts = {
         ".h": header(
             identifier,
             title=f"{name}: constrained accelerations of a mechanism with closed loops. Generated.",
-            text=_TEXT,
+            text=_TEXT + _CONTACT_TEXT * one_sided,
             lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
             declarations=assemble(declared),
-            prototypes="int uk_evaluate(uk_memory *memory);\n",
+            prototypes="int uk_evaluate(uk_memory *memory);\n" + _OF_CONTACTS * one_sided,
         ),
         ".c": _INCLUDE.format(header=f"{identifier}.h")
-        + named(assemble(generate.definitions(mechanism), declared), identifier),
+        + named(assemble("\n".join(definitions), declared), identifier),
         "_example.c": named(_EXAMPLE, identifier).format(**words),
         "_batch.h": header(
             identifier,

@@ -148,7 +148,7 @@ static int uk_settle_end(uk_memory *m, uk_motion *c, uk_way *w, double *position
   uk_kept kept = {.known = 0};
   uk_mask failed;
   uk_stepper s = uk_stepper_of(m, c, &kept, &failed);
-  if (uk_follow_structure(m, c)) return 1;
+  if (uk_follow_structure(m, c->followed)) return 1;
   uk_lanes_settle_step(&s.steps, &w->start.q, &w->start.v, m->t - w->start.t);
   if (failed) return 1;
   *position = uk_farthest(before.q, m->q), *velocity = uk_largest(m->v, before.v);

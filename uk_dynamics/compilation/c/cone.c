@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "contact.h"
 #include "uk_conditions.h"
 #include "uk_config.h"
 
@@ -17,9 +18,6 @@ typedef struct {
   double *derivative;      /* (3n, 3n) */
   int *place;              /* (3n): directions that a step is solved for */
 } uk_cone;
-
-/* Doubles that n contacts take. */
-static long long uk_cone_room(long long n) { return 18 * n * n + 3 * 7 * n + 10 * n + 3 * n; }
 
 static uk_cone uk_cone_at(int n, double *room) {
   const int N = 3 * n;

@@ -5,13 +5,13 @@
 
 #include "admissible.c"
 #include "cone.c"
+#include "configuration.c"
 #include "contact.h"
-#include "motion.c"
+#include "following_structure.c"
+#include "uk_closing.h"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
-UK_EXPORT long long uk_contact_room(long long count) {
-  return uk_cone_room(count) + (6 * UK_NV + 1 + 3) * count + 1;
-}
+UK_EXPORT long long uk_contact_room(long long count) { return UK_CONTACT_ROOM(count, UK_NV); }
 
 static double uk_along(const double *x, const double *v) {
   double sum = 0.0;
@@ -97,25 +97,25 @@ static void uk_contact_modes(uk_memory *m, uk_contacts *x, const uk_cone *c, con
 }
 
 /* Rows that act besides those of one-sided constraints. */
-static void uk_contact_base(uk_memory *m, const uk_motion *c, const uk_contacts *x) {
-  memcpy(m->active, c->active, sizeof(double) * UK_M);
+static void uk_contact_base(uk_memory *m, const double *active, const uk_contacts *x) {
+  memcpy(m->active, active, sizeof(double) * UK_M);
   for (int i = 0; i < 3 * x->count; ++i)
     if (x->row[i] >= 0) m->active[x->row[i]] = 0.0;
 }
 
 /* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
-static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, double h) {
-  double *rows = x->room + uk_cone_room(x->count), *parts = rows + 3 * x->count * UK_NV;
+static int uk_contact_step(uk_memory *m, const double *active, double *followed, uk_contacts *x, double h) {
+  double *rows = x->room + UK_CONE_ROOM(x->count), *parts = rows + 3 * x->count * UK_NV;
   int *closed = (int *)(parts + 3 * x->count * UK_NV);
   const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
   double q[UK_NQ], v[UK_NV];
   if (x->taken == x->steps) return 1;
-  uk_contact_base(m, c, x);
+  uk_contact_base(m, active, x);
   uk_reach(m->q, 0.5 * h, m->v, q);
   memcpy(m->q, q, sizeof q);
   m->t = t + 0.5 * h;
-  if (uk_follow_structure(m, c)) return 1;
+  if (uk_follow_structure(m, followed)) return 1;
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   uk_cone cone = uk_cone_at(uk_contact_rows(m, x, mode, rows, closed), x->room);
   if (uk_answer_pivoted(m, 0)) return 1;
@@ -125,10 +125,10 @@ static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, dou
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
-  if (uk_follow_structure(m, c)) return 1;
+  if (uk_follow_structure(m, followed)) return 1;
   memcpy(q, m->q, sizeof q);
   if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
-    uk_contact_base(m, c, x);
+    uk_contact_base(m, active, x);
     memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
     if (uk_project(m)) return 1;
   }
@@ -138,7 +138,7 @@ static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, dou
 
 /* At an instant that was reached, or not: then modes and impulses are those of the one before. Whether a motion
  * goes on from it. */
-static int uk_contacts_hold(uk_contacts *x, int moved) {
+UK_OPTIONAL static int uk_contacts_hold(uk_contacts *x, int moved) {
   const size_t one = sizeof(double) * x->count;
   double *slip = x->before + 3 * x->count;
   if (!moved) {

@@ -7,6 +7,11 @@
 #define UK_SLIPS 1
 #define UK_STICKS 2
 
+/* Doubles of the cone problem of n contacts; of `room`, with all directions and their parts in the admissible
+ * motions. */
+#define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 7 + 10 + 3) * (n))
+#define UK_CONTACT_ROOM(n, velocities) (UK_CONE_ROOM(n) + (6 * (velocities) + 1 + 3) * (n) + 1)
+
 typedef struct {
   long long count;            /* of one-sided constraints, k; three directions each */
   const long long *row;       /* (k, 3): rows of the mechanism in these directions; below zero: none */
@@ -23,5 +28,5 @@ typedef struct {
   long long steps, done;      /* for which there is room; that were taken up to the last instant */
   long long taken;            /* since then, too */
   long long waits;            /* 1: motions stop at the first instant where modes are others, or some slide */
-  double *room;               /* (uk_contact_room doubles) */
+  double *room;               /* (UK_CONTACT_ROOM) */
 } uk_contacts;

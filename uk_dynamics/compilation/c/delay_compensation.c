@@ -25,7 +25,7 @@ UK_EXPORT int uk_compensate_delay(const void *compensation, double t, const doub
     uk_stepper s = uk_stepper_of(m, c, &kept, &lost);
     s.steps.project = 0;
     if (!uk_go_on(&sent, &s.steps, c->tau, t + f->delay)) return 5;
-    if (uk_follow_structure(m, c) || uk_project(m)) return 5;
+    if (uk_follow_structure(m, c->followed) || uk_project(m)) return 5;
   }
   const double when = m->t;
   uk_leave_replaced(&sent, when);

@@ -6,8 +6,7 @@
 #include "fixed_step.c"
 #include "motion.h"
 #include "motor_efforts.c"
-#include "references.c"
-#include "uk_following.h"
+#include "following_structure.c"
 #include "uk_gauss.h"
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
@@ -28,15 +27,6 @@ static int uk_drive(uk_memory *m, uk_motion *c, int noted) {
 }
 
 static void uk_apply(uk_memory *m, const uk_motion *c) { uk_add_motors(c->tau, c->efforts, m->tau); }
-
-static int uk_follow_structure(uk_memory *m, const uk_motion *c) {
-#if UK_FOLLOWS
-  return uk_follow(c->followed, m->t, UK_M, m->followed);
-#else
-  (void)m, (void)c;
-  return 0;
-#endif
-}
 
 /* Acceleration of the state in the memory; where the rank of its rows is not the one before, the mean
  * of states a little further back and forth along the motion that have it, as simulation/plant.py has
@@ -71,7 +61,7 @@ static int uk_stage(uk_memory *m, uk_motion *c) {
     if (uk_drive(m, c, 0)) return UK_NOT_NUMBERS;
     uk_apply(m, c);
   }
-  if (uk_follow_structure(m, c)) return UK_NOT_NUMBERS;
+  if (uk_follow_structure(m, c->followed)) return UK_NOT_NUMBERS;
   return uk_answer_along(m, c);
 }
 
@@ -150,7 +140,7 @@ static void uk_motion_stage(uk_lanes_motion *steps, int stage, double part) {
   m->t = stage == 4 ? steps->end : steps->begin + part;
   if (*steps->failed) return;
   if (stage < 4) *steps->failed = uk_stage(m, c) != 0;
-  else *steps->failed = steps->project && uk_follow_structure(m, c);
+  else *steps->failed = steps->project && uk_follow_structure(m, c->followed);
 }
 
 static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
@@ -158,13 +148,13 @@ static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
 }
 
 #if UK_ONE_SIDED
-static int uk_contact_step(uk_memory *m, const uk_motion *c, uk_contacts *x, double h);
+static int uk_contact_step(uk_memory *m, const double *active, double *followed, uk_contacts *x, double h);
 static int uk_contacts_hold(uk_contacts *x, int moved);
 
 static void uk_motion_contacts(uk_lanes_motion *steps, double h) {
   const uk_motion *c = ((uk_stepper *)steps)->motion;
   steps->m->t = steps->begin;
-  *steps->failed = uk_contact_step(steps->m, c, c->contacts, h);
+  *steps->failed = uk_contact_step(steps->m, c->active, c->followed, c->contacts, h);
 }
 #else
 #define uk_contacts_hold(x, moved) 1
@@ -258,7 +248,7 @@ UK_EXPORT int uk_act(uk_memory *m, uk_motion *c) {
 UK_EXPORT int uk_settle(uk_memory *m, uk_motion *c) {
   uk_load(m, c);
   m->t = *c->when;
-  if (uk_follow_structure(m, c)) return 4;
+  if (uk_follow_structure(m, c->followed)) return 4;
   const int failed = uk_project(m);
   if (!failed) uk_keep(m, c);
   return failed;

@@ -23,6 +23,7 @@ from uk_dynamics.core.contact import conditions, cone_problem, steps
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.mechanism.contact import ClosedContacts
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.model.kinematics import floating_motion, floating_place, floating_rate
@@ -101,6 +102,33 @@ def contacts() -> list[str]:
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
     text = header("uk_conditions.h", *includes, *defines(constants), *written)
     return [text, part("contact.c")]
+
+
+def contact_declarations(mechanism: ResolvedMechanism) -> list[str]:
+    """What programs that step over one-sided constraints know of them; empty: there are none."""
+    if not mechanism.one_sided:
+        return []
+    sizes = header("uk_contact_sizes.h", *defines({"CONTACTS": len(mechanism.one_sided)}))
+    return [sizes, part("contact.h"), part("contact_step.h")]
+
+
+def contact_step(mechanism: ResolvedMechanism) -> list[str]:
+    """Single steps over one-sided constraints, for programs; empty: there are none."""
+    if not mechanism.one_sided:
+        return []
+    tables = ClosedContacts(mechanism).tables
+    rows = table("long long", "uk_contact_row", tables.row.ravel().tolist())
+    active = mechanism.hierarchy.acting().astype(float)
+    names = "part", "friction", "restitution", "gap", "load"
+    arrays = {"active": active} | {name: getattr(tables, name) for name in names}
+    text = header(
+        "uk_contact_tables.h",
+        *defines({"CONTACT_CLOSE": tables.close, "CONTACT_RESTING": tables.resting}),
+        rows,
+        *(table("double", f"uk_contact_{name}", np.ravel(x)) for name, x in arrays.items()),
+    )
+    parts = following(mechanism), *closing(mechanism), *contacts()
+    return [*parts, text, part("contact_step.c")]
 
 
 def jumps(mechanism: ResolvedMechanism) -> str:

@@ -18,7 +18,9 @@ _FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this 
 _MOST = 5.0  # factor of such a change
 _NOTHING = 1e-13  # eigenvalue over the largest: rounding
 _DECADES, _PROJECTIONS = 8, 300
-_NARROWER = 0.99  # friction of cones that are aimed at: what is near them is inside of the whole ones
+_NARROWER = (
+    0.99  # friction of cones that are aimed at: what is near them is inside of the whole ones
+)
 
 
 class AlternatingDirections:

@@ -2,7 +2,7 @@
 
 """What contacts, stops, ropes and joints that stick do to a mechanism."""
 
-from uk_dynamics.mechanism.contact.closed_contacts import CLOSE
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact, contact_row_names, contact_rows
 from uk_dynamics.mechanism.contact.contact_dynamics import ContactDynamics
 from uk_dynamics.mechanism.contact.contact_reactions import ContactReactions, Reactions
