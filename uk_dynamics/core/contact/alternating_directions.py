@@ -84,7 +84,8 @@ class AlternatingDirections:
             for _ in range(_PROJECTIONS):
                 r = (needed + kernel @ (kernel.T @ r.ravel())).reshape(r.shape)
                 if (np.hypot(r[:, 1], r[:, 2]) < self._friction * r[:, 0]).all():
-                    return self._scale[:, None] * r
+                    found: Array = self._scale[:, None] * r
+                    return found
                 r = project_on_cones(r, _NARROWER * self._friction)
             size *= 10.0
         return None
