@@ -2,9 +2,12 @@
 
 """Force elements and contacts as a mechanism file declares them."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from uk_dynamics.constraints.rows import Hull, Round, weighted_joints
 from uk_dynamics.exceptions import MechanismFileError
@@ -77,6 +80,7 @@ def _frames(data: Mapping[str, Any]) -> dict[str, FrameSpec]:
 
 # m: what is so long has no ends
 _ENDLESS = 1e9
+_ROUNDED = 1e-3  # of the depth of a profile: corners over which points go
 
 
 def _surface(data: Mapping[str, Any]) -> Round:
@@ -144,15 +148,54 @@ class ContactSpec:
             from_collision=of_shapes,
             both_from_collision=both,
         )
-        contact.check()
         points = data.get("points")
-        if points is None:
-            yield from contact.ends()
-            return
-        if not isinstance(points, Mapping):
+        if points is not None and not isinstance(points, Mapping):
             points = {str(index): point for index, point in enumerate(points, 1)}
-        for label, point in points.items():
-            yield from contact.at(label, vector(point)).ends()
+        for piece in contact.along(shape) if "points" in shape else (contact,):
+            piece.check()
+            if points is None:
+                yield from piece.ends()
+                continue
+            for label, point in points.items():
+                yield from piece.at(label, vector(point)).ends()
+
+    def along(self, shape: Mapping[str, Any]) -> "list[ContactSpec]":
+        """A contact with a box behind each piece of a profile.
+
+        Corners are those of the boxes, rounded within; points, to which any edge is a wall, need
+        that.
+
+        Raises:
+            MechanismFileError: Two neighbours are one, or a piece is shorter than its rounding.
+        """
+        line = np.array(shape["points"], dtype=float)
+        way = np.diff(line, axis=0)
+        length, angle = np.hypot(*way.T), np.arctan2(way[:, 1], way[:, 0])
+        if not length.all():
+            place = f"surface.points[{int(np.argmin(length)) + 1}]"
+            raise MechanismFileError("the same as the point before; remove one", place=place)
+        depth = float(shape.get("depth", length.min()))
+        rounding = float(shape.get("radius", 0.0 if self.radius else _ROUNDED * depth))
+        bend = (angle[:-1] - angle[1:] + np.pi) % (2.0 * np.pi) - np.pi
+        cut = rounding * np.tan(0.5 * np.maximum(bend, 0.0))
+        cut = np.concatenate(([0.0], cut, [0.0]))
+        left = length - cut[:-1] - cut[1:]
+        if not (left > 0.0).all() or rounding >= depth:
+            problem = f"{rounding:g} m is more than there is of a piece; round less"
+            raise MechanismFileError(problem, place="surface.radius")
+        turn, (x, y, z, w) = from_quaternion(self.parent.quaternion), self.parent.quaternion
+        found = []
+        for k, (begin, (dx, dz)) in enumerate(zip(line, way / length[:, None], strict=False)):
+            middle = begin + (cut[k] + 0.5 * left[k]) * np.array([dx, dz])
+            middle = middle - 0.5 * (rounding + depth) * np.array([-dz, dx])
+            origin = self.parent.xyz + turn @ [middle[0], 0.0, middle[1]]
+            c, s = math.cos(0.5 * angle[k]), -math.sin(0.5 * angle[k])
+            q = (x * c - z * s, y * c + w * s, z * c + x * s, w * c - y * s)
+            parent = replace(self.parent, xyz=vector(origin.tolist()), quaternion=q)
+            box = (0.5 * float(left[k]), _ENDLESS, 0.5 * (depth - rounding))
+            one = replace(self, name=f"{self.name}.{k + 1}", parent=parent, box=box)
+            found.append(replace(one, surface=Round(rounding)))
+        return found
 
     def ends(self) -> "Iterator[ContactSpec]":
         """Itself; of a capsule on a plane its ends, which touch it."""
