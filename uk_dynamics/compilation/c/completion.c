@@ -99,7 +99,7 @@ static void uk_loop_move(const uk_loop_factors *f, const double *target, const d
     for (int i = 0; i < UK_MEASURED; ++i) rest[r] -= f->A[r * UK_NV + uk_measured[i]] * part[i];
   }
   for (int i = 0; i < UK_MEASURED; ++i) d[uk_measured[i]] = part[i];
-  uk_combine_rows(&others, rest, moved);
+  uk_nearest_combination(&others, rest, moved);
   for (int k = 0; k < UK_OTHERS; ++k) d[uk_other[k]] = uk_other_scale[k] * moved[k];
 }
 
@@ -121,17 +121,24 @@ static int uk_near_singularity(double tolerance, double regularity, double other
   return nearest < (tolerance > within ? tolerance : within);
 }
 
+/* Factors at q, and the step onto loops and measurements; its size. */
+static double uk_newton_step(uk_completion *c, double t, const double *q, const double *wanted, double *d) {
+  uk_loop_factors *f = &c->factors;
+  double target[UK_HELD], misfit[UK_MEASURED];
+  uk_loop_rows(t, q, c->zero, f->A, f->psi);
+  uk_factor_loops(f, c->singular_tolerance);
+  for (int r = 0; r < UK_HELD; ++r) target[r] = -f->psi[r];
+  uk_misfits(q, wanted, misfit);
+  uk_loop_move(f, target, misfit, d);
+  return uk_largest_of(d, UK_NV);
+}
+
 /* Newton corrections of q, in place, and the factors there; 0, or 1: it does not converge. */
 static int uk_correct_joints(uk_completion *c, double t, double *q, const double *wanted) {
-  double before = HUGE_VAL, target[UK_HELD], misfit[UK_MEASURED], d[UK_NV];
+  const uk_loop_factors *f = &c->factors;
+  double before = HUGE_VAL, d[UK_NV];
   for (int count = 0; count < UK_MOST_CORRECTIONS; ++count) {
-    uk_loop_factors *f = &c->factors;
-    uk_loop_rows(t, q, c->zero, f->A, f->psi);
-    uk_factor_loops(f, c->singular_tolerance);
-    for (int r = 0; r < UK_HELD; ++r) target[r] = -f->psi[r];
-    uk_misfits(q, wanted, misfit);
-    uk_loop_move(f, target, misfit, d);
-    const double size = uk_largest_of(d, UK_NV);
+    const double size = uk_newton_step(c, t, q, wanted, d);
     if (f->singular || !(size <= UK_LARGEST_LOOP_CORRECTION)) return 1;
     for (int i = 0; i < UK_NV; ++i) q[i] += d[i];
     ++c->iterations;
@@ -209,8 +216,7 @@ UK_EXPORT int uk_complete(uk_completion *c, double t, const double *measured,
 /* From a closed configuration to measurements, along a straight line in them: up to `steps`
  * corrections, which take milliseconds rather than microseconds. */
 static int uk_walk(uk_completion *c, double t, const double *from, const double *measured, int steps) {
-  double wanted[UK_MEASURED], begin[UK_MEASURED], target[UK_MEASURED], misfit[UK_MEASURED];
-  double q[UK_NV], d[UK_NV], residual[UK_HELD];
+  double wanted[UK_MEASURED], begin[UK_MEASURED], target[UK_MEASURED], q[UK_NV], d[UK_NV];
   memcpy(c->q, from, sizeof c->q);
   c->near_singular = 0;
   const double way = uk_nearest_turn(c, c->zero, measured, wanted);
@@ -219,16 +225,10 @@ static int uk_walk(uk_completion *c, double t, const double *from, const double 
   double done = 0.0, step = longest;
   for (int k = 0; k < steps; ++k) {
     const double ahead = done + step < 1.0 ? done + step : 1.0;
-    uk_loop_factors *f = &c->factors;
     for (int i = 0; i < UK_MEASURED; ++i) target[i] = begin[i] + ahead * (wanted[i] - begin[i]);
-    uk_loop_rows(t, c->q, c->zero, f->A, f->psi);
-    uk_factor_loops(f, c->singular_tolerance);
-    const double here = f->regularity;
-    for (int r = 0; r < UK_HELD; ++r) residual[r] = -f->psi[r];
-    uk_misfits(c->q, target, misfit);
-    uk_loop_move(f, residual, misfit, d);
+    const double size = uk_newton_step(c, t, c->q, target, d), here = c->factors.regularity;
     for (int i = 0; i < UK_NV; ++i) q[i] = c->q[i] + d[i];
-    if (uk_largest_of(d, UK_NV) <= UK_LONGEST_MOVE && !uk_correct_joints(c, t, q, target)) {
+    if (size <= UK_LONGEST_MOVE && !uk_correct_joints(c, t, q, target)) {
       if (uk_near_singularity(c->singular_tolerance, here, c->factors.regularity, c->q, q)) {
         if ((ahead - done) * way > UK_CAUTIOUS_STEP) {
           step = 0.5 * (ahead - done);

@@ -102,13 +102,19 @@ static inline void uk_way_to(const uk_lanes *from, const uk_lanes *to, uk_lanes 
     if (UK_PLACE(i) >= 0) w[i] = to[UK_PLACE(i)] - from[UK_PLACE(i)];
 }
 
-/* Largest part of the way from one configuration to another. */
-static inline uk_lanes uk_farthest(const uk_lanes *from, const uk_lanes *to) {
-  uk_lanes largest = uk_all(0.0), w[UK_NV];
-  uk_way_to(from, to, w);
+/* Largest part of x - y; y may be null. */
+static inline uk_lanes uk_largest(const uk_lanes *x, const uk_lanes *y) {
+  uk_lanes largest = uk_all(0.0);
   for (int i = 0; i < UK_NV; ++i) {
-    const uk_lanes size = uk_lanes_fabs(w[i]);
+    const uk_lanes size = uk_lanes_fabs(y ? x[i] - y[i] : x[i]);
     largest = uk_pick(size <= largest, largest, size); /* not a number stays one */
   }
   return largest;
+}
+
+/* Largest part of the way from one configuration to another. */
+static inline uk_lanes uk_farthest(const uk_lanes *from, const uk_lanes *to) {
+  uk_lanes w[UK_NV];
+  uk_way_to(from, to, w);
+  return uk_largest(w, NULL);
 }

@@ -35,16 +35,6 @@ static UK_OPTIONAL void uk_lanes_end(const uk_lanes_motion *s, int g, uk_mask no
   s->failed[g] |= now;
 }
 
-/* Largest part of x - y; y may be null. */
-static uk_lanes uk_largest(const uk_lanes *x, const uk_lanes *y) {
-  uk_lanes largest = uk_all(0.0);
-  UK_EACH(i, UK_NV) {
-    const uk_lanes size = uk_lanes_fabs(y ? x[i] - y[i] : x[i]);
-    largest = uk_pick(size <= largest, largest, size); /* not a number stays one */
-  }
-  return largest;
-}
-
 /* Where a step from q, v to its end jumped onto the constraints, as mechanism/dynamics/state_projection.py
  * has it. */
 static uk_mask uk_jumped(const uk_lanes_memory *m, int sampled, const uk_lanes *q, const uk_lanes *v,

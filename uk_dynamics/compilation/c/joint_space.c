@@ -20,13 +20,6 @@ typedef struct {
   uk_joint_space_memory *own;
 } uk_joint_space;
 
-static double uk_most(const double *x) {
-  double most = 0.0;
-  for (int i = 0; i < UK_NV; ++i)
-    if (fabs(x[i]) > most) most = fabs(x[i]);
-  return most;
-}
-
 /* Efforts, (UK_NU), for a measured state, as uk_control has them; flags, (2 UK_NU + UK_NV): motors
  * at a power limit, at a rate limit; velocities that motors cannot serve. */
 UK_EXPORT int uk_joint_space_control(const void *controller, double t, const double *q, const double *v,
@@ -97,7 +90,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
   for (int j = 0; j < UK_NU; ++j) sum += efforts[j] = (u[j] += preferred[j]) / root[j];
   if (!isfinite(sum)) return 2;
   if (flags != NULL) {
-    const double size = uk_most(desired) + uk_most(m->qdd) + UK_NEGLIGIBLE_ACCELERATION;
+    const double size = uk_largest(desired, NULL) + uk_largest(m->qdd, NULL) + UK_NEGLIGIBLE_ACCELERATION;
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < UK_NU; ++j) parts[0][rank + i] -= map[i][j] * u[j];

@@ -247,14 +247,10 @@ static UK_APART UK_OPTIONAL void uk_solve_rows(const uk_basis *b, const double *
 
 /* The combination of the independent rows that is nearest to y, which is lost; what it takes of others
  * stays as it was. */
-UK_INLINE void uk_combine_rows(const uk_basis *b, double *y, double *x) {
+static UK_APART UK_OPTIONAL void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
   uk_rotate(b, y);
   uk_solve_triangle(b, y);
   for (int k = 0; k < b->rank; ++k) x[(int)b->row[k]] = y[k] * b->scale[k];
-}
-
-static UK_APART UK_OPTIONAL void uk_nearest_combination(const uk_basis *b, double *y, double *x) {
-  uk_combine_rows(b, y, x);
 }
 
 #endif
