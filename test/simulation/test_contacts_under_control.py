@@ -88,6 +88,7 @@ def test_the_law_in_python_walks_alike(machine: ukd.Mechanism) -> None:
     np.testing.assert_allclose(found.efforts, expected.efforts, rtol=0, atol=1e-6)  # of 20 N m
 
 
+@pytest.mark.slow
 def test_many_walks_are_those_one_at_a_time(machine: ukd.Mechanism) -> None:
     """Each motion has a thread, and the bits of the same motion alone."""
     machines = [

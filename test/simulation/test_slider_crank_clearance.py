@@ -129,7 +129,7 @@ def test_impacts_in_the_guide_are_those_of_another_formulation() -> None:
     np.testing.assert_allclose(np.cumsum(found.v[-1]), x[3:], rtol=0, atol=1e-6)  # of 150 rad/s
 
 
-@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+@pytest.mark.parametrize("method", ["DOP853", pytest.param("moreau", marks=pytest.mark.slow)])
 def test_friction_in_the_guide_takes_energy(method: str) -> None:
     crank = machine(0.01)
     options = {"step": 1e-5} if method == "moreau" else {}

@@ -147,7 +147,7 @@ def test_efforts_are_the_least_with_which_no_bound_is_crossed(backend: str) -> N
     assert (active > 2).all()  # none, one and both bounds are reached
 
 
-@pytest.mark.parametrize("blend_time", [0.0, 0.2])
+@pytest.mark.parametrize("blend_time", [0.0, pytest.param(0.2, marks=pytest.mark.slow)])
 def test_periods_and_lanes_take_the_same_way(machine: Mechanism, blend_time: float) -> None:
     tasks, start = Tasks.from_data(data(), machine), machine.state([0.1, 0.2])
     options = {"control_period": 1e-3, "sample_period": 0.01, "method": "rk4"}

@@ -253,7 +253,7 @@ def worst(machine: Mechanism, tasks: Tasks, parameters: dict[str, float], second
     return np.asarray(np.abs(run.tracking_error[run.t > 0.2]).max(axis=0))
 
 
-@pytest.mark.parametrize("mass", [1.0, 3.0])
+@pytest.mark.parametrize("mass", [pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("form", ["layer", "surface"])
 def test_errors_stay_within_what_is_promised(mass: float, form: str, five_bar: Mechanism) -> None:
     robust = {"parameters": FIVE_BAR["parameters"], "motors": {}, "forces": {}, "form": form}
@@ -283,6 +283,7 @@ def test_a_machine_farther_off_breaks_the_bound_and_that_is_told(five_bar: Mecha
     assert controller.command(State(0.0, off, state.v)).beyond_bound == ("sweep",)
 
 
+@pytest.mark.slow
 def test_rows_have_bounds_of_their_own(rrr3: Mechanism) -> None:
     """A payload and friction: machines at the ends stay within bounds near their errors."""
     friction = {f"joints.shoulder_{x}.friction": [0.0, 1.0] for x in "abc"}
