@@ -5,6 +5,7 @@
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
+from uk_dynamics.mechanism.dynamics import Told
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 
 
@@ -36,6 +37,18 @@ class Controller(Protocol):
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad; called for every sample."""
+
+
+@runtime_checkable
+class TellsWhatItKnows(Protocol):
+    """A controller that promises bounds or estimates parameters."""
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """Names of the parameters that it estimates, (p,)."""
+
+    def told(self, watched: Array | None) -> Told:
+        """What it tells at K instants, of whose memory C kept (K, watched); None: now."""
 
 
 @runtime_checkable

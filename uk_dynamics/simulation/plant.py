@@ -23,12 +23,17 @@ from uk_dynamics.mechanism.dynamics import (
     InterpretedDynamics,
     MotionSegment,
     Switched,
+    Told,
     project_step,
     switch,
 )
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State, States
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.simulation.controller import Controller, TracksActiveConstraints
+from uk_dynamics.simulation.controller import (
+    Controller,
+    TellsWhatItKnows,
+    TracksActiveConstraints,
+)
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
@@ -71,6 +76,10 @@ class Plant:
         self._actuators = mechanism.actuators
         self.mechanism, self.model = mechanism, mechanism.model
         self._controller = controller
+        inner: object = controller
+        while not isinstance(inner, TellsWhatItKnows) and hasattr(inner, "controller"):
+            inner = inner.controller  # a law around another
+        self._tells = inner if isinstance(inner, TellsWhatItKnows) else None
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
         self.active = mechanism.hierarchy.initial
         self._rank: int | None = None  # of the rows, at the last evaluation
@@ -321,6 +330,23 @@ class Plant:
             places = map(State, t.tolist(), q, v)
             found = np.array([self._controller.tracking_error(place) for place in places])
         return found
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """Names of the parameters that the controller estimates, (p,)."""
+        return () if self._tells is None else self._tells.estimated
+
+    def told(self, count: int, watched: Array | None = None) -> Told:
+        """What the controller tells at K samples; without what C kept, at one sample: now."""
+        if self._tells is None or (watched is not None and not watched.size):
+            found = self._nothing_told(count)
+            if self._tells is not None:  # bounds do not change along the way
+                found.bounds[:] = self._tells.told(None).bounds
+            return found
+        return self._tells.told(watched)
+
+    def _nothing_told(self, count: int) -> Told:
+        return Told.nothing(count, len(self.task_rows), len(self.estimated))
 
     def _activate(self, active: ActiveConstraints) -> None:
         self.active, self._rank = active, None

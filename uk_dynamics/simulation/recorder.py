@@ -15,7 +15,7 @@ import numpy as np
 from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.contact import ContactDynamics, contact_row_names, contact_rows
-from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics import Dynamics, Told
 from uk_dynamics.mechanism.resolution import Array, Inputs, Samples, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
@@ -37,6 +37,7 @@ class _Block(NamedTuple):
     inputs: Inputs  # without forces
     efforts: Array
     tracking_error: Array
+    told: Told
 
 
 class Recorder:
@@ -48,6 +49,7 @@ class Recorder:
         dynamics: Dynamics,
         task_rows: tuple[str, ...],
         tasks: Tasks | None = None,
+        estimated: tuple[str, ...] = (),
     ) -> None:
         """Begin; tasks, if the task rows are theirs, say what the rows follow."""
         self._mechanism = mechanism
@@ -63,6 +65,7 @@ class Recorder:
             constraint_rows=mechanism.row_names,
             task_rows=task_rows,
             contact_rows=contact_row_names(mechanism.one_sided),
+            estimated=estimated,
         )
         self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._tasks = tasks
@@ -82,11 +85,12 @@ class Recorder:
         inputs: Inputs,  # of the dynamics
         efforts: Array,  # motor efforts, (motors,), in N or N·m
         tracking_error: Array,  # error of each task row, (mt,), in m or rad
+        told: Told | None = None,  # by the law
     ) -> None:
         """Store one sample; see :meth:`add_many`."""
         tau = np.zeros_like(state.v) if inputs.tau is None else inputs.tau
         states = States(np.array([state.t]), state.q[None], state.v[None], tau[None])
-        self.add_many(states, inputs, efforts[None], tracking_error[None])
+        self.add_many(states, inputs, efforts[None], tracking_error[None], told)
 
     def add_many(
         self,
@@ -94,10 +98,13 @@ class Recorder:
         inputs: Inputs,  # common to all
         efforts: Array,  # motor efforts, (K, motors), in N or N·m
         tracking_error: Array,  # error of each task row, (K, mt), in m or rad
+        told: Told | None = None,  # by the law; None: nothing
     ) -> None:
         """Store samples; what follows from them is computed later, at once for a listener."""
         shared = replace(inputs, tau=None)
-        self._pending.append(_Block(states, shared, efforts, tracking_error))
+        if told is None:
+            told = Told.nothing(len(efforts), len(self.names.task_rows), len(self.names.estimated))
+        self._pending.append(_Block(states, shared, efforts, tracking_error, told))
         if self.listener is not None:
             self._evaluate()
 
@@ -113,6 +120,7 @@ class Recorder:
                     blocks[0].inputs,
                     np.concatenate([block.efforts for block in blocks]),
                     np.concatenate([block.tracking_error for block in blocks]),
+                    Told(*map(np.concatenate, zip(*(b.told for b in blocks), strict=True))),
                 )
             )
 
@@ -136,6 +144,7 @@ class Recorder:
             "residual_rate": found.residual_rate,
             "multipliers": found.multipliers * scale,
             "tracking_error": block.tracking_error,
+            **block.told._asdict(),
             "references": lambda: self._references(states.t),
             **self._contact_samples(block, found),
             "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),

@@ -138,7 +138,9 @@ def simulate(
             progress(t - state.t)
 
     advance = Advance(mechanism.model, plant, method, step, tolerances, moved)
-    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
+    recorder = Recorder(
+        mechanism, plant.dynamics, plant.task_rows, plant.tasks, estimated=plant.estimated
+    )
     advance.changed, advance.warn = recorder.switched, recorder.warn
 
     def control(reached: State) -> None:
@@ -149,7 +151,8 @@ def simulate(
     def record(reached: State) -> None:
         if plant.continuous:
             control(reached)
-        recorder.add(reached, plant.inputs, plant.efforts, plant.tracking_error(reached))
+        error = plant.tracking_error(reached)
+        recorder.add(reached, plant.inputs, plant.efforts, error, plant.told(1))
 
     def move(start: State, when: Array, marks: at.Marks) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
@@ -200,6 +203,7 @@ def simulate(
                 plant.inputs,
                 efforts,
                 plant.tracking_errors(times, found.q, found.v),
+                plant.told(count, found.watched),
             )
 
     def switch(reached: State, changes: Mapping[str, bool]) -> State:

@@ -186,7 +186,9 @@ def _prepared(
     mechanism: Mechanism, state: State, controller: Controller, backend: Backend
 ) -> _Motion:
     plant = Plant(mechanism, None, controller, continuous=False, backend=backend)
-    recorder = Recorder(mechanism, plant.dynamics, plant.task_rows, plant.tasks)
+    recorder = Recorder(
+        mechanism, plant.dynamics, plant.task_rows, plant.tasks, estimated=plant.estimated
+    )
     start = plant.project(state)
     warn_of_start(mechanism, plant, recorder, state)
     return _Motion(mechanism, state, controller, plant, recorder, start)
@@ -318,7 +320,8 @@ def _recorded(
     v = np.concatenate((found.sampled_v[k], found.v[k : k + 1]))
     efforts = np.concatenate((found.sampled_efforts[k], found.efforts[k : k + 1]))
     states = States(times, q, v, plant.forces(efforts))
-    recorder.add_many(states, plant.inputs, efforts, plant.tracking_errors(times, q, v))
+    told = plant.told(len(times), np.zeros((len(times), 0)))  # lanes keep no estimates
+    recorder.add_many(states, plant.inputs, efforts, plant.tracking_errors(times, q, v), told)
     for flag, t in zip(plant.flags, found.seen[k].tolist(), strict=True):
         if t < np.inf:
             recorder.warn(flag, t)

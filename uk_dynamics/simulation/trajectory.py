@@ -136,12 +136,14 @@ def _save_npz(trajectory: TrajectoryData, path: Path) -> None:
 
 
 def _from_arrays(data: dict[str, Any]) -> TrajectoryData:
-    data.setdefault("contact_rows" + _NAMES, np.zeros(0, dtype=str))
+    for key in ("contact_rows", "estimated"):  # of older files
+        data.setdefault(key + _NAMES, np.zeros(0, dtype=str))
     names = {f.name: tuple(data.pop(f.name + _NAMES).tolist()) for f in fields(Names)}
     statistics = {f.name: data.pop(f.name).item() for f in fields(Statistics) if f.name in data}
     parts = {key: data.pop(f"switching_{key}").tolist() for key in _SWITCHING}
     data.setdefault("references", np.full_like(data["tracking_error"], np.nan))
-    for key in ("contact_gaps", "contact_rates", "contact_forces"):
+    data.setdefault("bounds", np.full_like(data["tracking_error"], np.nan))
+    for key in ("contact_gaps", "contact_rates", "contact_forces", "estimates", "deviations"):
         data.setdefault(key, np.zeros((len(data["t"]), 0)))
     changes: list[dict[str, bool]] = [{} for _ in parts["t"]]
     for event, name, on in zip(parts["event"], parts["name"], parts["on"], strict=True):

@@ -196,6 +196,7 @@ static int uk_at_instant(uk_memory *m, uk_motion *c) {
   memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
   memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
   memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
+  for (int k = 0; k < c->watches; ++k) c->watched_out[c->sampled * c->watches + k] = c->watched[k];
   ++c->sampled;
   return 0;
 }

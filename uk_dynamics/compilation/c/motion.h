@@ -22,6 +22,9 @@ typedef struct {
   const double *tau;         /* (UK_NV): forces besides those of motors */
   double *q, *v, *efforts;   /* (UK_NQ), (UK_NV), (UK_NU): at the start, then at the end */
   double *q_out, *v_out, *efforts_out; /* a row per sample */
+  const double *watched;     /* (watches): of the law's memory, kept with each sample */
+  double *watched_out;       /* a row per sample */
+  long long watches;
   double *raised;            /* (UK_NU + flags): 1 for a motor at its effort limit, then the flags */
   double *seen;              /* (UK_NU + flags): when each was first up; infinite: never */
   long long at, sampled, steps, evaluations; /* counted up: instant reached, samples … */

@@ -360,6 +360,9 @@ class ServoLayout(Layout):
             ("commands", PAST * motors, "last efforts, their last change"),
             *(_corrections(rows, p) if corrected else ()),
         )
+        #: Estimates, what data alone say, and the information on them.
+        learned = [self[x] for x in ("estimate", "information") if x in self.fields]
+        self.learned = slice(learned[0].start, learned[1].stop) if learned else slice(0, 0)
         #: What lanes take over from the memories of all laws: settings, and what periods leave.
         self.settings = ("weights", "preload", *self.names(settings))
         self.remembered = self.names(self.past)

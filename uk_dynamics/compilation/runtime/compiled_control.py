@@ -24,6 +24,7 @@ class ControlMemory:
         numbers: All of it, as :class:`ServoLayout` has it.
         fields: Views of it by name.
         remembered: View of what one control period leaves for the next.
+        learned: View of what is known of estimates, for recordings.
         current: Whether the settings that evaluations in Python overwrite are those of its owner.
     """
 
@@ -32,6 +33,7 @@ class ControlMemory:
         self.numbers = layout.memory()
         self.fields = layout.views(self.numbers)
         self.remembered = self.numbers[layout.past]
+        self.learned = self.numbers[layout.learned]
         self.current = False
 
 
@@ -59,6 +61,7 @@ class CompiledControl:
                 *(f"the motors cannot accelerate {row} as desired" for row in rows),
             ),
             (self, servo),
+            memory[servo.layout.learned],
         )
 
     def follow(

@@ -127,7 +127,8 @@ class TransferMemory(_LawMemory):
         """What C calls in place of another law."""
         self.call.law, self.call.controller = inner.function, inner.controller
         address = motion.address_of("hand_over")
-        return Law(address, ctypes.addressof(self.call), inner.flags, (self, motion, inner))
+        keeps = self, motion, inner
+        return Law(address, ctypes.addressof(self.call), inner.flags, keeps, inner.watched)
 
 
 class CompiledDelayCompensation:
@@ -156,6 +157,7 @@ class CompiledDelayCompensation:
             ctypes.addressof(self._call),
             inner.flags,
             (self, motion, inner),
+            inner.watched,
         )
 
     def set(self, inputs: Inputs, delay: float, longest: float) -> None:

@@ -102,6 +102,8 @@ class CompiledMotion:
         call.flags = len(flags)
         call.law, call.controller = (None, None) if law is None else (law.function, law.controller)
         call.continuous = continuous
+        self._watched = np.zeros(0) if law is None else law.watched
+        call.watched, call.watches = self._watched.ctypes.data, len(self._watched)
 
     def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
         """See :meth:`Motion.delay_by`."""
@@ -202,7 +204,9 @@ class CompiledMotion:
         call, (when, control, sample) = self._call, instants
         q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
         efforts_out = np.empty((kept, self._motors))
+        watched = np.empty((kept, len(self._watched)))
         outputs = {"q_out": q_out, "v_out": v_out, "efforts_out": efforts_out}
+        outputs["watched_out"] = watched
         inputs = {"when": when, "control": control, "sample": sample}
         for name, array in (inputs | outputs).items():
             setattr(call, name, array.ctypes.data)
@@ -220,6 +224,7 @@ class CompiledMotion:
             q=q_out[:done],
             v=v_out[:done],
             sampled_efforts=efforts_out[:done],
+            watched=watched[:done],
             steps=call.steps,
             evaluations=call.evaluations,
         )

@@ -88,13 +88,22 @@ class Corrections:
         uncertainty = self.tasks.uncertainty
         if uncertainty is None or not self._adapts:
             return ()
-        spread = np.sqrt(np.diag(np.linalg.inv(self._learned.information)))
-        values = uncertainty.estimated(self._learned.estimate)
-        units = uncertainty.units()
+        numbers = self._learned.estimate, self._learned.fitted, self._learned.information.ravel()
+        values, spread = (x[0].tolist() for x in self.read(np.concatenate(numbers)[None]))
+        units, names = uncertainty.units(), self.tasks.spec.adaptive
         return tuple(
-            Estimate(name, value, float(x * unit), bool(2.0 * x < _UNDETERMINED))
-            for (name, value), x, unit in zip(values.items(), spread, units, strict=True)
+            Estimate(name, value, x, bool(2.0 * x < _UNDETERMINED * unit))
+            for name, value, x, unit in zip(names, values, spread, units, strict=True)
         )
+
+    def read(self, learned: Array) -> tuple[Array, Array]:
+        """Estimates and their standard deviations, (K, p) each, of memory of K instants."""
+        assert self.tasks.uncertainty is not None
+        p, units = self.tasks.adaptive, self.tasks.uncertainty.units()
+        information = learned[:, 2 * p :].reshape(-1, p, p)
+        spread = np.sqrt(np.linalg.inv(information).diagonal(axis1=1, axis2=2))
+        model = np.array(list(self.tasks.uncertainty.estimated(np.zeros(p)).values()))
+        return model + units * learned[:, :p], units * spread
 
     def to_file(self, date: str) -> EstimatesSpec:
         """Parameters that the data determine, as a mechanism file says it.

@@ -39,6 +39,7 @@ from uk_dynamics.mechanism.dynamics import (
     RobustDemand,
     ServoOutcome,
     Standing,
+    Told,
     TrackingErrors,
     require_finite,
     require_finite_reference,
@@ -274,6 +275,21 @@ class ServoController:
     def estimates(self) -> tuple[Estimate, ...]:
         """Parameters that are estimated, as they are known now."""
         return () if self.corrections is None else self.corrections.estimates()
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """Names of the parameters that are estimated, (p,)."""
+        return self.tasks.spec.adaptive
+
+    def told(self, watched: Array | None = None) -> Told:
+        """Bounds and estimates at K instants, of whose memory C kept (K, watched); None: now."""
+        given = self._memory.learned[None] if watched is None else watched
+        rows, p = len(self.tasks.constraints), self.tasks.adaptive
+        bound = np.full(rows, np.nan) if self.promise is None else self._bound()
+        found = np.zeros((2, len(given), p))
+        if self.corrections is not None and p:
+            found[:] = self.corrections.read(given)
+        return Told(np.tile(bound, (len(given), 1)), *found)
 
     @property
     def structure(self) -> Mapping[str, ReferenceSample]:

@@ -36,6 +36,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     LawInC,
     Motion,
     MotionSegment,
+    Told,
 )
 from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (

@@ -2,8 +2,10 @@
 
 """What moves one state through many control periods in a call, whatever it is written in."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,6 +23,20 @@ class Law:
     controller: int  # address of its first argument
     flags: tuple[str, ...]  # what the flags mean that it raises, in the words of a warning
     keeps: object  # what must live as long as the addresses are used
+    watched: Array = field(default_factory=lambda: np.zeros(0))  # what samples keep of its memory
+
+
+class Told(NamedTuple):
+    """What a law tells besides its efforts, at K samples."""
+
+    bounds: Array  # that it promises of its errors, (K, mt), in m or rad; infinite: none
+    estimates: Array  # of parameters, (K, p), in SI units
+    deviations: Array  # their standard deviations, (K, p)
+
+    @classmethod
+    def nothing(cls, count: int, rows: int, parameters: int) -> Told:
+        """Of a law that tells nothing of it."""
+        return cls(*(np.full((count, n), np.nan) for n in (rows, parameters, parameters)))
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,7 @@ class MotionSegment:
     sampled_efforts: Array  # (K, motors)
     steps: int  # integration steps
     evaluations: int  # of the acceleration
+    watched: Array = field(default_factory=lambda: np.zeros((0, 0)))  # at samples, (K, watched)
     next_step: float = 0.0  # what error control would try next, in s
     rejected: int = 0  # steps that it refused
     # largest correction of the end of a step, in m, rad or their rates

@@ -145,6 +145,9 @@ def _draw_curves(axis: Any, t: Array, panel: Panel) -> None:
             linewidth=width if panel.samples is None else 0.6,
             **marks,
         )
+        if curve.band is not None:
+            colour = ON_PAPER[index % len(ON_PAPER)]
+            axis.fill_between(t, *curve.band, color=colour, alpha=0.15, linewidth=0.0)
     label = "reference"
     for curve in panel.curves:
         if curve.reference is not None:
@@ -175,6 +178,7 @@ def _scale(axis: Any, panel: Panel) -> None:
     """Fit the axis to the curves; limits nearby are drawn, those far off are written above."""
     parts = [curve.values for curve in panel.curves]
     parts += [curve.reference for curve in panel.curves if curve.reference is not None]
+    parts += [edge for curve in panel.curves if curve.band is not None for edge in curve.band]
     values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     if panel.from_zero or not len(values):

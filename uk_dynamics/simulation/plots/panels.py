@@ -31,6 +31,7 @@ class Curve:
     reference: Array | None = None  # what it follows, (K,); None: nothing
     # lower and upper one, infinite where there are none
     limits: tuple[float, float] = (-np.inf, np.inf)
+    band: tuple[Array, Array] | None = None  # between which it should be, (K,) each; None: nothing
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def contents(trajectory: TrajectoryData) -> Contents:
         *_motors(trajectory, notes),
         *_contacts(trajectory, notes),
         *_errors(trajectory, notes),
+        *_promised(trajectory),
+        *_estimates(trajectory),
         *_energy(trajectory, notes),
         *_rank(trajectory, notes),
     ]
@@ -284,6 +287,32 @@ def _errors(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         )
         panels.append(Panel(title, unit, tuple(curves), floor=floor))
     return panels
+
+
+def _promised(trajectory: TrajectoryData) -> list[Panel]:
+    """Errors of the task rows within the bounds that a robust law promises."""
+    curves: dict[str, list[Curve]] = {}
+    for name, error, bound in zip(
+        trajectory.names.task_rows, trajectory.tracking_error.T, trajectory.bounds.T, strict=True
+    ):
+        if np.isfinite(bound).any():
+            known = np.where(np.isfinite(bound), bound, np.nan)
+            unit = trajectory.machine.unit(name)
+            curves.setdefault(unit, []).append(Curve(name, error, band=(-known, known)))
+    return [Panel("error and\nits bound", unit, tuple(of)) for unit, of in curves.items()]
+
+
+def _estimates(trajectory: TrajectoryData) -> list[Panel]:
+    """Parameters as they are estimated, with intervals of two standard deviations."""
+    curves: dict[str, list[Curve]] = {}
+    for name, value, deviation in zip(
+        trajectory.names.estimated, trajectory.estimates.T, trajectory.deviations.T, strict=True
+    ):
+        if np.isfinite(value).any():
+            band = value - 2.0 * deviation, value + 2.0 * deviation
+            unit = trajectory.machine.parameters.get(name, "SI")
+            curves.setdefault(unit, []).append(Curve(name, value, band=band))
+    return [Panel("estimates", unit, tuple(of), from_zero=False) for unit, of in curves.items()]
 
 
 def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...], Array]:

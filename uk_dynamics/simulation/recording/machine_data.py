@@ -33,6 +33,8 @@ class MachineData:
     followed: Mapping[str, str] = field(default_factory=dict)
     # links of floating joints, where no coordinates but theirs and those of single joints exist
     floats: Mapping[str, str] = field(default_factory=dict)
+    # units of the parameters that are estimated
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism, tasks: Tasks | None = None) -> "MachineData":
@@ -58,7 +60,9 @@ class MachineData:
         }
         aligned = all(base.aligned for base in model.bases)
         floats = {base.name: base.link for base in model.bases if aligned}
-        return cls(coordinates, motors, followed, floats)
+        estimated = tasks.spec.adaptive if tasks else ()
+        units = {name: mechanism.parameters[name].unit for name in estimated}
+        return cls(coordinates, motors, followed, floats, units)
 
     @classmethod
     def from_text(cls, text: str) -> "MachineData":
@@ -70,7 +74,7 @@ class MachineData:
             )
             for name, values in found.get("coordinates", {}).items()
         }
-        maps = (found.get(key, {}) for key in ("motors", "followed", "floats"))
+        maps = (found.get(key, {}) for key in ("motors", "followed", "floats", "parameters"))
         return cls(coordinates, *maps)
 
     def text(self) -> str:
@@ -80,6 +84,7 @@ class MachineData:
             for name, one in self.coordinates.items()
         }
         maps = {"motors": self.motors, "followed": self.followed, "floats": self.floats}
+        maps["parameters"] = self.parameters
         return json.dumps({"coordinates": coordinates, **maps})
 
     def unit(self, name: str) -> str:

@@ -75,14 +75,18 @@ COMMANDS = "/effort_controller/commands"
 MOTION = "/forward_dynamics/dynamics"
 ROWS = "/forward_dynamics/constraint_states"
 TASKS = "/servo_controller/task_states"
+BOUNDS = "/servo_controller/task_bounds"
+ESTIMATES = "/servo_controller/estimates"
 CONTACTS = "/simulator/contacts"
 REFERENCES = "/servo_controller/task_references"
 DIAGNOSTICS = "/diagnostics"
 NUMBERS = ("kinetic", "potential", "rank", "condition")
-# names of rows, and arrays that are positions, velocities and efforts of a JointState
-OF_ROWS = {
+# names of rows, and arrays that are positions, velocities and efforts of a JointState, or none
+OF_ROWS: dict[str, tuple[str, tuple[str | None, ...]]] = {
     ROWS: ("constraint_rows", ("residual", "residual_rate", "multipliers")),
     CONTACTS: ("contact_rows", ("contact_gaps", "contact_rates", "contact_forces")),
+    BOUNDS: ("task_rows", ("bounds",)),
+    ESTIMATES: ("estimated", ("estimates", None, "deviations")),
     TASKS: ("task_rows", ("tracking_error",)),
 }
 START, END = "uk_dynamics", "uk_dynamics.end"

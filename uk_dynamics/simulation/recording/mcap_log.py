@@ -72,7 +72,13 @@ class MotionLog(McapWriter):
             self.write(mcap.MOTION, "trajectory_msgs/msg/JointTrajectory", content, time)
         for topic, (field, arrays) in mcap.OF_ROWS.items():
             if rows := getattr(names, field):
-                content = _joint_state(header, rows, *(values[array] for array in arrays))
+                parts = [None if array is None else values[array] for array in arrays]
+                if (
+                    topic in (mcap.BOUNDS, mcap.ESTIMATES)
+                    and np.isnan(np.asarray(parts[0], dtype=float)).all()
+                ):
+                    continue  # nothing of it was told
+                content = _joint_state(header, rows, *parts)
                 self.write(topic, "sensor_msgs/msg/JointState", content, time)
         if names.task_rows and np.isfinite(values["references"]).all():
             content = _motion(header, names.task_rows, values["references"])
@@ -110,14 +116,14 @@ def check_joints(names: Names, path: Path, machine: MachineData) -> None:
 def _joint_state(
     header: dict[str, Any],
     names: tuple[str, ...],
-    position: Array,
+    position: Array | None,
     velocity: Array | None = None,
     effort: Array | None = None,
 ) -> dict[str, Any]:
     return {
         "header": header,
         "name": list(names),
-        "position": position.tolist(),
+        "position": [] if position is None else position.tolist(),
         "velocity": [] if velocity is None else velocity.tolist(),
         "effort": [] if effort is None else effort.tolist(),
     }

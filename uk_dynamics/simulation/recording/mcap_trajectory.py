@@ -28,7 +28,7 @@ from uk_dynamics.simulation.recording.trajectory_data import (
 )
 
 _WALL_CLOCK = 1e8  # s: stamps above count from 1970
-_ARRAYS = tuple(array for _, arrays in mcap.OF_ROWS.values() for array in arrays)
+_ARRAYS = tuple(array for _, arrays in mcap.OF_ROWS.values() for array in arrays if array)
 _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ARRAYS, "references", *mcap.NUMBERS)
 
 
@@ -83,9 +83,10 @@ class Samples:
         named = {topic: self._names(topic) for topic in mcap.OF_ROWS}
         of_rows = {field: named[topic] for topic, (field, _) in mcap.OF_ROWS.items()}
         arrays = {
-            array: self._matched(topic, attrgetter(part), len(named[topic]))
-            for topic, (_, of_topic) in mcap.OF_ROWS.items()
+            array: self._matched(topic, attrgetter(part), len(of_rows[field]))
+            for topic, (field, of_topic) in mcap.OF_ROWS.items()
             for array, part in zip(of_topic, ("position", "velocity", "effort"), strict=False)
+            if array is not None
         }
         tasks = len(named[mcap.TASKS])
         limits = json.loads(first.get("effort_limits", "null")) or [None] * len(motors)

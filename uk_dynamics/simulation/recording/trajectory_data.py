@@ -26,6 +26,7 @@ class Names:
     task_rows: tuple[str, ...]  # of tracking_error
     # of contacts, stops and ropes: ``foot.normal`` and, with friction, ``foot.x`` and ``foot.y``
     contact_rows: tuple[str, ...] = ()
+    estimated: tuple[str, ...] = ()  # of estimates
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,11 @@ class TrajectoryData:
         multipliers: Of the rows, with the contribution of friction, (K, m), in N or N·m.
         tracking_error: Task residuals, (K, mt), in m or rad.
         references: What the task rows follow, (K, mt), in m or rad; NaN where it is not known.
+        bounds: What a robust law promises of the task residuals, (K, mt), in m or rad; NaN or
+            infinite where it promises nothing.
+        estimates: Parameters that an adaptive law estimates, (K, p), in SI units; NaN where they
+            were not recorded, as in batches.
+        deviations: Their standard deviations, (K, p).
         contact_gaps: Distances of the contact rows, (K, c), in m or rad; 0 for those of friction.
         contact_rates: Their rates and velocities of sliding, (K, c), in m/s or rad/s.
         contact_forces: Normal forces and friction, (K, c), in N or N·m.
@@ -177,6 +183,9 @@ class TrajectoryData:
     multipliers: Array
     tracking_error: Array
     references: Array
+    bounds: Array
+    estimates: Array
+    deviations: Array
     contact_gaps: Array
     contact_rates: Array
     contact_forces: Array
