@@ -44,7 +44,8 @@ def test_a_walk_is_in_c_but_where_feet_slide(
     machine: ukd.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python is asked at the start and where a foot slides for a step, not in each period."""
-    law = controller(machine)  # whose library is tried in Python
+    law = controller(machine)  # whose library is tried in Python, as is that of the steps
+    machine.dynamics("compiled").motion()
     asked: list[float] = []
     stepped: list[float] = []
     command, step = servo_controller.ServoController._decide, ContactStepping.step
