@@ -16,6 +16,7 @@ import pytest
 import yaml
 from support.mechanism_builder import shipped
 from support.repository import ROOT
+from support.wrong_compiler import wrong_compiler
 
 import uk_dynamics as ukd
 from uk_dynamics.constraints.references import ReferenceSample
@@ -82,7 +83,7 @@ def five_bar(tmp_path_factory: pytest.TempPathFactory) -> tuple[ukd.Mechanism, u
     return machine, tasks, built(texts, tmp_path_factory.mktemp("five_bar"))
 
 
-def built(texts: dict[str, str], folder: Path) -> Path:
+def built(texts: dict[str, str], folder: Path, compiler: str = "gcc") -> Path:
     """The servo of a package, compiled without a warning, with sanitizers."""
     for name, text in texts.items():
         path = folder / name
@@ -96,7 +97,7 @@ def built(texts: dict[str, str], folder: Path) -> Path:
     program = (str(DRIVER), "servo.o", "-lm", "-o", "driver")
     loops = f"-DLOOPS={package}"
     for command in (
-        ("gcc", "-std=c99", *options, "-c", str(source), "-o", "servo.o"),
+        (compiler, "-std=c99", *options, "-c", str(source), "-o", "servo.o"),
         ("g++", "-std=c++17", *options, header, loops, wrap, *program),
     ):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -175,6 +176,25 @@ def test_the_servo_in_cpp_is_the_law_in_python_and_allocates_nothing(
     # efforts of up to 5 N m; rounding of two different eliminations is some 1e-14 of that, times
     # the 1e2 of the feedback
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("wrong", [False, True])
+def test_estimated_joints_tell_what_a_compiler_has_made_wrongly(
+    wrong: bool, texts: dict[str, str], machine: ukd.Mechanism, tasks: ukd.Tasks, tmp_path: Path
+) -> None:
+    """A sine that is off by a millionth, in the C of a package beside Python."""
+    completion = StateCompletion(machine)
+    lines, wanted = [line(PERIOD, 0.0, BLEND, RAMP, ANY, 0.0)], []
+    for t, positions, velocities, sample in measured_motion(machine, tasks, 10):
+        lines.append(line(t, positions, velocities, *sample))
+        state = completion.complete(positions, velocities, t)
+        wanted.append(np.concatenate((state.q, state.v)))
+    compiler = str(wrong_compiler(tmp_path)) if wrong else "gcc"
+    found = answers(built(texts, tmp_path / "package", compiler), lines)
+    off = np.abs(found[:, -2 - len(wanted[0]) : -2] - wanted).max()
+    assert off > 1e-8 if wrong else off < 1e-11, off
 
 
 @pytest.mark.slow
