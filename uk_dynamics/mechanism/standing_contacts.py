@@ -79,6 +79,12 @@ class StandingContacts:
         for entry in spec.contacts:
             place = f"contacts.{entry.name}"
             own = [c for c in declared if entry.name in (c.name, c.name.partition(".")[0])]
+            if not declared:
+                problem = (
+                    "the mechanism file has no contacts that could stand; give it contacts:"
+                    f" {entry.name}, with parent, child, points and friction"
+                )
+                raise InputError(problem, file=spec.file, place=place)
             if not own:
                 known = dict.fromkeys(
                     x for c in declared for x in (c.name.partition(".")[0], c.name)

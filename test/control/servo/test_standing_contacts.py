@@ -303,6 +303,16 @@ def test_mistakes_are_named(biped: Mechanism, change: dict[str, Any], message: s
         Tasks.from_data(data(**change), biped)
 
 
+def test_contacts_of_the_tasks_file_alone_are_named() -> None:
+    described = yaml.safe_load((FOLDER / "biped.yaml").read_text())
+    described["model"]["urdf"] = str(FOLDER / described["model"]["urdf"])
+    del described["contacts"]
+    with pytest.raises(
+        InputError, match=r"contacts\.left_sole: the mechanism file has no contacts"
+    ):
+        Tasks.from_data(data(), Mechanism.from_data(described))
+
+
 def test_a_task_waits_for_a_contact_only_where_contacts_stand(biped: Mechanism) -> None:
     changed = data()
     del changed["contacts"]
