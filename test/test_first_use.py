@@ -18,7 +18,7 @@ from uk_dynamics import Hold, Mechanism, forward_dynamics, inverse_dynamics
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation import simulate
 

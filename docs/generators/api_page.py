@@ -28,7 +28,8 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
 )
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.kinematics import (
     Dexterity,
     ForceEnvelope,

@@ -15,7 +15,7 @@ from support.repository import ROOT
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.resources import shipped_files
 

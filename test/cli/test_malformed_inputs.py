@@ -10,7 +10,8 @@ import pytest
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 
 START = "schema: 1\n"
 

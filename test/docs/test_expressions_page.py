@@ -13,7 +13,8 @@ from support.repository import DOCS
 
 from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionValueError, InputError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 

@@ -25,7 +25,8 @@ from support.docs_blocks import Block
 
 from uk_dynamics import Reality
 from uk_dynamics.cli.main import build_parser, main
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.resources import shipped_files
 
 # thirty simulations on a cluster of one's own; twenty machines; much that is compiled or fitted

@@ -11,7 +11,8 @@ from support import readme_parts
 from support.repository import ROOT
 
 from uk_dynamics.cli.main import build_parser
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 

@@ -11,7 +11,8 @@ from support.mechanism_builder import link, shipped
 import uk_dynamics as ukd
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.mechanism.analysis.integrability import examine_integrability
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism_class import Mechanism
 
 G = 9.81

@@ -19,7 +19,7 @@ from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.simulation import simulate
 

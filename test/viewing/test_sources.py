@@ -10,7 +10,7 @@ import pytest
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.viewing.live_simulation import LiveSimulation
 from uk_dynamics.viewing.playback import Playback
 

@@ -11,8 +11,9 @@ from uk_dynamics.identification.calibration import (
     read_tracker,
 )
 from uk_dynamics.identification.excitation import EVALUATIONS, excitation
+from uk_dynamics.identification.generalized_least_squares import identify
 from uk_dynamics.identification.identifiability import identifiability, random_motions
-from uk_dynamics.identification.identification import Identification, identify
+from uk_dynamics.identification.identification import Identification
 from uk_dynamics.identification.linear_parameters import DEFAULT, linear_parameters
 from uk_dynamics.identification.possible_values import Estimate
 from uk_dynamics.identification.regressor import Regressor

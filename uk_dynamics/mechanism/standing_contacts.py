@@ -10,8 +10,8 @@ import numpy as np
 from uk_dynamics.arrays import Indices
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.files.specification import TasksSpec
 from uk_dynamics.mechanism.files.standing_specification import StandingSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.one_sided import OneSided
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array

@@ -21,7 +21,8 @@ from uk_dynamics.control.servo.compiled_period import CompiledPeriod
 from uk_dynamics.exceptions import UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate

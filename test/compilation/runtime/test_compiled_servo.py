@@ -21,7 +21,7 @@ from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
 from uk_dynamics.mechanism.dynamics.servo_evaluation import Demand
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.resources import shipped_files

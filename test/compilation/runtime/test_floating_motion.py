@@ -14,7 +14,8 @@ from support.mechanism_builder import near
 
 from uk_dynamics import DelayCompensation, Hold, ServoController, State, Tasks
 from uk_dynamics.compilation.build.compiler import find_compiler
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 from uk_dynamics.simulation import simulate

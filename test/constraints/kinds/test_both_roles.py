@@ -24,7 +24,8 @@ from uk_dynamics.compilation.gpu import GpuDynamics
 from uk_dynamics.compilation.trace.terms import trace
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.row import Row
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism

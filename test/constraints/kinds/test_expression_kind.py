@@ -15,7 +15,7 @@ from support.mechanism_builder import joint, link
 
 from uk_dynamics.constraints.rows.row import ConstraintTerms
 from uk_dynamics.exceptions import ExpressionValueError, InputError, SimulationError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism

@@ -11,7 +11,8 @@ from support.mechanism_builder import link, mechanism
 
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism

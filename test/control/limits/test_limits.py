@@ -14,7 +14,8 @@ from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.servo import LimitedAllocation
 from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate

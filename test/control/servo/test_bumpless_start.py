@@ -10,7 +10,7 @@ from support.mechanism_builder import shipped
 
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate

@@ -11,7 +11,7 @@ from support.mechanism_builder import arm, joint, link, mechanism, near, shipped
 from uk_dynamics.control.servo.period_memory import Prediction
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate

@@ -12,7 +12,7 @@ from support import mechanism_builder
 from support.mechanism_builder import joint, link
 
 from uk_dynamics import ServoController, simulate
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism
 

@@ -12,7 +12,7 @@ from uk_dynamics.control.internal_efforts import internal_efforts
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.resources import share_directory

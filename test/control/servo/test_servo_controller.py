@@ -20,7 +20,7 @@ from support.mechanism_builder import (
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError, StateError, UnknownNameError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism

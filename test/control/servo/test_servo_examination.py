@@ -11,7 +11,7 @@ from support.mechanism_builder import arm, mechanism, near, shipped
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controllability import servo_controllability
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.resources import shipped_files
 

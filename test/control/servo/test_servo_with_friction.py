@@ -8,7 +8,7 @@ from support.mechanism_builder import arm, joint, link, mechanism
 
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate
 

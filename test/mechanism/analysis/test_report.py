@@ -9,7 +9,7 @@ import pytest
 from support.mechanism_builder import arm, joint, link, mechanism, pinned_arm, shipped
 
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 
 PIN = """

@@ -8,7 +8,7 @@ import pytest
 from support.mechanism_builder import arm, joint, link, mechanism
 
 import uk_dynamics.cli.commands.describe as cli
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 
 

@@ -11,7 +11,7 @@ from support.mechanism_builder import arm, mechanism, shipped
 from uk_dynamics.cli.main import main
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import AssemblyError, InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate
 

@@ -10,7 +10,8 @@ from support.mechanism_builder import arm, joint, link, mechanism, near
 from support.repository import DOCS
 
 from uk_dynamics.exceptions import ExpressionValueError, InputError, MechanismFileError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.simulation.simulate import simulate
 
 SLIDES = (

@@ -17,7 +17,8 @@ from uk_dynamics.constraints.kinds.kind import SampleRobot
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.core.equation.solution import Status
 from uk_dynamics.exceptions import MechanismFileError, StateError
-from uk_dynamics.mechanism.files.specification import MechanismSpec, TasksSpec
+from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate

@@ -27,12 +27,8 @@ from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, quaternion_from_rpy
 from uk_dynamics.mechanism.files.schema_check import load_schema
-from uk_dynamics.mechanism.files.specification import (
-    ActuatorSpec,
-    JointSpec,
-    MechanismSpec,
-    TasksSpec,
-)
+from uk_dynamics.mechanism.files.specification import ActuatorSpec, JointSpec, MechanismSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml
 
 FIVE_BAR = """

@@ -13,7 +13,7 @@ from uk_dynamics.control.estimation.loop_continuation import LoopRows
 from uk_dynamics.control.inverse_dynamics import inverse_dynamics
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import AssemblyError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate
 

@@ -9,7 +9,7 @@ from support.mechanism_builder import shipped
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.files.specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
 from uk_dynamics.mechanism.tasks import Tasks
 

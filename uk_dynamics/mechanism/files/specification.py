@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Mechanism and tasks files: checked, frozen, and free of any robotics library."""
+"""Mechanism files: checked, frozen, and free of any robotics library."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
 from uk_dynamics.mechanism.files.file_location import find_file
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.frame_specification import Vector, vector
-from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.standing_specification import StandingSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
@@ -212,8 +210,8 @@ class MechanismSpec:
             model=_model(data.get("model", {})),
             joints=tuple(_joint(n, d, file) for n, d in data.get("joints", {}).items()),
             actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
-            initial_guess=_numbers(data.get("initial_guess", {})),
-            initial_velocity=_numbers(data.get("initial_velocity", {})),
+            initial_guess=numbers(data.get("initial_guess", {})),
+            initial_velocity=numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
             constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
@@ -248,13 +246,14 @@ def _model(data: Mapping[str, Any]) -> ModelSpec:
     )
 
 
-def _numbers(data: Mapping[str, float]) -> Numbers:
+def numbers(data: Mapping[str, float]) -> Numbers:
+    """Numbers by name, in declared order."""
     return tuple((name, float(value)) for name, value in data.items())
 
 
 def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, float | None], ...]:
     if isinstance(data, Mapping):
-        return _numbers(data)
+        return numbers(data)
     return tuple((name, None) for name in data)
 
 
@@ -284,105 +283,3 @@ def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     limits = {key: float(data[key]) for key in LIMITS if key in data}
     with located(file, place):
         return ActuatorSpec(name, weighted_joints(joints), **limits)
-
-
-@dataclass(frozen=True)
-class AllocationSpec:
-    """What decides where tasks leave efforts open."""
-
-    # Of the squares of the efforts in the sum that is least: 1/limit², one each, or by motor name
-    weights: Literal["limits", "equal"] | Numbers = "limits"
-    # Efforts to come close to where tasks leave freedom, by motor name, in N or N·m
-    preload: Numbers = ()
-    internal_forces: Numbers = ()  # Internal forces of rows of loops, by row name, in N or N·m
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> AllocationSpec:
-        """Build it from checked data."""
-        weights = data.get("weights", cls.weights)
-        return cls(
-            weights if isinstance(weights, str) else _numbers(weights),  # type: ignore[arg-type]
-            _numbers(data.get("preload", {})),
-            _numbers(data.get("internal_forces", {})),
-        )
-
-
-@dataclass(frozen=True)
-class TasksSpec:
-    """A tasks file.
-
-    Attributes:
-        file: Name of the file as the user gave it, for errors.
-        tasks: The tasks in declared order.
-        distribution: What is least where motors can serve them in several ways: effort, relative
-            to the limits, or, with gauss, the deviation from the free motion.
-        allocation: Weights of the efforts, and desired ones where tasks leave them open.
-        robust: What may differ from the model; None: nothing.
-        contacts: Which contacts stand; empty: forces of contacts are no matter of the motors.
-        adaptive: Parameters of ``robust`` that are estimated while the machine moves.
-        observer: Bandwidth in Hz with which disturbances are observed, by task.
-        contact_rows: So many rows at the front are those of contacts, whose forces are the last
-            efforts; see ``compilation/runtime/compiled_standing.py``.
-    """
-
-    file: str
-    tasks: tuple[ConstraintSpec, ...]
-    distribution: Literal["effort", "gauss"] = "effort"
-    allocation: AllocationSpec = field(default_factory=AllocationSpec)
-    robust: RobustSpec | None = None
-    contacts: tuple[StandingSpec, ...] = ()
-    adaptive: tuple[str, ...] = ()
-    observer: tuple[tuple[str, float], ...] = ()
-    contact_rows: int = 0
-
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> TasksSpec:
-        """Read a tasks file.
-
-        Args:
-            path: Path, package:// URI, or the name of a shipped tasks file.
-
-        Raises:
-            MechanismFileError: The file is missing, unreadable or malformed.
-        """
-        found, shown = find_file(path, "tasks")
-        return cls._from_data(read_yaml(found, shown), shown)
-
-    @classmethod
-    def from_text(cls, text: str, *, file: str = "<text>") -> TasksSpec:
-        """Read tasks from the text of a file, which errors call ``file``.
-
-        Raises:
-            MechanismFileError: The text is malformed.
-        """
-        return cls._from_data(parse_yaml(text, file), file)
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> TasksSpec:
-        """Read tasks from what a file would contain; ``schema`` may be left out.
-
-        Raises:
-            MechanismFileError: It is malformed.
-        """
-        return cls.from_text(yaml_text(data), file="<data>")
-
-    @classmethod
-    def _from_data(cls, raw: object, file: str) -> TasksSpec:
-        data = check_schema(write_out_families(raw, "tasks", file), "tasks", file)
-        _, tasks = read_constraints(data, "tasks", file)
-        return cls(
-            file,
-            tasks,
-            data.get("distribution", cls.distribution),
-            AllocationSpec.from_data(data.get("allocation", {})),
-            RobustSpec.from_data(data["robust"], file) if "robust" in data else None,
-            tuple(StandingSpec.from_data(n, x, file) for n, x in data.get("contacts", {}).items()),
-            tuple(data.get("adaptive", ())),
-            _bandwidths(data.get("observer", {}), tuple(task.name for task in tasks)),
-        )
-
-
-def _bandwidths(data: Any, tasks: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-    """Of an observer, by task: one number is of all of them."""
-    given = data if isinstance(data, Mapping) else dict.fromkeys(tasks, data)
-    return tuple((name, float(x)) for name, x in given.items())
