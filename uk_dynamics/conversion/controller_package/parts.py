@@ -50,7 +50,7 @@ BLEND_TIME = 0.5  # s
 # Defaults of the packages, and numbers that their C++ shares with Python.
 _NUMBERS = {
     "blend_time": BLEND_TIME,
-    "ramp_time": 0.08,  # s
+    "ramp_time": 0.06,  # s
     "state_timeout": 0.01,  # s
     "speed_factor": 1.5,
     "frozen_motion": 2e-4,  # m or rad: more than encoders resolve

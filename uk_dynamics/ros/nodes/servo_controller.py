@@ -55,6 +55,9 @@ class ServoControllerNode(LifecycleNode):
         self._diagnostics = DiagnosticsPublisher(self, "control", self._report)
         self._answers = TransitionAnswers(self)
         self._activated = Watchdog()
+        # not by configure: processes may take more than a second to find each other
+        self._heartbeat = self.create_publisher(UInt64MultiArray, "~/heartbeat", COMMAND_QOS)
+        self._problems.listen(UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant)
         if self._settings["autostart"]:
             if self.trigger_configure() is not SUCCESS:
                 raise InputError(self._stop.reason)
@@ -144,8 +147,6 @@ class ServoControllerNode(LifecycleNode):
             )
         loop = ServoLoop(self, settings, self._problems, self._authority, self._on_fault)
         self.loop = loop
-        self._heartbeat = self.create_publisher(UInt64MultiArray, "~/heartbeat", COMMAND_QOS)
-        self._problems.listen(UInt64MultiArray, "~/heartbeat/acknowledged", self._on_grant)
         self.create_timer(_WATCH_PERIOD, self._look, clock=steady_clock())
         self.create_service(Trigger, "~/emergency_stop", self._on_emergency_stop)
         self._diagnostics.hardware = loop.mechanism.name
