@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from uk_dynamics.arrays import Indices
+from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
+from uk_dynamics.core.servo import planned_share
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.files.standing_specification import StandingSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
@@ -20,7 +21,7 @@ from uk_dynamics.model.kinematics import Workspace
 Active = TypeVar("Active", ActiveConstraints, ActiveConstraints | None)
 
 #: N, per unit weight of the machine: the largest normal force of a point whose ramp is under way.
-_RAMPED = 3.0
+RAMPED = 3.0
 _STANDARD_GRAVITY = 9.81  # m/s², of forces where there is none
 
 
@@ -37,19 +38,9 @@ class Stand:
         Args:
             t: Time of the tasks, in s.
         """
-        if isinstance(self.spec.stands, str):
-            return 1.0
-        for begin, end in self.spec.stands:
-            if begin <= t <= end:
-                rise = 1.0 if begin <= 0.0 else risen((t - begin) / self.spec.ramp)
-                return min(rise, risen((end - t) / self.spec.ramp))
-        return 0.0
-
-
-def risen(x: float) -> float:
-    """Smooth step from 0 at 0 to 1 at 1."""
-    x = min(max(x, 0.0), 1.0)
-    return x * x * (3.0 - 2.0 * x)
+        begin, end = np.array(self.spec.intervals).T
+        now, ramp = (np.full(len(begin), x) for x in (t, self.spec.ramp))
+        return float(planned_share(now, begin, end, ramp).max())
 
 
 class StandingContacts:
@@ -60,6 +51,8 @@ class StandingContacts:
         names: Of the points, (k,).
         friction: μ, (k,).
         most: Largest normal forces, (k,), in N.
+        entry: Entry of each point, (k,).
+        largest: Weight of the machine, in N.
         weight: Of a force against an effort at its limit, in 1/N²: one over the weight, squared.
         damping: 2ζω of the rows, (3k,), in 1/s.
         lifted: Entry while which stands a row of the tasks asks for nothing, or −1, (mt,).
@@ -111,6 +104,7 @@ class StandingContacts:
         self.names = tuple(one.name for one in points)
         self.friction = np.zeros(len(points))
         self.most = np.zeros(len(points))
+        self.entry: Indices = np.repeat(np.arange(len(entries)), [len(s.points) for s in entries])
         for stand in entries:
             own_points = list(stand.points)
             self.most[own_points] = stand.spec.force_limit
@@ -119,8 +113,8 @@ class StandingContacts:
                 for k in own_points
             ]
         gravity = float(np.linalg.norm(mechanism.model.gravity)) or _STANDARD_GRAVITY
-        self._largest = mechanism.model.total_mass * gravity
-        self.weight = 1.0 / self._largest**2
+        self.largest = mechanism.model.total_mass * gravity
+        self.weight = 1.0 / self.largest**2
         self._initial = mechanism.hierarchy.initial
         self._constraints = tuple(one.constraints for one in points)
         self._own = frozenset(name for one in points for name in one.constraints)
@@ -147,9 +141,33 @@ class StandingContacts:
             lifted += [known_entries.get(task.while_lifted or "", -1)] * size
         self.lifted: Indices = np.array(lifted, dtype=np.intp)
 
+    @property
+    def settings(self) -> dict[str, Array]:
+        """What a law in C knows of them, by fields of its memory."""
+        plan = [(i, *x) for i, stand in enumerate(self.entries) for x in stand.spec.intervals]
+        return {
+            "contact_friction": self.friction,
+            "contact_limit": self.most,
+            "contact_damping": self.damping,
+            "contact_cost": np.array([self.weight]),
+            "contact_ramped": np.array([RAMPED * self.largest]),
+            "contact_entry": self.entry.astype(float),
+            "contact_ramp": np.array([stand.spec.ramp for stand in self.entries]),
+            "contact_detected": np.array(
+                [s.spec.stands == "detected" for s in self.entries], float
+            ),
+            "contact_plan": np.array(plan).ravel(),
+            "lifted_by": np.append(np.full(len(self.damping), -1.0), self.lifted),
+        }
+
+    def closed(self, active: ActiveConstraints | None) -> Flags:
+        """Points that are said to be closed, (k,)."""
+        names = frozenset[str]() if active is None else active.names
+        return np.array([name in names for name in self.names])
+
     def limits(self, points: Indices, share: Array) -> Array:
         """Largest normal forces of points that have a share of theirs, (k,), in N."""
-        ramped = np.where(share < 1.0, share * _RAMPED * self._largest, np.inf)
+        ramped = np.where(share < 1.0, share * RAMPED * self.largest, np.inf)
         found: Array = np.minimum(self.most[points], ramped)
         return found
 

@@ -87,7 +87,7 @@ class Tasks:
             self.served = Tasks(replace(spec, tasks=own), mechanism) if own else None
         self._relaxed = self._relaxations(spec, sizes)
         self.standing: StandingContacts | None = None
-        if spec.contacts:
+        if spec.contacts and not spec.contact_rows:
             self.standing = StandingContacts(spec, mechanism, sizes)
         elif lifted := [task for task in spec.tasks if task.while_lifted]:
             problem = "no contact stands; add contacts, or leave while_lifted out"

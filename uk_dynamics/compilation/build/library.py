@@ -128,7 +128,8 @@ def part_of(subject: Subject, kind: Library | None = None) -> str:
     ]
     law: tuple[object, ...] = (subject.spec.distribution, rows)
     if subject.spec.contact_rows:
-        law = (*law, subject.spec.contact_rows)
+        plan = [len(contact.intervals) for contact in subject.spec.contacts]
+        law = (*law, subject.spec.contact_rows, plan)
     if subject.spec.robust is not None:  # its delay and bandwidth are settings
         law = (*law, replace(subject.spec.robust, delay=0.0, bandwidth=None))
     if subject.corrected:

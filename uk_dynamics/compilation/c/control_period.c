@@ -10,6 +10,9 @@
 #include "limits.c"
 #include "references.c"
 #include "servo_law.c"
+#if UK_CONTACT_ROWS
+#include "standing.c"
+#endif
 #include "uk_following.h"
 #include "uk_resistance.h"
 #include "uk_task_kinds.h"
@@ -64,6 +67,10 @@ static void uk_desire(const uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t) {
 #if UK_CORRECTED
     w->desired[r] += w->added[r];
 #endif
+#if UK_CONTACT_ROWS
+    w->feedback[r] *= w->lifted[r];
+    w->desired[r] = (w->feedback[r] + acceleration) * w->asked[r];
+#endif
   }
 }
 
@@ -94,6 +101,9 @@ static uk_mask uk_ask(uk_lanes_memory *m, uk_lanes_law *w, const uk_period_table
   uk_mask failed = uk_follow_lanes(c->tasks, c->tasks_alike, t, UK_MT, w->task_followed);
   if (UK_WIDTH == 1 && uk_any(failed)) return failed; /* nothing begins with such errors */
   uk_lanes_task_errors(t, q, v, w->task_followed UK_P, w->tracking_error, w->tracking_rate);
+#if UK_CONTACT_ROWS
+  uk_stand(w, t);
+#endif
   uk_lanes told[4];
   uk_predict(m, w, t, q, v, told);
 #if UK_CORRECTED
@@ -129,7 +139,7 @@ static uk_mask uk_hold(const uk_lanes_memory *m, uk_lanes_law *w, uk_mask of, uk
   w->regular_rank = uk_pick(of, left[1], w->regular_rank);
   w->periods_held = uk_pick(of, left[2], w->periods_held);
   const uk_mask holds = of & (left[0] != 0.0);
-  UK_EACH(j, uk_any(holds) ? UK_NU : 0) {
+  UK_EACH(j, uk_any(holds) ? UK_MOTORS : 0) {
     const uk_lanes less = uk_pick(w->commands[j] > w->upper[j], w->upper[j], w->commands[j]);
     efforts[j] = uk_pick(holds, uk_lanes_larger(less, w->lower[j]), efforts[j]);
   }
@@ -146,26 +156,39 @@ static uk_mask uk_hold(const uk_lanes_memory *m, uk_lanes_law *w, uk_mask of, uk
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   m->warm = m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
+#if UK_CONTACT_ROWS
+  m->contact_told = m->plan_begun = 0.0;
+  memset(m->stood, 0, sizeof m->stood);
+#endif
   uk_restart(m->commands, &m->known_commands, efforts);
 }
 
-/* Efforts within limits, (UK_NU), where the law has said what it wants at the velocities in the memory;
- * flags may be null. 0, or 4 as below. */
-UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *flags) {
-  const uk_limits limits = UK_LIMITS_OF(m);
-  double most[UK_NU];
+/* Whether the law's answer is the command. */
+static int uk_serves(const uk_memory *m, const uk_limits *limits) {
   int reached = 1;
   for (int r = 0; r < UK_MT; ++r)
     reached &= m->reachable[r] != 0.0 && (UK_EQUAL(r) || fabs(m->shortfall[r]) <= UK_MET * m->size[r]);
+#if UK_CONTACT_ROWS
+  if (!reached || !uk_within_pyramids(m)) return 0;
+#endif
+  return uk_within(limits, m->efforts) && (reached || (UK_LEVELS == 1 && !UK_BOUNDED));
+}
+
+/* Efforts within limits, (UK_MOTORS), where the law has said what it wants at the velocities in the memory;
+ * flags may be null. 0, or 4 as below. */
+UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *flags) {
+  const uk_limits limits = UK_LIMITS_OF(m);
+  double most[UK_MOTORS];
   if (flags != NULL) {
-    for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
-    for (int r = 0; r < UK_MT; ++r) flags[2 * UK_NU + r] = m->reachable[r] == 0.0;
+    for (int j = 0; j < 2 * UK_MOTORS; ++j) flags[j] = 0.0;
+    for (int r = UK_CONTACT_ROWS; r < UK_MT; ++r)
+      flags[2 * UK_MOTORS + r - UK_CONTACT_ROWS] = m->reachable[r] == 0.0;
   }
   uk_limit_period(m, m, v, most);
   if (!uk_hold(m, m, 1, efforts)) {
-    const int serves = uk_within(&limits, m->efforts) && (reached || (UK_LEVELS == 1 && !UK_BOUNDED));
+    const int serves = uk_serves(m, &limits);
     if (!serves && uk_allocate(m)) return 4;
-    memcpy(efforts, serves ? m->efforts : m->limited, sizeof m->efforts);
+    memcpy(efforts, serves ? m->efforts : m->limited, sizeof(double) * UK_MOTORS);
     if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);
   }
   uk_remember(&limits, efforts);

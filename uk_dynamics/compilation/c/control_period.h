@@ -16,4 +16,5 @@ typedef struct {
 } uk_controller;
 
 /* What a period of control ends with. */
-#define UK_FLAGS (2 * UK_NU + UK_MT) /* motors at a power limit, at a rate limit; unreachable rows */
+#define UK_FLAGS (2 * (UK_NU - UK_CONTACT_ROWS) + UK_MT - UK_CONTACT_ROWS) /* motors at a power limit, at a
+                                                                            * rate limit; unreachable rows */

@@ -10,7 +10,6 @@
 
 /* Forces of contacts are the last of the efforts; a search has four edges of a pyramid for each, and their sum. */
 #define UK_CONTACTS (UK_CONTACT_ROWS / 3)
-#define UK_MOTORS (UK_NU - UK_CONTACT_ROWS)
 #define UK_UNKNOWNS (UK_MOTORS + UK_PARTS * UK_CONTACTS + UK_BOUNDED) /* and what bounded rows are beyond */
 #define UK_INEQUALITIES (UK_CONTACTS ? 2 * UK_MOTORS + 5 * UK_CONTACTS : 0)
 

@@ -153,7 +153,11 @@ static UK_APART void uk_ask_together(uk_memory *m) {
   double wanted[UK_CONTACT_ROWS], qdd[UK_NV];
   uk_basis_room first, second;
   uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
-  for (int r = 0; r < UK_CONTACT_ROWS; ++r) wanted[r] = m->desired[r] - m->bias_t[r];
+  for (int r = 0; r < UK_CONTACT_ROWS; ++r) { /* their velocities decay */
+    double rate = 0.0;
+    for (int i = 0; i < UK_NV; ++i) rate += m->A_t[r * UK_NV + i] * m->v[i];
+    wanted[r] = -m->contact_damping[r] * rate - m->bias_t[r];
+  }
   uk_least_solution(&basis, &range, m->A_t, UK_CONTACT_ROWS, UK_NV, NULL, UK_TASK_RANK_TOLERANCE, wanted, qdd);
   for (int r = 0; r < UK_CONTACT_ROWS; ++r) {
     m->desired[r] = m->bias_t[r];

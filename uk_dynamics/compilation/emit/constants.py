@@ -27,10 +27,14 @@ from uk_dynamics.core.integration import (
 from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
 from uk_dynamics.core.servo import (
     CONTACT_CONSTANTS,
+    LEAST_SHARE,
     LIMITS,
     MET,
+    NEVER,
     PAST,
     POWERS,
+    STOOD,
+    TOUCHES,
     continuation_rule,
     control_constants,
 )
@@ -59,6 +63,7 @@ def constants() -> Mapping[str, float]:
         {"PART_OF_A_STEP": PART_OF_A_STEP},
         SEARCH_CONSTANTS,
         CONTACT_CONSTANTS,
+        {"LEAST_SHARE": LEAST_SHARE, "TOUCHES": TOUCHES, "NEVER": NEVER, "STOOD": STOOD},
         _stated_in(control_constants),
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
         {"MET": MET, "FOLLOWS_WITHIN": FOLLOWS_WITHIN},

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.servo import LIMITS, PAST, POWERS, Split
+from uk_dynamics.core.servo import LIMITS, PAST, POWERS, STOOD, Split
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
@@ -269,17 +269,18 @@ class ServoLayout(Layout):
         nv, motors, rows = mechanism.model.nv, len(mechanism.actuators), len(tasks.constraints)
         self.motors, self.task_rows = motors, rows
         contacts = tasks.spec.contact_rows
+        own = motors - contacts  # the others are forces of contacts
         self.uncertain = uncertain = 0 if tasks.uncertainty is None else tasks.uncertainty.row_count
         settings = self._add(
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
             ("desired", rows, "b_t is this less what the rows have without joint acceleration"),
             ("feedback", rows, "part of it that feedback asks for"),
-            ("lower", motors, "smallest efforts"),
-            ("upper", motors, "largest efforts"),
+            ("lower", own, "smallest efforts"),
+            ("upper", own, "largest efforts"),
             ("warm", 1, "whether there are last efforts"),
             *([("surface", rows, "s of the robust term")] if uncertain else []),
-            *(_contacts(rows, contacts // 3) if contacts else ()),
+            *(_contacts(tasks) if contacts else ()),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         )
         self.errors = self._add(  # answers of ``uk_errors``
@@ -332,7 +333,7 @@ class ServoLayout(Layout):
             ("friction", 1, "1: friction and damping are fed forward, 0: left to the feedback"),
             ("task_damping", rows, "2 zeta omega"),
             ("task_stiffness", rows, "omega^2"),
-            ("limits", len(LIMITS) * motors, f"{', '.join(LIMITS)}; of derivatives: per period"),
+            ("limits", len(LIMITS) * own, f"{', '.join(LIMITS)}; of derivatives: per period"),
             ("internal", 1, "1: motors cause internal forces too, 0: they do not"),
             *(_ROBUST_SETTINGS if uncertain else ()),
             *(_CORRECTION_SETTINGS if corrected else ()),
@@ -357,7 +358,8 @@ class ServoLayout(Layout):
             ("approach_time", 1, "in which it decays"),
             ("approach", POWERS * rows, "polynomials along which it does"),
             ("known_commands", 1, "whether there are any"),
-            ("commands", PAST * motors, "last efforts, their last change"),
+            ("commands", PAST * own, "last efforts, their last change"),
+            *(_stood(tasks) if tasks.spec.contacts else ()),
             *(_corrections(rows, p) if corrected else ()),
         )
         #: Estimates, what data alone say, and the information on them.
@@ -456,11 +458,31 @@ _CORRECTION_SETTINGS = (
 )
 
 
-def _contacts(rows: int, k: int) -> Iterator[tuple[str, int, str]]:
-    """What is known of k contacts that may stand."""
+def _contacts(tasks: Tasks) -> Iterator[tuple[str, int, str]]:
+    """What is known of contacts that may stand, and which of them do."""
+    rows, entries = len(tasks.constraints), tasks.spec.contacts
+    k, e = tasks.spec.contact_rows // 3, len(entries)
     yield "asked", rows, "1, or 0 for rows that count as none"
+    yield "lifted", rows, "part of their feedback that rows have after a contact has lifted"
+    yield "lifted_by", rows, "entry that such rows wait for, or -1"
+    yield "contact_closed", k, "1 for those that are said to be closed"
     yield "contact_friction", k, "that their forces may use"
-    yield "contact_most", k, "largest normal forces"
+    yield "contact_limit", k, "largest normal forces by the file"
+    yield "contact_most", k, "now"
+    yield "contact_damping", 3 * k, "of their rows"
+    yield "contact_cost", 1, "of the square of a force"
+    yield "contact_ramped", 1, "largest normal force, per share of it, in a ramp"
+    yield "contact_entry", k, "of the tasks file"
+    yield "contact_ramp", e, "in s"
+    yield "contact_detected", e, "1: stands while it is closed, 0: by a plan"
+    yield "contact_plan", 3 * sum(len(one.intervals) for one in entries), "entry, from, to"
+
+
+def _stood(tasks: Tasks) -> Iterator[tuple[str, int, str]]:
+    """What the plan of contacts leaves for the next period."""
+    yield "contact_told", 1, "whether something has told of closed contacts"
+    yield "plan_begun", 1, "whether there was a state"
+    yield "stood", STOOD * len(tasks.spec.contacts), "as standing_rule.py has it"
 
 
 def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:
@@ -490,4 +512,5 @@ _SCALARS = (
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
     *("allowed", "failed", "singular", "ordered", "forces", "under_way", "duration"),
     *("known_sent", "holds", "stiffness", "damping", "holding"),
+    *("contact_cost", "contact_ramped", "contact_told", "plan_begun"),
 )

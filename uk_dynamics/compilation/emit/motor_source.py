@@ -20,6 +20,7 @@ from uk_dynamics.core.servo import (
     LIMITS,
     PAST,
     POWERS,
+    STOOD,
     Measurement,
     along_path,
     effort_bounds,
@@ -27,8 +28,10 @@ from uk_dynamics.core.servo import (
     measurement,
     passage,
     path_to_rest,
+    planned_share,
     predicted,
     remembered,
+    standing_step,
 )
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
@@ -39,8 +42,11 @@ static UK_OPTIONAL void uk_resist(const uk_lanes_memory *m, uk_lanes *tau) {
 """
 
 
-def motors(mechanism: ResolvedMechanism) -> str:
-    """What motors do to the joints: as columns, and as pairs of motors and joints they drive."""
+def motors(mechanism: ResolvedMechanism, of_contacts: int = 0) -> str:
+    """What motors do to the joints: as columns, and as pairs of motors and joints they drive.
+
+    So many at the end are forces of contacts.
+    """
     actuators = mechanism.actuators
     motor, joint = np.nonzero(actuators.matrix.T)
     columns = ["{" + ", ".join(map(number, column)) + "}" for column in actuators.matrix.T]
@@ -60,6 +66,7 @@ def motors(mechanism: ResolvedMechanism) -> str:
         '#include "uk_mechanism.h"',
         part("attributes.h"),
         f"#define UK_NU {len(actuators)}",
+        f"#define UK_MOTORS {len(actuators) - of_contacts} /* the others are forces of contacts */",
         f"#define UK_SOME_MOTORS {max(1, len(actuators))} /* C knows no empty arrays */",
         f"#define UK_DRIVES {len(motor)}",
         *(f"UK_OPTIONAL {x}" for x in parts),
@@ -141,6 +148,27 @@ def period_steps() -> list[str]:
         written("path_to_rest", tuple(row), path=path_to_rest(*of(**row))),
         written("along_path", ("path", *times), along=along_path(path, *of(**times))),
     ]
+
+
+def standing_rule(entries: int) -> str:
+    """When contacts stand, by the rules of :mod:`standing_rule` for one entry."""
+    graph = Graph()
+    plan = dict.fromkeys(("t", "begin", "end", "ramp"), 1)
+    step = dict.fromkeys(("t", "planned", "detected", "closed", "begun", "ramp"), 1)
+    past = graph.variables("past", STOOD)[:, None]
+    share = planned_share(*(graph.variables(*one) for one in plan.items()))
+    given = {name: graph.variables(name, 1) for name in step}
+    left = standing_step(**given, past=past)
+    return header(
+        "uk_standing.h",
+        '#include "uk_lanes.h"',
+        part("attributes.h"),
+        f"#define UK_ENTRIES {entries}",
+        function("uk_planned_share", tuple(plan), ("share",), places(share=share), LANES, ()),
+        function(
+            "uk_standing_step", (*step, "past"), ("left",), places(left=left.ravel()), LANES, ()
+        ),
+    )
 
 
 def _transfer(mechanism: ResolvedMechanism) -> list[str]:

@@ -14,7 +14,13 @@ from uk_dynamics.compilation.emit.derivative_source import equation_definitions,
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
-from uk_dynamics.compilation.emit.motor_source import allocation, limits, motors, period_steps
+from uk_dynamics.compilation.emit.motor_source import (
+    allocation,
+    limits,
+    motors,
+    period_steps,
+    standing_rule,
+)
 from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import (
     as_rows,
@@ -82,7 +88,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
     given = ("q", "v", "followed", *parameters(mechanism))
     residuals = function("uk_closure_errors", given, ("residual",), places(residual=errors), LANES)
     return [
-        motors(mechanism),
+        motors(mechanism, tasks.spec.contact_rows),
         task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
         header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
         *allocation(
@@ -218,6 +224,7 @@ def control_period(tasks: Tasks) -> list[str]:
             table("double", "uk_task_motion", tasks.constraints.motion_rows),
             *period_steps(),
         ),
+        *([standing_rule(len(tasks.spec.contacts))] if tasks.spec.contact_rows else ()),
         part("control_period.c"),
     ]
 

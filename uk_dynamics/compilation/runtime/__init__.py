@@ -14,6 +14,11 @@ from uk_dynamics.compilation.runtime.compiled_laws import (
 from uk_dynamics.compilation.runtime.compiled_loops import CompiledLoops, LoopBatch
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
-from uk_dynamics.compilation.runtime.compiled_standing import CompiledStanding, with_contact_rows
+from uk_dynamics.compilation.runtime.compiled_standing import (
+    CompiledStanding,
+    counted,
+    of_standing,
+    with_contact_rows,
+)
 from uk_dynamics.compilation.runtime.deferred import Deferred
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table

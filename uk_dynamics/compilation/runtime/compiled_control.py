@@ -10,8 +10,10 @@ import numpy as np
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
+from uk_dynamics.compilation.runtime.compiled_standing import counted
 from uk_dynamics.compilation.runtime.reference_table import reference_table, structural_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.core.servo import POWERS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
@@ -22,19 +24,27 @@ class ControlMemory:
 
     Attributes:
         numbers: All of it, as :class:`ServoLayout` has it.
-        fields: Views of it by name.
+        fields: Views of it by name; of settings, without those for forces of contacts.
         remembered: View of what one control period leaves for the next.
         learned: View of what is known of estimates, for recordings.
         current: Whether the settings that evaluations in Python overwrite are those of its owner.
     """
 
     def __init__(self, tasks: Tasks) -> None:
-        layout = ServoLayout(tasks)
+        with_rows = counted(tasks)
+        layout, contacts = ServoLayout(with_rows), with_rows.spec.contact_rows
+        motors = layout.motors - contacts
         self.numbers = layout.memory()
         self.fields = layout.views(self.numbers)
         self.remembered = self.numbers[layout.past]
         self.learned = self.numbers[layout.learned]
         self.current = False
+        fields = self.fields
+        for name in ("weights", "preload"):
+            fields[name] = fields[name][:motors]
+        for name in ("task_damping", "task_stiffness"):
+            fields[name] = fields[name][contacts:]
+        fields["approach"] = fields["approach"][POWERS * contacts :]
 
 
 class CompiledControl:
@@ -44,11 +54,14 @@ class CompiledControl:
         functions = servo.call.periods
         assert functions is not None
         self._tasks, self._layout = tasks, servo.layout
+        self._counted = counted(tasks)
         memory = servo.call.memory
         control, self._track = functions
         self._track.argtypes = (ctypes.c_void_p, ctypes.c_longlong, *(ctypes.c_void_p,) * 4)
         self._call = structure("uk_controller")(memory=memory.ctypes.data)
         self._acting = memory[servo.layout["active"]]
+        if tasks.standing is not None:
+            self._closed = memory[servo.layout["contact_closed"]]
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
         motors, rows = tasks.mechanism.actuators.names, tasks.row_names
@@ -81,7 +94,10 @@ class CompiledControl:
             ForeignReferenceError: Something follows an object of Python.
             UnknownNameError, StateError: As :meth:`ReferenceSet.sample`.
         """
-        mechanism, tasks = self._tasks.mechanism, self._tasks
+        mechanism, tasks = self._tasks.mechanism, self._counted
+        if (contacts := self._tasks.standing) is not None:
+            self._closed[:] = contacts.closed(active)
+            active = contacts.without(active)
         if references:
             tasks.references.sample(0.0, references)  # which checks names and sizes
         self._tables = tables = [
@@ -100,4 +116,4 @@ class CompiledControl:
         arrays = [np.ascontiguousarray(array) for array in (t, q, v)] + [errors]
         places = (array.ctypes.data for array in arrays)
         failed = self._track(ctypes.addressof(self._call), len(t), *places)
-        return None if failed else errors
+        return None if failed else errors[:, self._counted.spec.contact_rows :]

@@ -7,16 +7,18 @@ stand are rows before those of the tasks. C has the law of the mechanism with so
 what a row asks for, and what a force costs, are numbers that come with each state.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from uk_dynamics.arrays import Indices
 from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
 from uk_dynamics.constraints.kinds.frames import Frame
-from uk_dynamics.core.servo import ServoSolution
+from uk_dynamics.core.servo import NEVER, ServoSolution
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,
@@ -32,7 +34,7 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _Answers = Callable[[Trial], dict[str, Array]]
 
-_NEVER = 1e30  # of a force that there is none of, in the sum that is least
+_COUNTED = WeakKeyDictionary[Tasks, Tasks | None]()
 
 
 def with_contact_rows(tasks: Tasks) -> Tasks | None:
@@ -41,6 +43,17 @@ def with_contact_rows(tasks: Tasks) -> Tasks | None:
     None: contacts of spheres or with other surfaces than planes, or a mechanism with other values
     than its files.
     """
+    if tasks not in _COUNTED:
+        _COUNTED[tasks] = _with_contact_rows(tasks)
+    return _COUNTED[tasks]
+
+
+def counted(tasks: Tasks) -> Tasks:
+    """Tasks as C has them: with rows and forces of contacts, where it knows those."""
+    return tasks if tasks.standing is None else with_contact_rows(tasks) or tasks
+
+
+def _with_contact_rows(tasks: Tasks) -> Tasks | None:
     standing, mechanism = tasks.standing, tasks.mechanism
     assert standing is not None
     by_name = {contact.name: contact for contact in mechanism.spec.contacts}
@@ -56,7 +69,7 @@ def with_contact_rows(tasks: Tasks) -> Tasks | None:
     own = [replace(task, while_lifted=None) for task in tasks.spec.tasks]
     count = 3 * len(contacts)
     forces = [ActuatorSpec(f"force {k}", ()) for k in range(count)]
-    spec = replace(tasks.spec, tasks=(*rows, *own), contacts=(), contact_rows=count)
+    spec = replace(tasks.spec, tasks=(*rows, *own), contact_rows=count)
     return Tasks(spec, mechanism.with_actuators((*mechanism.spec.actuators, *forces)))
 
 
@@ -76,10 +89,22 @@ class _Nobody:
 
 
 class CompiledStanding:
-    """See :class:`ServoEvaluator`; what C does not answer, another evaluator does."""
+    """See :class:`ServoEvaluator`; what C does not answer, another evaluator does.
+
+    Attributes:
+        law: In C, with rows and forces of all contacts.
+    """
 
     def __init__(
-        self, tasks: Tasks, rows: Tasks, otherwise: ServoEvaluator, *, friction: bool = True
+        self,
+        tasks: Tasks,
+        rows: Tasks,
+        otherwise: ServoEvaluator,
+        *,
+        friction: bool = True,
+        memory: Array | None = None,
+        periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
+        verified: bool = False,
     ) -> None:
         """Load the library; compile it when it is not in the cache.
 
@@ -88,6 +113,9 @@ class CompiledStanding:
             rows: What :func:`with_contact_rows` made of them.
             otherwise: The law of the tasks in Python.
             friction: Whether friction and damping are fed forward.
+            memory: On which C works, of the tasks with contact rows; None: a fresh one.
+            periods: As of :class:`CompiledServo`.
+            verified: As of :class:`CompiledServo`.
 
         Raises:
             CompilationError, WrongLibraryError: As :class:`CompiledServo`.
@@ -95,18 +123,20 @@ class CompiledStanding:
         assert tasks.standing is not None
         self._contacts, self._otherwise = tasks.standing, otherwise
         nobody: ServoEvaluator = _Nobody()  # type: ignore[assignment]
-        self._law = CompiledServo(rows, nobody, friction=friction, verified=True)
-        memory, layout = self._law.call.memory, self._law.layout
+        self.law = CompiledServo(rows, nobody, friction=friction, memory=memory, verified=True)
+        memory, layout = self.law.call.memory, self.law.layout
         self._asked, self._most = memory[layout["asked"]], memory[layout["contact_most"]]
-        memory[layout["contact_friction"]] = self._contacts.friction
+        for name, values in tasks.standing.settings.items():
+            memory[layout[name]] = values
         self._decided: ServoSolution | None = None
         self._count = rows.spec.contact_rows
-        self._motors = len(tasks.mechanism.actuators)
-        verify(
-            library_of(rows),
-            f"the servo law of {tasks.mechanism.name}",
-            lambda: self._comparisons(tasks),
-        )
+
+        def comparisons() -> Iterator[Comparison]:
+            yield from self._comparisons(tasks)
+            yield from periods(self.law) if periods else ()
+
+        if not verified:
+            verify(library_of(rows), f"the servo law of {tasks.mechanism.name}", comparisons)
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure."""
@@ -114,7 +144,7 @@ class CompiledStanding:
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Residuals and rates of the task rows."""
-        found = self._law.errors(state, references)
+        found = self.law.errors(state, references)
         return TrackingErrors(found.residual[self._count :], found.rate[self._count :])
 
     def evaluate(
@@ -125,37 +155,32 @@ class CompiledStanding:
         standing, count = demand.standing, self._count
         assert standing is not None
         own = (3 * standing.points[:, None] + np.arange(3)).ravel()
-        rates = self._law.errors(state, references).rate[:count]
+        nothing = np.zeros(count)
         self._asked[:count] = 0.0
         self._asked[own] = 1.0
         self._asked[count:] = standing.asked
-        held = -self._contacts.damping * rates * self._asked[:count]
-        cost = np.full(count, _NEVER)
+        cost = np.full(count, NEVER)
         cost[own] = np.repeat(self._contacts.weight / standing.share**2, 3)
         given = demand._replace(
-            feedback=np.append(held, demand.desired * standing.asked),
+            feedback=np.append(nothing, demand.desired * standing.asked),
             approach=None,
             weights=np.append(demand.weights, cost),
-            preload=None if demand.preload is None else np.append(demand.preload, np.zeros(count)),
+            preload=None if demand.preload is None else np.append(demand.preload, nothing),
             standing=None,
         )
         try:
-            outcome = self._law.evaluate(state, given, references)
+            outcome = self.law.evaluate(state, given, references)
         except _NoAnswer:
             return self._otherwise.evaluate(state, demand, references)
         self._most[standing.points] = standing.most
-        self._own = motors = np.append(np.arange(self._motors), self._motors + own)
-        if len(own) == count:
-            self._decided = outcome.servo
-            return outcome
-        rows = np.append(own, np.arange(count, len(self._asked)))
+        self._decided = of_standing(outcome.servo, standing.points, count)
+        self._own = motors = _places(outcome.servo, standing.points, count)[1]
 
         def response(efforts: Array) -> Array:
-            all_of_them = np.zeros(self._motors + count)
+            all_of_them = np.zeros(len(outcome.servo.efforts))
             all_of_them[motors] = efforts
             return outcome.response(all_of_them)
 
-        self._decided = _part(outcome.servo, rows, motors)
         return outcome._replace(servo=self._decided, response=response)
 
     def allocate(
@@ -164,15 +189,14 @@ class CompiledStanding:
         """Efforts and forces within limits."""
         found = None
         if servo is self._decided:  # what C knows
-            free = np.full(self._count, np.inf)
-            found = self._law.call.allocate(np.append(lower, -free), np.append(upper, free))
+            found = self.law.call.allocate(lower, upper)
         if found is None:
             return self._otherwise.allocate(servo, demand, lower, upper)
         return found[self._own], bool(found[-1])
 
     def forget(self) -> None:
         """Forget where the last search ended."""
-        self._law.forget()
+        self.law.forget()
         self._otherwise.forget()
 
     def _comparisons(self, tasks: Tasks) -> Iterable[Comparison]:
@@ -205,8 +229,28 @@ class CompiledStanding:
             yield from compare(tasks.mechanism, answer(self._otherwise), each(answer(self)), given)
 
 
-def _part(servo: ServoSolution, rows: Array, motors: Array) -> ServoSolution:
-    """The law of some rows and motors, where the others do nothing."""
+def _places(servo: ServoSolution, points: Indices, count: int) -> tuple[Indices, Indices]:
+    """Rows and efforts where some contacts stand, among those of all, which have count rows."""
+    own = (3 * points[:, None] + np.arange(3)).ravel()
+    rows, motors = servo.map.shape
+    motors -= count
+    return (
+        np.append(own, np.arange(count, rows)),
+        np.append(np.arange(motors), motors + own),
+    )
+
+
+def of_standing(servo: ServoSolution, points: Indices, count: int) -> ServoSolution:
+    """The law of the contacts that stand, where the others do nothing.
+
+    Args:
+        servo: With rows and forces of all contacts.
+        points: Those that stand.
+        count: Rows of all contacts.
+    """
+    if 3 * len(points) == count:
+        return servo
+    rows, motors = _places(servo, points, count)
     return replace(
         servo,
         efforts=servo.efforts[motors],

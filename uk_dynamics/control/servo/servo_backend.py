@@ -3,6 +3,7 @@
 """The evaluator of a servo law, by the table of :func:`select_backend`."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from uk_dynamics.compilation import Selection, choose, chosen
 from uk_dynamics.compilation.runtime import (
@@ -40,7 +41,7 @@ def servo_evaluator(
     """
     asked = Selection.of(selection, "wait")
     if tasks.standing is not None:
-        return _standing_evaluator(tasks, asked, friction=friction)
+        return _standing_evaluator(tasks, asked, friction, memory, periods)
     choice = choose(tasks, asked)
     if choice == "gpu":
         raise InputError("the servo law does not run on a GPU", place="backend")
@@ -52,7 +53,13 @@ def servo_evaluator(
     return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
 
 
-def _standing_evaluator(tasks: Tasks, asked: Selection, *, friction: bool) -> ServoEvaluator:
+def _standing_evaluator(
+    tasks: Tasks,
+    asked: Selection,
+    friction: bool,
+    memory: Array | None,
+    periods: Callable[[CompiledServo], Iterable[Comparison]] | None,
+) -> ServoEvaluator:
     """The evaluator of a law with standing contacts."""
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
     rows = with_contact_rows(tasks)
@@ -66,7 +73,8 @@ def _standing_evaluator(tasks: Tasks, asked: Selection, *, friction: bool) -> Se
         raise InputError("the servo law does not run on a GPU", place="backend")
 
     def compiled() -> ServoEvaluator:
-        return CompiledStanding(tasks, rows, interpreted, friction=friction)
+        options: dict[str, Any] = {"friction": friction, "memory": memory, "periods": periods}
+        return CompiledStanding(tasks, rows, interpreted, **options)
 
     return chosen(choice, rows, asked, interpreted, compiled, DeferredServo)
 
@@ -75,6 +83,8 @@ def compiled_servo(evaluator: ServoEvaluator, *, now: bool = False) -> CompiledS
     """The evaluator itself where it was compiled when it was asked last, or is by now."""
     if isinstance(evaluator, DeferredServo):
         evaluator = evaluator.current() if now else evaluator.last
+    if isinstance(evaluator, CompiledStanding):
+        return evaluator.law
     return evaluator if isinstance(evaluator, CompiledServo) else None
 
 

@@ -14,9 +14,11 @@ from uk_dynamics.compilation import Selection
 from uk_dynamics.compilation.runtime import (
     ROBUST_KNOWN,
     CompiledServo,
+    CompiledStanding,
     ControlMemory,
     ForeignReferenceError,
     PastPeriod,
+    counted,
 )
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
@@ -28,7 +30,7 @@ from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodComm
 from uk_dynamics.control.servo.period_memory import BumplessStart, Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import compiled_servo, servo_evaluator
-from uk_dynamics.control.servo.standing_plan import StandingPlan
+from uk_dynamics.control.servo.standing_plan import Answer, StandingPlan
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.core.servo import Measurement, ServoSolution, passage, surface
 from uk_dynamics.exceptions import InputError, expect, expect_size
@@ -159,7 +161,7 @@ class ServoController:
             for name, value in zip(ROBUST_KNOWN, self.promise.known, strict=True):
                 memory.fields[name][:] = value
         self.robust = self.promise is not None
-        self._plan = None if tasks.standing is None else StandingPlan(tasks)
+        self._plan = None if tasks.standing is None else StandingPlan(tasks, memory.fields)
         self.corrections: Corrections | None = None
         if tasks.corrected:
             self.corrections = Corrections(tasks, memory.fields)
@@ -402,7 +404,7 @@ class ServoController:
         against = self._against(relative)
         feedback = self.gains.feedback(relative)
         if self._plan is not None:
-            feedback = feedback * self._plan.lifted(state.t)
+            feedback = feedback * self._plan.lifted()
         demand = Demand(feedback, approach, self.weights, preferred, inputs, against, standing)
         outcome = self._evaluator.evaluate(ahead, demand, references)
         servo = outcome.servo
@@ -423,11 +425,7 @@ class ServoController:
             self.corrections.note(outcome, efforts)
         names = self.mechanism.actuators.names
         limited = {} if efforts is servo.efforts else bounds.reasons(names, efforts)
-        told = self._told(servo, errors, efforts, limited, settled=settled)
-        if stood is not None:
-            told["limited_by"] = limited | stood.limited
-            told["missing"] = stood.missing | told["missing"]
-            told["contact_forces"] = stood.forces
+        told = self._told(servo, errors, efforts, limited, stood, settled=settled)
         return Command(
             **told, **caused, **self._promised(relative), robust=outcome.robust, held=held
         )
@@ -491,6 +489,7 @@ class ServoController:
         errors: TrackingErrors,
         efforts: Array,
         limited: Mapping[str, str],
+        stood: Answer | None,
         *,
         settled: bool,
     ) -> dict[str, Any]:
@@ -508,16 +507,16 @@ class ServoController:
         return {
             "efforts": efforts,
             "requested": servo.efforts,
-            "limited_by": limited,
+            "limited_by": limited if stood is None else {**limited, **stood.limited},
             "unreachable": unreachable,
-            "missing": missing,
+            "missing": missing if stood is None else stood.missing | missing,
             "residual": residual,
             "tracking_error": self.tasks.lacking(errors.residual)
             / self.tasks.constraints.reference_scale,
             "tracking_rate": errors.rate / self.tasks.constraints.reference_scale,
             "servo": servo,
             "settled": settled,
-            "contact_forces": {},
+            "contact_forces": {} if stood is None else stood.forces,
         }
 
     def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
@@ -529,15 +528,21 @@ class ServoController:
             promised = self._promised(self._relative(law, past))
         names, acts = self.mechanism.actuators.names, self.robust
 
+        plan, standing = self._plan, None
+        if plan is not None:
+            standing = plan.stood(law.told(past, "asked"), law.told(past, "contact_most"))
+
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
             servo = law.solution_of(past)
             if held:
-                return servo, efforts, {}, True
+                forces = servo.efforts[len(efforts) :]  # of contacts
+                return servo, np.append(efforts, forces) if len(forces) else efforts, {}, True
             bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
-            if self._serves(servo, bounds):
+            own = servo if plan is None or standing is None else plan.part(servo, standing)
+            if self._serves(own, bounds, standing):
                 return servo, servo.efforts, {}, True
             found = law.told(past, "limited")
-            limited = bounds.reasons(names, found)
+            limited = bounds.reasons(names, found[: len(names)])
             limited |= dict.fromkeys(compress(names, flags[: len(names)]), "power")
             limited |= dict.fromkeys(compress(names, flags[len(names) :]), "rate")
             return servo, found, limited, bool(law.told(past, "finished"))
@@ -546,8 +551,17 @@ class ServoController:
             servo, found, limited, settled = decided()
             if name in ("qdd", "free"):
                 return _caused(law.outcome_of(past), found)
-            errors = (law.told(past, f"tracking_{what}") for what in ("error", "rate"))
-            told = self._told(servo, TrackingErrors(*errors), found, limited, settled=settled)
+            rows = len(self.tasks.constraints)
+            errors = (law.told(past, f"tracking_{what}")[-rows:] for what in ("error", "rate"))
+            stood = None
+            if plan is not None and standing is not None:
+                own = plan.part(servo, standing)
+                own_efforts = own.efforts if found is servo.efforts else plan.of(found, standing)
+                stood = plan.answer(own, own_efforts, standing)
+                servo, found = stood.servo, stood.efforts
+            told = self._told(
+                servo, TrackingErrors(*errors), found, limited, stood, settled=settled
+            )
             robust = law.robustness_of(past) if acts else None
             return told | promised | {"robust": robust, "efforts": efforts, "held": held}
 
@@ -668,7 +682,11 @@ def _period_answers(
         return
     memory = ControlMemory(tasks)
     memory.numbers[:] = python._memory.numbers
-    own = CompiledServo(tasks, python._evaluator, memory=memory.numbers, verified=True)
+    options: dict[str, Any] = {"memory": memory.numbers, "verified": True}
+    if (rows := counted(tasks)) is tasks:
+        own = CompiledServo(tasks, python._evaluator, **options)
+    else:
+        own = CompiledStanding(tasks, rows, python._evaluator, **options).law
     period = CompiledPeriod(own, tasks, memory, python._settings)
     try:
         period.set()

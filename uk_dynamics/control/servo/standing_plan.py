@@ -2,18 +2,27 @@
 
 """Which contacts stand when, and what the servo law's answer is for motors and for contacts."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import AT_LIMIT, ServoSolution, within_pyramids
-from uk_dynamics.mechanism import Stand, Tasks, risen
+from uk_dynamics.arrays import Flags
+from uk_dynamics.compilation.runtime import of_standing
+from uk_dynamics.core.servo import (
+    AT_LIMIT,
+    LEAST_SHARE,
+    STOOD,
+    TOUCHES,
+    ServoSolution,
+    planned_share,
+    standing_step,
+    within_pyramids,
+)
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Standing
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
-
-_LEAST_SHARE = 1e-6  # of a force: with less a contact does not stand
-_TOUCHES = 1e-3  # m: nearer contacts touch, where nothing tells what is closed
 
 
 class Answer(NamedTuple):
@@ -33,18 +42,23 @@ class StandingPlan:
         contacts: The contacts.
     """
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: Tasks, memory: Mapping[str, Array]) -> None:
+        """Keep what is remembered in arrays on which C works too: fields of the layout."""
         assert tasks.standing is not None
-        self.contacts = tasks.standing
+        self.contacts = contacts = tasks.standing
         self._tasks = tasks
         self._workspace = tasks.model.workspace()
+        settings = contacts.settings
+        self._plan = settings["contact_plan"].reshape(-1, 3).T
+        self._ramp, self._detected = settings["contact_ramp"], settings["contact_detected"]
+        self._told, self._begun = memory["contact_told"], memory["plan_begun"]
+        self._stood = memory["stood"].reshape(STOOD, -1)
+        self._lifted = np.ones(len(contacts.lifted))
         self.reset()
 
     def reset(self) -> None:
         """Forget which contacts were closed, and since when."""
-        self._since = [np.nan] * len(self.contacts.entries)  # of detected ones that are closed
-        self._up = [np.nan] * len(self.contacts.entries)  # of those that do not stand
-        self._begun = self._told = False
+        self._told[:] = self._begun[:] = self._stood[:] = 0.0
 
     def at(self, state: State, active: ActiveConstraints | None) -> Standing:
         """What stands at a measured state.
@@ -53,55 +67,58 @@ class StandingPlan:
             state: t is the time of the tasks.
             active: What is closed. Until something tells of a closed contact, what touches is.
         """
-        contacts, t = self.contacts, state.t
-        points: list[int] = []
-        share: list[float] = []
-        asked = np.ones(len(contacts.lifted))
-        for i, stand in enumerate(contacts.entries):
-            if stand.spec.stands == "detected":
-                found = self._detected(i, stand, state, active)
-            else:
-                found = [(k, stand.share(t)) for k in stand.points]
-            found = [(k, part) for k, part in found if part > _LEAST_SHARE]
-            points += [k for k, _ in found]
-            share += [part for _, part in found]
-            if found:
-                self._up[i] = np.nan
-                asked[contacts.lifted == i] = 0.0
-            elif np.isnan(self._up[i]):
-                self._up[i] = t if self._begun else -np.inf
-        self._begun = True
-        places, parts = np.array(points, dtype=np.intp), np.array(share)
-        return Standing(places, parts, contacts.limits(places, parts), asked)
+        contacts, (entry, begin, end) = self.contacts, self._plan
+        entries, count = entry.astype(int), len(self._ramp)
+        planned, any_closed = np.zeros((2, count))
+        t = np.full(len(entry), state.t)
+        np.maximum.at(planned, entries, planned_share(t, begin, end, self._ramp[entries]))
+        closed = self._closed(state, active)
+        np.maximum.at(any_closed, contacts.entry, closed)
+        given = (planned, self._detected, any_closed, np.full(count, self._begun[0]), self._ramp)
+        share, lifted, *left = standing_step(np.full(count, state.t), *given, self._stood)
+        self._stood[:] = left
+        self._begun[:] = 1.0
+        stands = share > LEAST_SHARE
+        here = stands[contacts.entry] & (closed | (self._detected[contacts.entry] == 0.0))
+        points = np.flatnonzero(here)
+        waits = contacts.lifted >= 0
+        asked = np.where(waits & stands[contacts.lifted], 0.0, 1.0)
+        self._lifted = np.where(waits, lifted[contacts.lifted], 1.0)
+        parts = share[contacts.entry[points]]
+        return Standing(points, parts, contacts.limits(points, parts), asked)
 
-    def lifted(self, t: float) -> Array:
+    def lifted(self) -> Array:
         """Part of their feedback that task rows have, which rises after a contact has lifted."""
-        part = np.ones(len(self.contacts.lifted))
-        for i, (up, stand) in enumerate(zip(self._up, self.contacts.entries, strict=True)):
-            if not np.isnan(up):
-                part[self.contacts.lifted == i] = risen((t - up) / stand.spec.ramp)
-        return part
+        return self._lifted
 
-    def _detected(
-        self, i: int, stand: Stand, state: State, active: ActiveConstraints | None
-    ) -> list[tuple[int, float]]:
-        """Closed points with their share, which rises after the first has closed."""
-        own = list(stand.points)
+    def _closed(self, state: State, active: ActiveConstraints | None) -> Flags:
+        """Points that are closed, (k,)."""
         names = frozenset[str]() if active is None else active.names
-        self._told |= not names.isdisjoint(self.contacts.names)
-        if not self._told:
-            self._workspace.update(state.q, state.v)
-            rows = self.contacts.evaluate(self._workspace, state.q, state.v)
-            closed = np.asarray(rows.residual <= _TOUCHES)[::3][own]
-        else:
-            closed = np.array([self.contacts.names[k] in names for k in own])
-        if not closed.any():
-            self._since[i] = np.nan
-            return []
-        if np.isnan(self._since[i]):
-            self._since[i] = state.t if self._begun else -np.inf
-        part = max(risen((state.t - self._since[i]) / stand.spec.ramp), 2.0 * _LEAST_SHARE)
-        return [(k, part) for k, one in zip(own, closed.tolist(), strict=True) if one]
+        if not names.isdisjoint(self.contacts.names):
+            self._told[:] = 1.0
+        if self._told[0]:
+            return self.contacts.closed(active)
+        self._workspace.update(state.q, state.v)
+        rows = self.contacts.evaluate(self._workspace, state.q, state.v)
+        found: Flags = rows.residual[::3] <= TOUCHES
+        return found
+
+    @staticmethod
+    def stood(asked: Array, most: Array) -> Standing:
+        """What stood in a period of C, by its memory: 1 for rows that count; largest forces."""
+        count = 3 * len(most)
+        points = np.flatnonzero(asked[:count:3])
+        return Standing(points, np.ones(len(points)), most[points], asked[count:])
+
+    def part(self, servo: ServoSolution, standing: Standing) -> ServoSolution:
+        """What C has for all contacts, of those that stand."""
+        return of_standing(servo, standing.points, len(self.contacts.damping))
+
+    def of(self, efforts: Array, standing: Standing) -> Array:
+        """The same of efforts and forces."""
+        motors = len(efforts) - len(self.contacts.damping)
+        forces = efforts[motors:].reshape(-1, 3)[standing.points]
+        return np.append(efforts[:motors], forces)
 
     def serves(self, servo: ServoSolution, standing: Standing) -> bool:
         """Whether the closed form has forces within the pyramids, and serves everything."""

@@ -62,3 +62,13 @@ from uk_dynamics.core.servo.robust_rule import (
     ultimate_size,
 )
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts
+from uk_dynamics.core.servo.standing_rule import (
+    LEAST_SHARE,
+    LONG_AGO,
+    NEVER,
+    STOOD,
+    TOUCHES,
+    planned_share,
+    risen,
+    standing_step,
+)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from uk_dynamics.core.servo import LONG_AGO
 from uk_dynamics.exceptions import MechanismFileError
 
 Interval = tuple[float, float]
@@ -24,6 +25,11 @@ class StandingSpec:
     friction: float | None = None  # μ that forces may use; None: that of the mechanism file
     force_limit: float = np.inf  # of the normal force of each point, in N
     ramp: float = 0.05  # time in which forces rise and fall where a contact begins or ends, in s
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """When it stands by its plan; always, where it has none."""
+        return ((-LONG_AGO, LONG_AGO),) if isinstance(self.stands, str) else self.stands
 
     @classmethod
     def from_data(cls, name: str, data: Mapping[str, Any], file: str) -> "StandingSpec":
