@@ -20,7 +20,7 @@ typedef struct {
  * all searches ended, or -1. A level of null: all rows have the first one. */
 static int uk_in_stages(uk_search *s, int levels, const int *level, int rows, const double *C, const double *wanted,
                         int last, const double *parts, const double *goal) {
-  const int n = UK_SEARCHED(s);
+  const int n = UK_UNKNOWNS;
   double own[UK_BASIS_ROWS * UK_UNKNOWNS], d[UK_BASIS_ROWS];
   int finished = 1;
   for (int stage = 0; stage <= levels && s->count; ++stage) {
@@ -40,9 +40,9 @@ static int uk_in_stages(uk_search *s, int levels, const int *level, int rows, co
 /* 0, or 1: none. */
 static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_search search;
-  enum { n = UK_NU + UK_BOUNDED };
+  enum { n = UK_UNKNOWNS };
   double root[UK_NU], goal[UK_NU], C[UK_BASIS_ROWS * n] = {0.0}, parts[UK_NU * n] = {0.0};
-  search.n = n, search.count = 0;
+  search.count = 0;
   search.basis = uk_basis_in(search.rooms), search.range = uk_basis_in(search.rooms + 1);
   for (int i = 0; i < UK_NU; ++i) {
     root[i] = sqrt(a->weights[i]);

@@ -6,7 +6,6 @@
 #include "nonnegative.c"
 
 typedef struct {
-  int n;                                    /* of unknowns */
   double x[UK_UNKNOWNS], lower[UK_UNKNOWNS], upper[UK_UNKNOWNS];
   int count;                                /* of motions */
   double motions[UK_UNKNOWNS][UK_UNKNOWNS]; /* of each unknown along each of them */
@@ -15,13 +14,10 @@ typedef struct {
   uk_basis basis, range;
 } uk_search;
 
-/* How many unknowns there are: a constant where none of them comes and goes. */
-#define UK_SEARCHED(s) (UK_CONTACT_ROWS ? (s)->n : UK_NU + UK_BOUNDED)
-
 /* From here to the least squares of the motions that leave no held unknown, in motions. */
 static void uk_search_step(uk_search *s, const double *rows, int m, const double *sizes,
                            const double *residual, double *step) {
-  const int n = UK_SEARCHED(s), f = s->count;
+  const int n = UK_UNKNOWNS, f = s->count;
   double turned[UK_BASIS_ROWS * UK_UNKNOWNS], z[UK_UNKNOWNS];
   uk_basis_room room;
   uk_basis held = uk_basis_in(&room);
@@ -51,7 +47,7 @@ static void uk_search_step(uk_search *s, const double *rows, int m, const double
 
 /* Go as far as bounds allow; which unknown blocks the rest, or -1. */
 static int uk_advance(uk_search *s, const double *along, double factor) {
-  const int n = UK_SEARCHED(s);
+  const int n = UK_UNKNOWNS;
   double pace[UK_UNKNOWNS], fastest = 0.0, part = 1.0;
   int blocked = -1;
   for (int i = 0; i < n; ++i) {
@@ -81,7 +77,7 @@ static int uk_advance(uk_search *s, const double *along, double factor) {
 
 /* d - C x. */
 static void uk_residual(const uk_search *s, const double *C, int m, const double *d, double *rest) {
-  const int n = UK_SEARCHED(s);
+  const int n = UK_UNKNOWNS;
   for (int k = 0; k < m; ++k) {
     rest[k] = d[k];
     for (int i = 0; i < n; ++i) rest[k] -= C[k * n + i] * s->x[i];
@@ -90,7 +86,7 @@ static void uk_residual(const uk_search *s, const double *C, int m, const double
 
 /* Part of a direction that leaves no bound, in place, and how hard each bound is pushed. */
 static int uk_within_cone(uk_search *s, double *direction, const double *outward, double *push) {
-  const int n = UK_SEARCHED(s), f = s->count;
+  const int n = UK_UNKNOWNS, f = s->count;
   double normals[UK_UNKNOWNS * UK_UNKNOWNS], y[UK_UNKNOWNS];
   int place[UK_UNKNOWNS], at = 0;
   for (int i = 0; i < n; ++i) {
@@ -111,7 +107,7 @@ static int uk_within_cone(uk_search *s, double *direction, const double *outward
 /* Lets x become the least squares of C x - d, (m, nu), and leaves the motions along which it stays
  * the least. 1: it is; 0: the search was cut short; -1: it failed. */
 static int uk_bounded(uk_search *s, const double *C, int m, const double *d) {
-  const int n = UK_SEARCHED(s), f = s->count;
+  const int n = UK_UNKNOWNS, f = s->count;
   double rows[UK_BASIS_ROWS * UK_UNKNOWNS], span[UK_UNKNOWNS * UK_UNKNOWNS], outward[UK_UNKNOWNS], push[UK_UNKNOWNS];
   const double tolerance = UK_TASK_RANK_TOLERANCE;
   for (int i = 0; i < n; ++i) /* what motions hardly move: an earlier problem has fixed that */

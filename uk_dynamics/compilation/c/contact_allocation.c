@@ -8,13 +8,17 @@
 #if UK_CONTACT_ROWS
 
 typedef struct { /* motors, then normal, x and y of the contacts that stand, in units of equal cost */
-  int count, contacts, rows, free;          /* how many; rows that ask for something; motions that no row sees */
-  int place[UK_NU], contact[UK_CONTACTS];   /* among all */
+  int count, contacts, rows;              /* how many; rows that ask for something */
+  int place[UK_NU], contact[UK_CONTACTS]; /* among all */
   double root[UK_NU], closed[UK_NU], lower[UK_MOTORS], upper[UK_MOTORS], most[UK_CONTACTS], friction[UK_CONTACTS];
-  double C[UK_MT * UK_NU], wanted[UK_MT], motions[UK_NU * UK_NU]; /* a motion behind the other */
+  double C[UK_MT * UK_NU], wanted[UK_MT];
   int level[UK_MT];
-  uk_basis_room rooms[2];
-  uk_basis basis, range;
+  int free;                                /* motions along which they may change, one behind the other */
+  double x[UK_NU], motions[UK_NU * UK_NU]; /* where they are, and these, orthonormal */
+  int limits;                              /* of inequalities, row by row: rows @ x >= least */
+  double limit[UK_INEQUALITIES * UK_NU], least[UK_INEQUALITIES];
+  uk_basis_room rooms[3];
+  uk_basis basis, range, second;
 } uk_pushes;
 
 /* Whether the forces of the contacts, of which some do not stand, are inside. */
@@ -27,9 +31,18 @@ static int uk_within_pyramids(const uk_memory *m) {
   return 1;
 }
 
+/* One more inequality: a times the one at `first`, b and c times the next two, is at least this. */
+static void uk_add_limit(uk_pushes *p, int first, double a, double b, double c, double least) {
+  double *row = p->limit + p->limits * p->count;
+  for (int j = 0; j < p->count; ++j) row[j] = 0.0;
+  row[first] = a;
+  if (b != 0.0) row[first + 1] = b, row[first + 2] = c;
+  p->least[p->limits++] = least;
+}
+
 static void uk_gather_pushes(const uk_memory *m, uk_pushes *p) {
-  p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1);
-  p->contacts = p->rows = 0;
+  p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
+  p->contacts = p->rows = p->limits = 0;
   for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
   for (int k = 0; k < UK_CONTACTS; ++k) {
     if (m->asked[3 * k] == 0.0) continue;
@@ -41,141 +54,217 @@ static void uk_gather_pushes(const uk_memory *m, uk_pushes *p) {
     p->root[j] = m->root[p->place[j]];
     p->closed[j] = p->root[j] * m->efforts[p->place[j]];
   }
-  for (int j = 0; j < UK_MOTORS; ++j) p->lower[j] = p->root[j] * m->lower[j], p->upper[j] = p->root[j] * m->upper[j];
-  for (int k = 0; k < p->contacts; ++k) p->most[k] = p->root[UK_MOTORS + 3 * k] * m->contact_most[p->contact[k]];
+  for (int j = 0; j < UK_MOTORS; ++j) {
+    p->lower[j] = p->root[j] * m->lower[j], p->upper[j] = p->root[j] * m->upper[j];
+    if (!isfinite(p->upper[j] - p->lower[j])) continue;
+    uk_add_limit(p, j, 1.0, 0.0, 0.0, p->lower[j]);
+    uk_add_limit(p, j, -1.0, 0.0, 0.0, -p->upper[j]);
+  }
+  for (int k = 0; k < p->contacts; ++k) {
+    const int at = UK_MOTORS + 3 * k;
+    const double size = 1.0 / (1.0 + p->friction[k]);
+    p->most[k] = p->root[at] * m->contact_most[p->contact[k]];
+    if (isfinite(p->most[k])) uk_add_limit(p, at, -1.0, 0.0, 0.0, -p->most[k]);
+    for (int face = 0; face < 4; ++face)
+      uk_add_limit(p, at, p->friction[k] * size, face & 1 ? -size : size, face & 2 ? -size : size, 0.0);
+  }
   for (int r = 0; r < UK_MT; ++r) {
     if (m->asked[r] == 0.0) continue;
     for (int j = 0; j < n; ++j) p->C[p->rows * n + j] = m->map[r * UK_NU + p->place[j]] / p->root[j];
     p->level[p->rows] = uk_level[r];
     p->wanted[p->rows++] = m->wanted[r];
   }
-  p->basis.n = n, p->basis.count = p->rows;
-  memcpy(p->basis.rows, p->C, sizeof(double) * p->rows * n);
-  uk_factor_rows(&p->basis, NULL, UK_TASK_RANK_TOLERANCE);
-  p->free = n - p->basis.rank;
-  for (int g = 0; g < p->free; ++g) {
-    double *x = p->motions + g * n;
-    for (int j = 0; j < n; ++j) x[j] = j == p->basis.rank + g;
-    uk_rotate_back(&p->basis, x);
+}
+
+/* y = sum of x_k times row k, of which each has n numbers. */
+static void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
+  for (int j = 0; j < n; ++j) y[j] = 0.0;
+  for (int k = 0; k < count; ++k)
+    for (int j = 0; j < n; ++j) y[j] += x[k] * rows[k * n + j];
+}
+
+static double uk_product(const double *x, const double *y, int n) {
+  double sum = 0.0;
+  for (int j = 0; j < n; ++j) sum += x[j] * y[j];
+  return sum;
+}
+
+/* Motions, (free, n), that a basis of rows of them leaves. */
+static int uk_left_motions(const uk_basis *b, const double *motions, int n, double *left) {
+  const int free = b->n, rank = b->rank;
+  for (int k = 0; k < free - rank; ++k) {
+    double one[UK_NU];
+    for (int i = 0; i < free; ++i) one[i] = i == rank + k;
+    uk_rotate_back(b, one);
+    uk_combine(motions, free, n, one, left + k * n);
+  }
+  return free - rank;
+}
+
+/* Let x come as near as motions allow to the closed form. */
+static void uk_toward_closed(const uk_pushes *p, const double *motions, int free, double *x) {
+  for (int k = 0; k < free; ++k) {
+    double along = 0.0;
+    for (int j = 0; j < p->count; ++j) along += motions[k * p->count + j] * (p->closed[j] - x[j]);
+    for (int j = 0; j < p->count; ++j) x[j] += along * motions[k * p->count + j];
   }
 }
 
-/* Inequalities of the motions, (count, free + 1): what they are per motion, and at least. */
-typedef struct {
-  int count, fail;
-  double most, normals[UK_INEQUALITIES * (UK_NU + 1)];
-} uk_inequalities;
-
-/* One more: of three in a row from `first`, or of the first alone, the sum by factors is at least -rest. */
-static void uk_add_inequality(const uk_pushes *p, uk_inequalities *q, const double *from, int first, double normal,
-                              double x, double y, double bound) {
-  const int n = p->count, g = p->free, three = x != 0.0;
-  double *row = q->normals + q->count * (g + 1), square = 0.0;
-  double lack = bound - normal * from[first];
-  if (three) lack -= x * from[first + 1] + y * from[first + 2];
-  for (int k = 0; k < g; ++k) {
-    const double *motion = p->motions + k * n + first;
-    row[k] = normal * motion[0];
-    if (three) row[k] += x * motion[1] + y * motion[2];
-    square += row[k] * row[k];
+/* Multipliers of the least |way| with along @ way >= lack, (limits, g) and (limits); 0: there is none. */
+static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *push) {
+  double scaled[UK_INEQUALITIES * (UK_NU + 1)], size[UK_INEQUALITIES], found[UK_INEQUALITIES], up[UK_NU + 1] = {0.0};
+  int moves[UK_INEQUALITIES], count = 0;
+  for (int i = 0; i < p->limits; ++i) {
+    const double norm = sqrt(uk_squares(along + i * g, 0, g));
+    push[i] = 0.0;
+    if (norm > UK_UNCHANGED) {
+      double *to = scaled + count * (g + 1);
+      for (int k = 0; k < g; ++k) to[k] = along[i * g + k] / norm;
+      to[g] = (lack[i] - UK_SLACK) / norm;
+      size[count] = norm, moves[count++] = i;
+    } else if (lack[i] > UK_KEPT) {
+      return 0;
+    }
   }
-  if (sqrt(square) <= UK_UNCHANGED) {
-    q->fail |= lack > UK_KEPT;
-    return;
-  }
-  row[g] = lack;
-  if (fabs(lack) > q->most) q->most = fabs(lack);
-  ++q->count;
-}
-
-/* What is nearest to others within limits along the motions; 0: they lead to none. */
-static int uk_least_distance(uk_pushes *p, const double *from, double *x) {
-  const int n = p->count, g = p->free;
-  uk_inequalities q = {0, 0, 0.0, {0.0}};
-  for (int j = 0; j < UK_MOTORS; ++j) {
-    if (!isfinite(p->upper[j] - p->lower[j])) continue;
-    uk_add_inequality(p, &q, from, j, 1.0, 0.0, 0.0, p->lower[j]);
-    uk_add_inequality(p, &q, from, j, -1.0, 0.0, 0.0, -p->upper[j]);
-  }
-  for (int k = 0; k < p->contacts; ++k) {
-    const int at = UK_MOTORS + 3 * k;
-    const double size = 1.0 / (1.0 + p->friction[k]), mu = p->friction[k] * size;
-    if (isfinite(p->most[k])) uk_add_inequality(p, &q, from, at, -1.0, 0.0, 0.0, -p->most[k]);
-    for (int face = 0; face < 4; ++face)
-      uk_add_inequality(p, &q, from, at, mu, face & 1 ? -size : size, face & 2 ? -size : size, 0.0);
-  }
-  if (q.fail) return 0;
-  double push[UK_INEQUALITIES], up[UK_NU + 1] = {0.0}, way[UK_NU] = {0.0}, A[UK_INEQUALITIES * UK_NU];
-  double lacks[UK_INEQUALITIES];
   up[g] = 1.0;
-  for (int i = 0; i < q.count; ++i) lacks[i] = q.normals[i * (g + 1) + g], q.normals[i * (g + 1) + g] -= UK_SLACK;
-  if (!uk_nonnegative(&p->basis, q.count, g + 1, q.normals, up, push)) return 0;
-  double wanted[UK_INEQUALITIES];
-  int active = 0;
-  for (int i = 0; i < q.count; ++i) {
-    if (!(push[i] > 0.0)) continue;
-    memcpy(A + active * g, q.normals + i * (g + 1), sizeof(double) * g);
-    wanted[active++] = lacks[i];
-  }
-  if (active) uk_least_solution(&p->basis, &p->range, A, active, g, NULL, UK_DEPENDENT, wanted, way);
-  for (int i = 0; i < q.count; ++i) {
-    double rest = lacks[i];
-    for (int k = 0; k < g; ++k) rest -= q.normals[i * (g + 1) + k] * way[k];
-    if (!(rest <= UK_KEPT * (1.0 + q.most))) return 0;
-  }
-  memcpy(x, from, sizeof(double) * n);
-  for (int k = 0; k < g; ++k)
-    for (int j = 0; j < n; ++j) x[j] += p->motions[k * n + j] * way[k];
+  if (count && !uk_nonnegative(&p->basis, count, g + 1, scaled, up, found)) return 0;
+  double rest = 1.0;
+  for (int i = 0; i < count; ++i) rest -= found[i] * scaled[i * (g + 1) + g];
+  for (int i = 0; i < count; ++i) push[moves[i]] = found[i] / size[i] / (rest > 0.0 ? rest : 1.0);
   return 1;
 }
 
-/* By priority, from where the last search ended; 1: the search failed. */
-static int uk_search_pushes(uk_memory *m, uk_pushes *p, double *x) {
-  uk_search s;
-  const int n = p->count, total = s.n = UK_MOTORS + UK_PARTS * p->contacts;
-  double parts[UK_NU * UK_UNKNOWNS], C[UK_MT * UK_UNKNOWNS];
-  memset(parts, 0, sizeof parts), memset(s.motions, 0, sizeof s.motions);
-  s.basis = uk_basis_in(s.rooms), s.range = uk_basis_in(s.rooms + 1), s.count = 0;
-  for (int j = 0; j < UK_MOTORS; ++j) {
-    parts[j * total + j] = 1.0;
-    s.x[j] = fmin(fmax(m->warm != 0.0 ? m->last[j] : p->closed[j], p->lower[j]), p->upper[j]);
-    s.lower[j] = p->lower[j], s.upper[j] = p->upper[j];
-    if (s.lower[j] < s.upper[j]) s.motions[j][s.count++] = 1.0;
+/* What is within limits and nearest to x along motions, (g, n); 0: nothing is. */
+static int uk_nearest_within(uk_pushes *p, const double *x, const double *motions, int g, double *answer) {
+  const int n = p->count, count = p->limits;
+  double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_NU] = {0.0}, most = 0.0;
+  for (int i = 0; i < count; ++i) {
+    lack[i] = p->least[i] - uk_product(p->limit + i * n, x, n);
+    if (fabs(lack[i]) > most) most = fabs(lack[i]);
+    for (int k = 0; k < g; ++k) along[i * g + k] = uk_product(p->limit + i * n, motions + k * n, n);
   }
-  for (int k = 0; k < p->contacts; ++k) {
-    const int at = UK_MOTORS + 3 * k, edge = UK_MOTORS + UK_PARTS * k;
-    const double *last = m->last + UK_MOTORS + UK_PARTS * p->contact[k];
-    double sum = 0.0;
-    for (int i = 0; i < UK_PARTS; ++i) {
-      s.lower[edge + i] = 0.0, s.upper[edge + i] = i < 4 ? INFINITY : p->most[k];
-      s.x[edge + i] = m->warm != 0.0 ? last[i] : 0.0;
-      for (int g = 0; g < 4; ++g) s.motions[edge + i][s.count + g] = uk_edge_motions[4 * i + g];
-      if (i == 4) continue;
-      sum += s.x[edge + i];
-      parts[at * total + edge + i] = 1.0;
-      parts[(at + 1 + i / 2) * total + edge + i] = i % 2 ? -p->friction[k] : p->friction[k];
-    }
-    s.count += 4;
-    for (int i = 0; i < 4 && sum > p->most[k]; ++i) s.x[edge + i] *= p->most[k] / sum;
-    s.x[edge + 4] = fmin(sum, p->most[k]);
+  if (!uk_find_pushes(p, along, lack, g, push)) return 0;
+  double active[UK_INEQUALITIES * UK_NU], wanted[UK_INEQUALITIES];
+  int held = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!(push[i] > 0.0)) continue;
+    memcpy(active + held * g, along + i * g, sizeof(double) * g);
+    wanted[held++] = lack[i];
   }
-  for (int r = 0; r < p->rows; ++r)
-    for (int i = 0; i < total; ++i) {
-      double part = 0.0;
-      for (int j = 0; j < n; ++j) part += p->C[r * n + j] * parts[j * total + i];
-      C[r * total + i] = part;
+  if (held) uk_least_solution(&p->basis, &p->range, active, held, g, NULL, UK_DEPENDENT, wanted, way);
+  for (int i = 0; i < count; ++i)
+    if (!(uk_product(along + i * g, way, g) >= lack[i] - UK_KEPT * (1.0 + most))) return 0;
+  uk_combine(motions, g, n, way, answer);
+  for (int j = 0; j < n; ++j) answer[j] += x[j];
+  return 1;
+}
+
+/* Limits that rows push against where they are served less than they could be, and a point near the best one
+ * within them. p->second has the rows, (count, free), of which `left` motions see none. */
+static int uk_find_pushed(uk_pushes *p, const double *rows, int count, double size, const double *best,
+                          const double *left, int *held, double *around) {
+  const int n = p->count, free = p->free, rank = p->second.rank, g = free;
+  double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_NU] = {0.0};
+  const double cost = UK_FREE_STEP * size;
+  p->range.n = count, p->range.count = rank;
+  for (int r = 0; r < count; ++r) {
+    double turned[UK_LONGEST];
+    memcpy(turned, rows + r * free, sizeof(double) * free);
+    uk_rotate(&p->second, turned);
+    for (int k = 0; k < rank; ++k) p->range.rows[k * count + r] = turned[k];
+  }
+  uk_factor_rows(&p->range, NULL, 0.0);
+  for (int i = 0; i < p->limits; ++i) { /* in coordinates of what rows get, then of other steps at their cost */
+    double seen[UK_NU];
+    lack[i] = p->least[i] - uk_product(p->limit + i * n, best, n);
+    for (int k = 0; k < free; ++k) seen[k] = uk_product(p->limit + i * n, p->motions + k * n, n);
+    uk_rotate(&p->second, seen);
+    uk_find_coordinates(&p->range, seen, along + i * g);
+    for (int k = rank; k < g; ++k) along[i * g + k] = uk_product(p->limit + i * n, left + (k - rank) * n, n) / cost;
+  }
+  const int found = uk_find_pushes(p, along, lack, g, push);
+  memcpy(around, best, sizeof(double) * n);
+  for (int i = 0; i < p->limits; ++i) held[i] = 0;
+  if (!found) return 0;
+  uk_combine(along, p->limits, g, push, way);
+  const double on = sqrt(uk_squares(way, 0, rank)), off = sqrt(uk_squares(way, rank, g));
+  const double least = fmax(UK_PUSHED * size * on, UK_PUSHED_FREELY * cost * off);
+  for (int i = 0; i < p->limits; ++i) held[i] = push[i] > least;
+  double step[UK_NU] = {0.0}, turned[UK_NU];
+  uk_solve_triangle(&p->range, way);
+  for (int k = 0; k < rank; ++k) step[(int)p->range.row[k]] = way[k] * p->range.scale[k];
+  uk_rotate_back(&p->second, step);
+  uk_combine(p->motions, free, n, step, turned);
+  for (int j = 0; j < n; ++j) around[j] += turned[j];
+  for (int k = rank; k < g; ++k)
+    for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[(k - rank) * n + j];
+  return 1;
+}
+
+/* Serve the rows of a level from where p is along its motions, both of which it leaves for the next one; 1 where
+ * the answer is within limits and the best, 0 where it is near the best. */
+static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
+  const int n = p->count, free = p->free;
+  double rows[UK_MT * UK_NU], rest[UK_MT], sizes[UK_MT], step[UK_NU], best[UK_NU], left[UK_NU * UK_NU], size = 0.0;
+  int count = 0, held[UK_INEQUALITIES];
+  for (int r = 0; r < p->rows; ++r) {
+    if (p->level[r] != level) continue;
+    const double *C = p->C + r * n;
+    double *row = rows + count * free;
+    for (int k = 0; k < free; ++k) row[k] = uk_product(C, p->motions + k * n, n);
+    sizes[count] = sqrt(uk_squares(row, 0, free));
+    if (sizes[count] <= UK_TASK_RANK_TOLERANCE * sqrt(uk_squares(C, 0, n))) { /* fixed before */
+      for (int k = 0; k < free; ++k) row[k] = 0.0;
+      sizes[count] = 0.0;
     }
-  const int found = uk_in_stages(&s, UK_LEVELS, p->level, p->rows, C, p->wanted, n, parts, p->closed);
-  if (found < 0) return 1;
-  m->finished = found;
-  memcpy(m->last, s.x, sizeof(double) * UK_MOTORS);
-  memset(m->last + UK_MOTORS, 0, sizeof(double) * UK_PARTS * UK_CONTACTS);
-  for (int k = 0; k < p->contacts; ++k)
-    memcpy(m->last + UK_MOTORS + UK_PARTS * p->contact[k], s.x + UK_MOTORS + UK_PARTS * k, sizeof(double) * UK_PARTS);
-  m->warm = 1.0;
-  for (int j = 0; j < n; ++j) {
-    x[j] = 0.0;
-    for (int i = 0; i < total; ++i) x[j] += parts[j * total + i] * s.x[i];
+    size += sizes[count] * sizes[count];
+    rest[count++] = p->wanted[r] - uk_product(C, p->x, n);
+  }
+  size = sqrt(size);
+  if (!count) return 1;
+  for (int again = 0; again < 2; ++again) {
+    int next;
+    if (!again) {
+      uk_least_solution(&p->second, &p->range, rows, count, free, sizes, UK_TASK_RANK_TOLERANCE, rest, step);
+      next = uk_left_motions(&p->second, p->motions, n, left);
+    } else { /* limits that are pushed are equations */
+      double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU] = {0.0};
+      double inner[UK_MT * UK_NU], part[UK_MT], kept[UK_NU * UK_NU];
+      int normals = 0;
+      for (int i = 0; i < p->limits; ++i) {
+        if (!held[i]) continue;
+        for (int k = 0; k < free; ++k) along[normals * free + k] = uk_product(p->limit + i * n, p->motions + k * n, n);
+        ones[normals] = 1.0;
+        lack[normals++] = p->least[i] - uk_product(p->limit + i * n, p->x, n);
+      }
+      uk_least_solution(&p->basis, &p->range, along, normals, free, ones, UK_DEPENDENT, lack, step);
+      const int rank = p->basis.rank, g = free - rank;
+      for (int r = 0; r < count; ++r) {
+        double turned[UK_LONGEST];
+        memcpy(turned, rows + r * free, sizeof(double) * free);
+        part[r] = rest[r] - uk_product(turned, step, free);
+        uk_rotate(&p->basis, turned);
+        memcpy(inner + r * g, turned + rank, sizeof(double) * g);
+      }
+      uk_least_solution(&p->second, &p->range, inner, count, g, sizes, UK_TASK_RANK_TOLERANCE, part, more + rank);
+      uk_rotate_back(&p->basis, more);
+      for (int k = 0; k < free; ++k) step[k] += more[k];
+      uk_left_motions(&p->basis, p->motions, n, kept);
+      next = uk_left_motions(&p->second, kept, n, left);
+    }
+    uk_combine(p->motions, free, n, step, best);
+    for (int j = 0; j < n; ++j) best[j] += p->x[j];
+    uk_toward_closed(p, left, next, best);
+    const int found = uk_nearest_within(p, best, left, next, answer);
+    if (!found && !again) {
+      uk_find_pushed(p, rows, count, size, best, left, held, answer);
+      continue;
+    }
+    if (!found) memcpy(best, answer, sizeof best);
+    memcpy(p->x, best, sizeof(double) * n);
+    memcpy(p->motions, left, sizeof(double) * next * n);
+    p->free = next;
+    return found;
   }
   return 0;
 }
@@ -183,28 +272,34 @@ static int uk_search_pushes(uk_memory *m, uk_pushes *p, double *x) {
 /* Efforts and forces within limits at the state of the last uk_servo. 0, or 1: none. */
 static UK_APART int uk_allocate_with_contacts(uk_memory *m) {
   uk_pushes p;
-  double x[UK_NU], near[UK_NU], sum = 0.0;
-  int reached = 1;
+  double x[UK_NU], sum = 0.0;
+  int reached = 1, found = 0;
   uk_gather_pushes(m, &p);
+  const int n = p.count;
   for (int r = 0; r < UK_MT; ++r) reached &= m->reachable[r] != 0.0;
   m->finished = 1.0;
-  if (!reached || !uk_least_distance(&p, p.closed, x)) {
-    if (uk_search_pushes(m, &p, x)) return 1;
-    /* what it serves of each row is settled; where multipliers are not unique, the last stage may have had
-     * less freedom than there is */
-    const int n = p.count;
-    double away[UK_NU];
-    for (int j = 0; j < n; ++j) near[j] = x[j], away[j] = x[j] - p.closed[j];
-    for (int k = 0; k < p.free; ++k) {
-      double along = 0.0;
-      for (int j = 0; j < n; ++j) along += p.motions[k * n + j] * away[j];
-      for (int j = 0; j < n; ++j) near[j] -= p.motions[k * n + j] * along;
+  if (reached) { /* the nearest one that serves everything */
+    p.second.n = n, p.second.count = p.rows;
+    memcpy(p.second.rows, p.C, sizeof(double) * p.rows * n);
+    uk_factor_rows(&p.second, NULL, UK_TASK_RANK_TOLERANCE);
+    double unit[UK_NU * UK_NU];
+    for (int i = 0; i < n * n; ++i) unit[i] = i % (n + 1) == 0;
+    p.free = uk_left_motions(&p.second, unit, n, p.motions);
+    found = uk_nearest_within(&p, p.closed, p.motions, p.free, x);
+  }
+  if (!found) {
+    p.free = 0;
+    for (int j = 0; j < n; ++j) { /* a motor whose limits leave no choice has no motion */
+      const int fixed = j < UK_MOTORS && p.lower[j] >= p.upper[j];
+      x[j] = p.x[j] = fixed ? p.lower[j] : p.closed[j];
+      for (int i = 0; i < n && !fixed; ++i) p.motions[p.free * n + i] = i == j;
+      p.free += !fixed;
     }
-    double better[UK_NU];
-    if (uk_least_distance(&p, near, better)) memcpy(x, better, sizeof(double) * n);
+    for (int level = 0; level < UK_LEVELS; ++level)
+      if (!uk_serve_level(&p, level, x)) m->finished = 0.0;
   }
   memset(m->limited, 0, sizeof m->limited);
-  for (int j = 0; j < p.count; ++j) sum += m->limited[p.place[j]] = x[j] / p.root[j];
+  for (int j = 0; j < n; ++j) sum += m->limited[p.place[j]] = x[j] / p.root[j];
   for (int j = 0; j < UK_MOTORS; ++j) m->limited[j] = fmin(fmax(m->limited[j], m->lower[j]), m->upper[j]);
   for (int k = 0; k < p.contacts; ++k) { /* rounding may have left forces just outside */
     double *f = m->limited + UK_MOTORS + 3 * p.contact[k];

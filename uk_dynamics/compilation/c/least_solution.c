@@ -8,10 +8,10 @@
 #include "uk_motors.h"
 #include "uk_sizes.h"
 
-/* Forces of contacts are the last of the efforts; a search has four edges of a pyramid for each, and their sum. */
+/* Forces of contacts are the last of the efforts. */
 #define UK_CONTACTS (UK_CONTACT_ROWS / 3)
-#define UK_UNKNOWNS (UK_MOTORS + UK_PARTS * UK_CONTACTS + UK_BOUNDED) /* and what bounded rows are beyond */
-#define UK_INEQUALITIES (UK_CONTACTS ? 2 * UK_MOTORS + 5 * UK_CONTACTS : 0)
+#define UK_INEQUALITIES (2 * UK_MOTORS + 5 * UK_CONTACTS) /* on them, at most */
+#define UK_UNKNOWNS (UK_NU + UK_BOUNDED)                  /* of a search: and what bounded rows are beyond */
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))
 #if defined(UK_OF_CLUSTERS) /* no law takes rows of the structure, or of all joints */

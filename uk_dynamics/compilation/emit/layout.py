@@ -307,7 +307,7 @@ class ServoLayout(Layout):
         #: Inputs and answers of the law, one behind the other.
         self.law = slice(settings.start, self.allocation.stop)
         self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""))
-        self._add(("last", motors + 2 * contacts // 3, "where the last search ended"))
+        self._add(("last", motors, "where the last search ended"))
         self._add(
             ("task_part", rows * nv, "task rows in the admissible motions"),
             ("motor_part", motors * nv, "motors, likewise"),

@@ -16,7 +16,6 @@ from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import tie_handicap
 from uk_dynamics.core.servo import (
-    EDGE_MOTIONS,
     LIMITS,
     PAST,
     POWERS,
@@ -73,12 +72,9 @@ def motors(mechanism: ResolvedMechanism, of_contacts: int = 0) -> str:
     )
 
 
-def allocation(
-    mechanism: ResolvedMechanism, rows: int, of_contacts: int = 0, bounded: int = 0
-) -> list[str]:
+def allocation(mechanism: ResolvedMechanism, rows: int, bounded: int = 0) -> list[str]:
     """Which efforts serve up to so many rows, some of them bounded, and which are within limits."""
-    edges = of_contacts // 3 * (len(EDGE_MOTIONS) - 3)  # what a search has besides efforts
-    most = rows + 2 * (len(mechanism.actuators) + edges + bounded)  # rows of a basis
+    most = rows + 2 * (len(mechanism.actuators) + bounded)  # rows of a basis
     if mechanism.local is None:
         most = max(most, mechanism.model.nv, len(mechanism.constraints))
     return [
@@ -86,7 +82,6 @@ def allocation(
             "uk_allocation.h",
             task_rank(mechanism),
             table("double", "uk_task_handicap", tie_handicap(most)),
-            *([table("double", "uk_edge_motions", EDGE_MOTIONS.ravel())] if of_contacts else ()),
         ),
         part("allocate.c"),
     ]

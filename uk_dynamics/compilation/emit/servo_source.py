@@ -91,9 +91,7 @@ def _law(tasks: Tasks, structure: SymbolicTerms, admissible: str) -> list[str]:
         motors(mechanism, tasks.spec.contact_rows),
         task_rows(tasks, part("evaluate.c"), admissible, residuals + _RESIDUALS if errors else ""),
         header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
-        *allocation(
-            mechanism, len(tasks.constraints), tasks.spec.contact_rows, bounded_rows(tasks)
-        ),
+        *allocation(mechanism, len(tasks.constraints), bounded_rows(tasks)),
         distribution(tasks),
         correction_definitions(tasks),
         robust_definitions(tasks),

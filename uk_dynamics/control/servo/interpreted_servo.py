@@ -161,12 +161,6 @@ class InterpretedServo:
             assert contacts is not None
             first, weights = 3 * len(standing.points), self._weights(demand)
             friction = contacts.friction[standing.points]
-            if servo.fully_reachable:
-                found = self._with_contacts.nearest(
-                    servo.map, weights, lower, upper, servo.efforts, friction, standing.most
-                )
-                if found is not None:
-                    return found, True
             found = self._with_contacts.solve(
                 servo.map,
                 servo.wanted,
@@ -177,6 +171,7 @@ class InterpretedServo:
                 servo.efforts,
                 friction,
                 standing.most,
+                served=servo.fully_reachable,
             )
             return found, self._with_contacts.finished
         self._allocation.weights = demand.weights
@@ -186,7 +181,6 @@ class InterpretedServo:
     def forget(self) -> None:
         """Start the next search without a warm start."""
         self._allocation.reset()
-        self._with_contacts.reset()
 
     def _without_efforts(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
         """The motion of the structure with zero motor efforts."""

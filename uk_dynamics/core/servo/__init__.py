@@ -5,7 +5,6 @@
 from uk_dynamics.core.servo import continuation_rule, control_constants
 from uk_dynamics.core.servo.contact_allocation import (
     CONTACT_CONSTANTS,
-    EDGE_MOTIONS,
     ContactAllocation,
     within_pyramids,
 )
