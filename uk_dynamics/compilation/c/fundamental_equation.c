@@ -21,6 +21,7 @@
 
 static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
   for (int i = UK_NV - 1; i >= 0; --i) {
+    if (UK_WIDTH == 1 && !uk_any(x[i] != uk_all(0.0))) continue;
     const uk_lanes xi = x[i] *= m->inverse_pivot[i];
     for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
   }

@@ -28,7 +28,7 @@ typedef struct {
 /* A basis that has room for most rows. */
 static uk_basis uk_basis_in(uk_basis_room *room) {
   uk_basis b = uk_basis_at(0, UK_BASIS_ROWS, 0, room->rows, room->others);
-  b.handicap = uk_task_handicap;
+  b.handicap = uk_task_handicap, b.sparse = UK_CONTACT_ROWS > 0;
   return b;
 }
 

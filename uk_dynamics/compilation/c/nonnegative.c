@@ -10,15 +10,16 @@
 /* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n). Whether it was found. */
 static int uk_nonnegative(uk_basis *basis, int count, int n, const double *normals,
                           const double *u, double *y) {
-  int in[UK_NORMALS], barred[UK_NORMALS];
+  int in[UK_NORMALS], barred[UK_NORMALS], place[UK_NORMALS], used = 0;
   double size = sqrt(uk_squares(u, 0, n));
+  basis->n = n, basis->count = basis->rank = 0, basis->ordered = 1;
   for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
   for (int round = 0; round < 10 * count + 1; ++round) {
     double rest[UK_LONGEST + 1], steepest = 0.0;
     int next = -1;
     memcpy(rest, u, sizeof(double) * n);
-    for (int j = 0; j < count; ++j)
-      for (int i = 0; i < n; ++i) rest[i] -= y[j] * normals[j * n + i];
+    for (int k = 0; k < used; ++k)
+      for (int i = 0; i < n; ++i) rest[i] -= y[place[k]] * normals[place[k] * n + i];
     for (int j = 0; j < count; ++j) {
       if (in[j] || barred[j]) continue;
       const double *x = normals + j * n;
@@ -28,28 +29,21 @@ static int uk_nonnegative(uk_basis *basis, int count, int n, const double *norma
         steepest = slope, next = j;
     }
     if (next < 0) return 1;
-    in[next] = 1;
+    if (!uk_append_row(basis, normals + next * n, UK_DEPENDENT)) { /* nothing that the others do not give */
+      barred[next] = 1;
+      continue;
+    }
+    in[next] = 1, place[used++] = next;
     for (;;) {
-      int place[UK_NORMALS], used = 0, worst = -1;
+      int worst = -1, at = 0;
       double part[UK_NORMALS], asked[UK_LONGEST + 1], step = 1.0;
-      for (int j = 0; j < count; ++j)
-        if (in[j]) {
-          memcpy(basis->rows + used * n, normals + j * n, sizeof(double) * n);
-          place[used++] = j;
-        }
-      basis->n = n, basis->count = used;
-      uk_factor_rows(basis, NULL, UK_DEPENDENT);
-      if (basis->rank < used) { /* nothing that the others do not give */
-        in[next] = 0, barred[next] = 1;
-        break;
-      }
       memcpy(asked, u, sizeof(double) * n);
       uk_nearest_combination(basis, asked, part);
       for (int k = 0; k < used; ++k) {
         const int j = place[k];
         if (part[k] > 0.0) continue;
         const double way = y[j] > 0.0 ? y[j] / (y[j] - part[k]) : 0.0;
-        if (worst < 0 || way < step) step = way, worst = j;
+        if (worst < 0 || way < step) step = way, worst = j, at = k;
       }
       for (int k = 0; k < used; ++k) y[place[k]] += step * (part[k] - y[place[k]]);
       if (worst < 0) {
@@ -59,6 +53,10 @@ static int uk_nonnegative(uk_basis *basis, int count, int n, const double *norma
       if (worst == next && y[next] <= 0.0) barred[next] = 1; /* rounding said it would help */
       in[worst] = 0;
       y[worst] = 0.0;
+      --used;
+      for (int k = at; k < used; ++k) place[k] = place[k + 1];
+      basis->rank = basis->count = at; /* the factor begins again where the row was */
+      for (int k = at; k < used; ++k) uk_append_row(basis, normals + place[k] * n, 0.0);
     }
   }
   return 0;

@@ -104,7 +104,7 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
   for (int j = 0; j < UK_NU; ++j) free[j] = m->root[j] * m->preload[j];
   uk_orthogonal_part(&basis, free);
   for (int j = 0; j < UK_NU; ++j) m->efforts[j] = (u[j] += free[j]) * m->inverse_root[j];
-  if (m->motor_rank < UK_MT) { /* else tasks have full rank as well */
+  if (m->motor_rank < UK_MT && m->motor_rank < n) { /* else tasks have no higher rank */
     uk_basis_room third;
     uk_basis tasks = uk_basis_in(&third);
     tasks.n = n, tasks.count = UK_MT;
@@ -150,18 +150,25 @@ static void uk_add_robust(uk_memory *m, uk_law_rows *x, int n) {
 /* Points of a foot that turns cannot all slow down alike: contacts ask for the nearest that some acceleration
  * has, as control/servo/interpreted_servo.py has it. */
 static UK_APART void uk_ask_together(uk_memory *m) {
-  double wanted[UK_CONTACT_ROWS], qdd[UK_NV];
+  double wanted[UK_CONTACT_ROWS], qdd[UK_NV], rows[UK_CONTACT_ROWS * UK_NV];
+  int column[UK_NV], known[UK_NV] = {0}, n = 0; /* velocities that contacts have, and how many */
   uk_basis_room first, second;
   uk_basis basis = uk_basis_in(&first), range = uk_basis_in(&second);
+  for (int s = 0; s < uk_task_support_start[UK_CONTACT_ROWS]; ++s) known[uk_task_support[s]] = 1;
+  for (int i = 0; i < UK_NV; ++i)
+    if (known[i]) column[n++] = i;
   for (int r = 0; r < UK_CONTACT_ROWS; ++r) { /* their velocities decay */
     double rate = 0.0;
-    for (int i = 0; i < UK_NV; ++i) rate += m->A_t[r * UK_NV + i] * m->v[i];
+    for (int i = 0; i < n; ++i) {
+      rows[r * n + i] = m->A_t[r * UK_NV + column[i]];
+      rate += rows[r * n + i] * m->v[column[i]];
+    }
     wanted[r] = -m->contact_damping[r] * rate - m->bias_t[r];
   }
-  uk_least_solution(&basis, &range, m->A_t, UK_CONTACT_ROWS, UK_NV, NULL, UK_TASK_RANK_TOLERANCE, wanted, qdd);
+  uk_least_solution(&basis, &range, rows, UK_CONTACT_ROWS, n, NULL, UK_TASK_RANK_TOLERANCE, wanted, qdd);
   for (int r = 0; r < UK_CONTACT_ROWS; ++r) {
     m->desired[r] = m->bias_t[r];
-    for (int i = 0; i < UK_NV; ++i) m->desired[r] += m->A_t[r * UK_NV + i] * qdd[i];
+    for (int i = 0; i < n; ++i) m->desired[r] += rows[r * n + i] * qdd[i];
   }
 }
 #endif

@@ -82,8 +82,15 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
   uk_answer_pivoted(m, pivoted);
   /* ranks of lanes differ: coordinates that the structure holds are zero there */
   const int first = UK_WIDTH > 1 ? 0 : (int)UK_PART(m->rank, 0), n = UK_NV - first;
-  UK_EACH(k, UK_MT + UK_NU) {
+  UK_EACH(k, UK_MT + UK_MOTORS) {
     uk_lanes x[UK_NV], *to = k < UK_MT ? w->task_part + k * n : w->motor_part + (k - UK_MT) * n;
+#if UK_CONTACT_ROWS
+    if (k < UK_MT && !uk_any(w->asked[k] != uk_all(0.0))) {
+      UK_EACH(i, n) to[i] = uk_all(0.0);
+      w->task_size[k] = uk_all(0.0);
+      continue;
+    }
+#endif
     UK_EACH(i, UK_NV) x[i] = k < UK_MT ? w->A_t[k * UK_NV + i] : uk_all(uk_motors[k - UK_MT][i]);
     const uk_lanes size = uk_admissible(m, x);
     if (k < UK_MT) w->task_size[k] = size;
@@ -132,6 +139,12 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
 #endif
     uk_lanes task[UK_NV];
     UK_EACH(i, n) task[i] = w->task_part[r * n + i];
+#if UK_CONTACT_ROWS
+    if (!uk_any(w->asked[r] != uk_all(0.0))) {
+      UK_EACH(j, UK_NU) x->C[r][j] = w->map[r * UK_NU + j] = uk_all(0.0);
+      continue;
+    }
+#endif
     UK_EACH(j, UK_NU) {
       uk_lanes sum = uk_all(0.0);
       UK_EACH(i, n) sum += task[i] * w->motor_part[j * n + i];

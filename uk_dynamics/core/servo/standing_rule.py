@@ -19,7 +19,7 @@ Array = NDArray[Any]  # of floats, or of symbols
 LEAST_SHARE = 1e-6  # of a force: with less a contact does not stand
 TOUCHES = 1e-3  # m: nearer contacts touch, where nothing tells what is closed
 NEVER = 1e30  # of a force that there is none of, in the sum that is least
-LONG_AGO = 1e9  # s, before the first state
+LONG_AGO = 1e10  # s, before the first state
 STOOD = 4  # numbers of an entry that a period leaves for the next
 
 
