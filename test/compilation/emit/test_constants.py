@@ -28,6 +28,7 @@ OTHERS = {
     ("pivoted_law.c", 1e-300),  # keeps quotients finite
     ("loop_transmission.hpp.in", 1e-6),  # least pivot
     ("closed_loop_controller.cpp.in", 1e-9),  # s in a ns
+    ("test_closed_loop_controller.cpp.in", 1e9),  # ns in a s
 }
 
 

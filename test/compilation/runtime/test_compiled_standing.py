@@ -35,6 +35,7 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
         for backend in ("compiled", "interpreted")
     )
     assert isinstance(compiled._evaluator, CompiledStanding)
+    assert not isinstance(compiled.compiled(), str)  # whole periods
     rng = np.random.default_rng(7)
     dynamics = biped.dynamics("interpreted")
     searched = 0
