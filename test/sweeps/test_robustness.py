@@ -36,6 +36,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_bounds_are_kept_as_declared_and_broken_beyond(file: Path) -> None:
     machine = Mechanism.from_file("five_bar")
     tasks = Tasks.from_file(file, machine)
@@ -61,6 +62,7 @@ def test_encoders_are_between_machine_and_law(file: Path) -> None:
         assert coarse.laws[law].chatter.max() > 2.0 * exact.laws[law].chatter.max()
 
 
+@pytest.mark.slow
 def test_the_command_tells_and_draws(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
