@@ -40,7 +40,8 @@ def test_a_four_bar_is_a_joint_with_the_power_of_its_motor(tmp_path: Path) -> No
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     rng = np.random.default_rng(2)
-    crank = 1.2 + 0.5 * np.sin(0.05 * np.arange(120))  # no dead centre of the rocker in between
+    phase = 0.1 * np.repeat(np.arange(60), 2)  # no dead centre of the rocker in between
+    crank = 1.2 + 0.5 * np.sin(phase)
     crank[7] = np.nan  # the motor has no measurement; the next one has
     inputs = np.column_stack((crank, rng.normal(size=120), rng.normal(size=120)))
     text = "\n".join(" ".join(map(repr, row)) for row in inputs.tolist())
@@ -54,14 +55,17 @@ def test_a_four_bar_is_a_joint_with_the_power_of_its_motor(tmp_path: Path) -> No
     missing = found[7]
     assert missing[0] == 0
     assert np.isnan(missing[1]), "no old position"
+    twice = found[8:, 1].reshape(-1, 2)
+    assert (twice[:, 0] == twice[:, 1]).all(), "still to the last bit on both sides"
     inputs, found = np.delete(inputs, 7, axis=0), np.delete(found, 7, axis=0)
     states = [completion.complete([a], [rate]) for a, rate, _ in inputs.tolist()]
     wanted = np.array([(state.q[place], state.v[place]) for state in states])
     closed, joint, returned, motor = found[:, 0], found[:, 1:4], found[:, 4], found[:, 5:]
     assert closed.all()
     assert returned.all()
-    # rounding of Newton steps on positions of about 1 rad
-    np.testing.assert_allclose(joint[:, :2], wanted, rtol=0.0, atol=1e-12)
+    # Newton's last step on positions of about 1 rad, which the second of two equal calls makes in
+    # Python alone
+    np.testing.assert_allclose(joint[:, :2], wanted, rtol=0.0, atol=1e-11)
     np.testing.assert_allclose(motor, inputs, rtol=0.0, atol=1e-11)
     power = inputs[:, 1] * inputs[:, 2]
     np.testing.assert_allclose(joint[:, 1] * joint[:, 2], power, rtol=0.0, atol=1e-12)
