@@ -199,6 +199,36 @@ def test_estimated_joints_tell_what_a_compiler_has_made_wrongly(
 
 @pytest.mark.slow
 @needs_compiler
+def test_robust_adaptive_and_observing_laws_act_in_cpp(tmp_path: Path) -> None:
+    machine = shipped("five_bar")
+    sweep = ukd.Tasks.from_file("five_bar_sweep", machine).spec
+    mass, friction = "links.coupler_link.mass", "joints.crank.friction"
+    data = yaml.safe_load((ROOT / "config" / "tasks" / "five_bar_sweep.yaml").read_text())
+    data["robust"] = {"parameters": {mass: [1.0, 3.0], friction: [0.0, 1.0]}, "delay": 0.001}
+    data |= {"adaptive": [mass, friction], "observer": 2.0}
+    tasks = ukd.Tasks.from_data(data, machine)
+    driver = built(controller_package(tasks, machine, plugin=MOCK, rate=500), tmp_path)
+    completion = StateCompletion(machine)
+    laws = [
+        ukd.ServoController(machine, x, control_period=PERIOD, backend="interpreted")
+        for x in (tasks, ukd.Tasks(sweep, machine))
+    ]
+    lines, wanted, nominal = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)], [], []
+    for t, positions, velocities, sample in measured_motion(machine, tasks, 150):
+        lines.append(line(t, positions, velocities, *sample))
+        state = completion.complete(positions, velocities, t)
+        follow = {"sweep": Moving(t, sample)}
+        now = ukd.State(t, state.q, state.v)
+        wanted.append(laws[0].command(now, follow).efforts)
+        nominal.append(laws[1].command(now, follow).efforts)
+    assert np.abs(np.subtract(wanted, nominal)).max() > 1.0, "the terms act"
+    assert abs(laws[0].estimates[0].value - 2.0) > 1e-3
+    # efforts of 40 N m, divided by pivots of 1e-2
+    np.testing.assert_allclose(answers(driver, lines)[:, :1], wanted, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_after_a_jump_efforts_go_to_zero_along_the_ramp(
     driver: Path, machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:

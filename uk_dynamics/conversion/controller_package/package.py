@@ -58,7 +58,8 @@ def controller_package(
     base = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     names = completion.encoders.names
     loops = f"{name}_loops"  # what C calls it
-    header, source = servo_export(tasks, loops, loop_tables(completion), names, known_of(tasks))
+    known = known_of(tasks, 1.0 / rate)
+    header, source = servo_export(tasks, loops, loop_tables(completion), names, known)
     words = {
         **_names(mechanism, package, loops, maintainer),
         "controller": controller,

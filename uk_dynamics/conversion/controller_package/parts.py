@@ -137,19 +137,21 @@ def law_answers(
     period: float,  # of control, in s
 ) -> dict[str, str]:
     """Words of a test: measurements of some periods along the references, and efforts for them."""
-    law = ServoController(
-        mechanism, tasks, control_period=period, blend_time=blend_time, backend="interpreted"
+    moves, law = (  # a law that has learned nothing yet answers
+        ServoController(
+            mechanism, tasks, control_period=period, blend_time=blend_time, backend="interpreted"
+        )
+        for _ in range(2)
     )
     motion = simulate(
         mechanism,
         mechanism.start(tasks=tasks),
         _PERIODS * period,
-        controller=law,
+        controller=moves,
         control_period=period,
         sample_period=period,
         backend="interpreted",
     )
-    law.reset()
     completion.reset()
     encoders = completion.encoders
     rows: list[Array] = []
