@@ -245,6 +245,8 @@ class DelayCompensation:
         inner = self.controller.compiled()
         if isinstance(inner, str):
             return inner
+        if getattr(getattr(inner, "tasks", None), "standing", None) is not None:
+            return "contacts that stand"
         motion = self.prediction.dynamics.motion()
         if not isinstance(motion, CompiledMotion):
             return "joints with several coordinates, or a mechanism that is interpreted"

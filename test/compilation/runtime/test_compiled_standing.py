@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks
@@ -63,6 +64,14 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
         assert one.limited_by == other.limited_by
         assert one.free.rank == other.free.rank
     assert 5 < searched < 29  # the closed form serves some
+
+
+def test_motions_are_told_of_detected_contacts_by_python(biped: Mechanism) -> None:
+    data = yaml.safe_load((FOLDER / "stand.yaml").read_text())
+    data["contacts"] = {name: {"stands": "detected"} for name in data["contacts"]}
+    tasks = Tasks.from_data(data, biped)
+    law = ServoController(biped, tasks, control_period=1e-3, backend="compiled")
+    assert "detected" in str(law.compiled())
 
 
 def test_what_c_does_not_know_is_interpreted(biped: Mechanism) -> None:

@@ -575,6 +575,8 @@ class ServoController:
         period = self._period(now=True)
         if isinstance(period, str):
             return period
+        if self._plan is not None and self._plan.detects:
+            return "contacts that stand where they are detected"
         try:
             period.set()
         except ForeignReferenceError as error:

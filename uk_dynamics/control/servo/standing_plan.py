@@ -56,6 +56,11 @@ class StandingPlan:
         self._lifted = np.ones(len(contacts.lifted))
         self.reset()
 
+    @property
+    def detects(self) -> bool:
+        """Whether some stand while they are closed, which is told with each state."""
+        return bool(self._detected.any())
+
     def reset(self) -> None:
         """Forget which contacts were closed, and since when."""
         self._told[:] = self._begun[:] = self._stood[:] = 0.0
