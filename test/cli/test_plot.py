@@ -206,6 +206,7 @@ def test_the_last_error_is_the_last_that_was_heard(trajectory, tmp_path, capsys)
     names = dataclasses.replace(trajectory.names, task_rows=("turn.position",))
     kinetic = np.full_like(trajectory.kinetic, np.nan)  # no diagnostics were heard
     live = dataclasses.replace(trajectory, names=names, tracking_error=error, kinetic=kinetic)
+    live = dataclasses.replace(live, bounds=np.full_like(error, np.nan))
     live.save(tmp_path / "live.npz")
     assert main(["plot", str(tmp_path / "live.npz"), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))
