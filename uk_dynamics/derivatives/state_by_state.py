@@ -2,6 +2,8 @@
 
 """Derivatives at one state and at many: in C where it can, else by the interpreted evaluator."""
 
+from __future__ import annotations
+
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

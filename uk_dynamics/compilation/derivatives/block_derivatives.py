@@ -14,6 +14,8 @@ both changes
 nothing but the direction of the wrenches.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple, cast

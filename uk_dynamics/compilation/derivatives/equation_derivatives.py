@@ -5,6 +5,8 @@
 By the state and time, or by the parameters that a mechanism varies; as symbols and as numbers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

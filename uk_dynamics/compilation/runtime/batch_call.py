@@ -2,6 +2,8 @@
 
 """Inputs of many states and the arrays for their results, as C gets them."""
 
+from __future__ import annotations
+
 import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -2,6 +2,8 @@
 
 """The ``Dynamics`` of a mechanism in C."""
 
+from __future__ import annotations
+
 import math
 import threading
 from collections.abc import Iterator

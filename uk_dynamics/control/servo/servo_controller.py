@@ -2,6 +2,8 @@
 
 """Servo control: motor efforts that make a mechanism with closed loops follow its tasks."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial

@@ -14,6 +14,8 @@ solution (a drawer that jams, Painlevé's paradox): rigid bodies have no solutio
 status reports it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 """Many states and trajectories of one mechanism, one after the other."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 

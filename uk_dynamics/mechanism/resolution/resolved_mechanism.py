@@ -2,6 +2,8 @@
 
 """What the names in a mechanism file stand for, resolved against a robot."""
 
+from __future__ import annotations
+
 import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
