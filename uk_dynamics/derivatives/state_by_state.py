@@ -79,7 +79,7 @@ class StateByState(Differentiator, ABC):
         """Differentiate at one state by the interpreted evaluator."""
 
     @abstractmethod
-    def _interpreted(self) -> "StateByState":
+    def _interpreted(self) -> StateByState:
         """Give the same without C, which libraries are tried against."""
 
     def _given(self) -> Given:
@@ -146,7 +146,7 @@ class StateByState(Differentiator, ABC):
         return found
 
     @cached_property
-    def _alone(self) -> "_OneState":
+    def _alone(self) -> _OneState:
         assert self._compiled is not None
         return _OneState(self, self._compiled)
 

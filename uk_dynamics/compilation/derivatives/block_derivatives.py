@@ -49,7 +49,7 @@ class BlockRow(NamedTuple):
     by_velocity: Objects  # (blocks,)
     others: Sparse  # by column
 
-    def plus(self, factor: Scalar, row: "BlockRow") -> "BlockRow":
+    def plus(self, factor: Scalar, row: BlockRow) -> BlockRow:
         """Add a multiple of another row."""
         others = dict(self.others)
         add_multiple(others, factor, row.others)

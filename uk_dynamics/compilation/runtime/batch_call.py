@@ -35,7 +35,7 @@ class CommonInputs(NamedTuple):
     @classmethod
     def sample(
         cls, rows: StructuralRows, times: Array, inputs: Inputs, *, follows: bool
-    ) -> "CommonInputs":
+    ) -> CommonInputs:
         """References at some instants, and the rows that act."""
         m = max(len(rows.constraints), 1)  # C knows no empty arrays
         mask = rows.hierarchy.mask(inputs.active)

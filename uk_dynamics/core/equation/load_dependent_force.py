@@ -50,7 +50,7 @@ class LoadForces:
     direction: Array
     load_map: Array  # W_j: from the multipliers of all rows to the load of joint j, (k, 3, m)
 
-    def with_others(self, direction: Array, load_map: Array) -> "LoadForces":
+    def with_others(self, direction: Array, load_map: Array) -> LoadForces:
         """These and further ones, of the same rows."""
         return LoadForces(
             np.concatenate((self.direction, direction), axis=1),
