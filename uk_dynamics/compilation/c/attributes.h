@@ -11,9 +11,14 @@
 #define UK_OF_BATCHES UK_EXPORT
 #endif
 
-/* parts of evaluations and steps: on a GPU functions of their own where many places call them */
+/* parts of evaluations and steps, which stand together so that other code of a library does not move them
+ * apart; on a GPU functions of their own where many places call them */
 #ifndef UK_EVALUATION
+#if defined(__GNUC__)
+#define UK_EVALUATION static __attribute__((hot))
+#else
 #define UK_EVALUATION static
+#endif
 #endif
 
 /* functions that are apart because together they would be too long; that not every program calls */
