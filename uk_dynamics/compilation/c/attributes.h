@@ -11,14 +11,9 @@
 #define UK_OF_BATCHES UK_EXPORT
 #endif
 
-/* parts of evaluations and steps, which stand together so that other code of a library does not move them
- * apart; on a GPU functions of their own where many places call them */
+/* parts of evaluations and steps: on a GPU functions of their own where many places call them */
 #ifndef UK_EVALUATION
-#if defined(__GNUC__)
-#define UK_EVALUATION static __attribute__((hot))
-#else
 #define UK_EVALUATION static
-#endif
 #endif
 
 /* functions that are apart because together they would be too long; that not every program calls */
@@ -26,16 +21,19 @@
 #define UK_APART __attribute__((noinline))
 #define UK_INLINE static inline __attribute__((always_inline))
 #define UK_OPTIONAL __attribute__((unused))
+#define UK_TOGETHER __attribute__((hot))
 #else
 #define UK_APART
 #define UK_INLINE static inline
 #define UK_OPTIONAL
+#define UK_TOGETHER
 #endif
 
-/* pieces of such functions; of several compilers, each says by UK_IN_UNIT which of them it makes */
+/* pieces of such functions, which stand together: other code between them cost up to a fifth of an evaluation;
+ * of several compilers, each says by UK_IN_UNIT which of them it makes */
 #if defined(UK_IN_UNIT)
 #define UK_PIECE
 #else
 #define UK_IN_UNIT(k) 1
-#define UK_PIECE static UK_APART
+#define UK_PIECE static UK_APART UK_TOGETHER
 #endif
