@@ -4,7 +4,7 @@
 
 from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable
 from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives, has_effort_derivatives
-from uk_dynamics.derivatives.linearization import linearize, linearize_along
+from uk_dynamics.derivatives.linearization import linearize
 from uk_dynamics.derivatives.motion_derivatives import (
     MotionDerivatives,
     ParameterDerivatives,

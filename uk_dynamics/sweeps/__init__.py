@@ -5,7 +5,6 @@
 from uk_dynamics.sweeps.drawn_machines import (
     LAWS,
     PICTURES,
-    LawResult,
     Robustness,
     draw,
     robustness,

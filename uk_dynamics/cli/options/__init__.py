@@ -13,5 +13,4 @@ from uk_dynamics.cli.options.arguments import (
     check_writable,
     count,
     need_ros,
-    positive,
 )

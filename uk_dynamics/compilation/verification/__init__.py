@@ -13,7 +13,6 @@ from uk_dynamics.compilation.verification.answers import (
     states_of,
 )
 from uk_dynamics.compilation.verification.comparison import (
-    Answers,
     AnswersOfMany,
     Comparison,
     Trial,

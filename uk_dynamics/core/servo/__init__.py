@@ -19,9 +19,6 @@ from uk_dynamics.core.servo.control_constants import (
     NOTICEABLE,
     SAME_EFFECT,
     SERVED,
-    SLOWEST,
-    TOO_LONG,
-    TOO_SHORT,
 )
 from uk_dynamics.core.servo.correction_rule import (
     SLOWER,
@@ -68,6 +65,5 @@ from uk_dynamics.core.servo.standing_rule import (
     STOOD,
     TOUCHES,
     planned_share,
-    risen,
     standing_step,
 )

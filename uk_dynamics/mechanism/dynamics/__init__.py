@@ -4,12 +4,11 @@
 
 from uk_dynamics.mechanism.dynamics.arguments import (
     METHODS,
-    plan,
     require_finite,
     require_finite_reference,
     without_forces,
 )
-from uk_dynamics.mechanism.dynamics.batch import empty, evaluate_each, put, roll_each, sample_each
+from uk_dynamics.mechanism.dynamics.batch import evaluate_each, put, roll_each, sample_each
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,

@@ -11,7 +11,6 @@ from uk_dynamics.model.urdf.description import (
     Array,
     AttachedFrame,
     ClosedLoops,
-    Coupling,
     Joint,
     JointType,
     Link,
