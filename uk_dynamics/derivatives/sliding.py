@@ -7,31 +7,23 @@ multipliers −μ λ d. With q̈ and λ held these rows turn, and d by (1 − d 
 change by is fed back, dc = −Σ μ Tₖᵀ dₖ dλₖ, which is a linear system of the size of the contacts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.compilation import CompiledDerivatives
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import EquationDerivatives, StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
+if TYPE_CHECKING:
+    from uk_dynamics.compilation.derivatives import EquationValues
+
 _SLOW = 1e-9  # m/s: slower, a direction is rounding
-
-
-class _Equations(Protocol):
-    def at(
-        self,
-        state: State,
-        qdd: Array,
-        multipliers: Array,
-        reference: ReferenceSample | None,
-        *,
-        stabilize: bool,
-    ) -> EquationDerivatives:
-        """See :class:`EquationDerivatives`, for all rows, whether they act or not."""
 
 
 class Sliding:
@@ -44,7 +36,7 @@ class Sliding:
     def __init__(
         self,
         mechanism: ResolvedMechanism,
-        equations: _Equations,
+        equations: CompiledDerivatives | EquationValues,  # for all rows, whether they act or not
         state: State,
         inputs: Inputs,
         solution: Solution,

@@ -6,7 +6,14 @@ from uk_dynamics.simulation.recording.bags import BagReader, is_bag
 from uk_dynamics.simulation.recording.columns import NO_PARQUET, template
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_contents import (
+    COMMANDS,
+    DIAGNOSTICS,
+    MOTION,
+    REFERENCES,
+    ROWS,
     START,
+    STATES,
+    TASKS,
     description,
     schemas,
 )
