@@ -10,9 +10,10 @@
  * and of velocities. */
 UK_INLINE uk_mask uk_parts(const uk_lanes *left, const uk_lanes *size, const uk_lanes *place,
                            const uk_lanes *speed) {
+  const uk_lanes *const changes[] = {place, speed};
   uk_lanes sum = uk_all(0.0), most = uk_all(1.0);
   for (int half = place ? 0 : 1; half < 2; ++half) UK_EACH(i, UK_NV) {
-    const uk_lanes change = half ? speed[i] : place[i];
+    const uk_lanes change = changes[half][i];
     sum += left[half * UK_NV + i] * change;
     most += size[half * UK_NV + i] * uk_lanes_fabs(change);
   }
