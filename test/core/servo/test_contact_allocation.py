@@ -67,7 +67,8 @@ def test_what_can_be_served_is_by_the_least_efforts_and_forces(seed: int) -> Non
     preferred = np.linalg.lstsq(C / root, wanted, rcond=None)[0] / root
     levels = (np.arange(6), np.arange(6, ROWS))
     search = ContactAllocation(1e-6)
-    found = search.solve(C, wanted, levels, WEIGHTS, lower, upper, preferred, FRICTION, most)
+    limits = WEIGHTS, lower, upper, preferred, FRICTION, most
+    found = search.solve(C, wanted, levels, *limits, served=True)
     assert search.finished
     forces = found[MOTORS:].reshape(-1, 3)
     assert within_pyramids(forces, FRICTION, most)
@@ -77,13 +78,9 @@ def test_what_can_be_served_is_by_the_least_efforts_and_forces(seed: int) -> Non
     expected = least_distance(C / root, wanted, G / root, h) / root
     # N m or N; non-negative least squares solve the other problem to about half of the digits
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    near = search.nearest(C, WEIGHTS, lower, upper, preferred, FRICTION, most)
-    assert near is not None
-    assert within_pyramids(near[MOTORS:].reshape(-1, 3), FRICTION, most)
-    np.testing.assert_allclose(near, found, rtol=0, atol=1e-9)  # two algorithms, rounding
-    np.testing.assert_allclose(C @ near, wanted, rtol=0, atol=1e-11)
-    again = search.solve(C, wanted, levels, WEIGHTS, lower, upper, preferred, FRICTION, most)
-    np.testing.assert_allclose(again, found, rtol=0, atol=1e-9)  # from the solution it stays
+    in_turn = search.solve(C, wanted, levels, *limits, served=False)
+    assert search.finished
+    np.testing.assert_allclose(in_turn, found, rtol=0, atol=1e-9)  # two algorithms, rounding
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -93,13 +90,16 @@ def test_what_cannot_be_served_is_missed_by_the_least_first_level_first(seed: in
     most = np.full(POINTS, 5.0)
     wanted = 100.0 * rng.normal(size=ROWS)
     wanted[3] = wanted[0] + wanted[1]
+    search = ContactAllocation(1e-6)
+    levels = (np.arange(6), np.arange(6, ROWS))
     root = np.sqrt(WEIGHTS)
     closed = np.linalg.lstsq(C / root, wanted, rcond=None)[0] / root
-    search = ContactAllocation(1e-6)
-    assert search.nearest(C, WEIGHTS, lower, upper, closed, FRICTION, most) is None
-    levels = (np.arange(6), np.arange(6, ROWS))
-    preferred = np.zeros(SIZE)
-    found = search.solve(C, wanted, levels, WEIGHTS, lower, upper, preferred, FRICTION, most)
+    limits = WEIGHTS, lower, upper, closed, FRICTION, most
+    found = search.solve(C, wanted, levels, *limits, served=False)
+    assert search.finished
+    # what the closed form serves and limits do not admit leads to the same
+    beyond = search.solve(C, wanted, levels, *limits, served=True)
+    np.testing.assert_allclose(beyond, found, rtol=0, atol=1e-12)
     forces = found[MOTORS:].reshape(-1, 3)
     assert within_pyramids(forces, FRICTION, most)
     # no step that is allowed makes the first level better

@@ -15,7 +15,7 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   int level[UK_MT];
   int free;                                /* motions along which they may change, one behind the other */
   double x[UK_NU], motions[UK_NU * UK_NU]; /* where they are, and these, orthonormal */
-  int limits;                              /* of inequalities, row by row: rows @ x >= least */
+  int limits;                              /* of inequalities, row by row: row . x >= least */
   double limit[UK_INEQUALITIES * UK_NU], least[UK_INEQUALITIES];
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
@@ -110,7 +110,7 @@ static void uk_toward_closed(const uk_pushes *p, const double *motions, int free
   }
 }
 
-/* Multipliers of the least |way| with along @ way >= lack, (limits, g) and (limits); 0: there is none. */
+/* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits); 0: there is none. */
 static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *push) {
   double scaled[UK_INEQUALITIES * (UK_NU + 1)], size[UK_INEQUALITIES], found[UK_INEQUALITIES], up[UK_NU + 1] = {0.0};
   int moves[UK_INEQUALITIES], count = 0;
