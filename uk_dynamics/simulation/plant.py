@@ -272,7 +272,7 @@ class Plant:
         """The same at many states, (K, nv); compiled, in one call."""
         if not self.continuous:
             given = Inputs(stabilize=False, active=self.inputs.active)
-            forces = np.broadcast_to(self.forces(self.efforts[None]), v.shape)
+            forces = np.tile(self.forces(self.efforts[None]), (len(v), 1))
             states = States(np.full(len(v), t), q, v, forces)
             with suppress(InputError, UndeterminedMotionError):
                 return self.dynamics.samples(states, given).qdd

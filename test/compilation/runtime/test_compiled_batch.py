@@ -8,7 +8,7 @@ from support.mechanism_builder import closed_states, joint, link, mechanism, shi
 
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.exceptions import InputError, StateError, UndeterminedMotionError
-from uk_dynamics.mechanism.resolution.state import Inputs, State
+from uk_dynamics.mechanism.resolution.state import Inputs, State, States
 
 needs_compiler = pytest.mark.skipif(
     compiler.find_compiler() is None, reason="there is no C compiler on this machine"
@@ -124,3 +124,20 @@ def test_efforts_have_one_place():
         machine.dynamics("interpreted").evaluate_batch(
             np.zeros((1, 4)), np.zeros((1, 4)), inputs=Inputs(tau=np.zeros(4))
         )
+
+
+@pytest.mark.parametrize("name", ["five_bar", "rrr3"])
+def test_samples_of_arrays_that_are_views_are_those_of_copies(name: str) -> None:
+    machine = shipped(name)
+    dynamics = machine.dynamics("compiled")
+    start = machine.start()
+    count, nv = 8, machine.model.nv
+    q, v = (np.repeat(x[None], 2 * count, axis=0)[::2] for x in (start.q, start.v))
+    tau = np.broadcast_to(np.linspace(-1.0, 1.0, nv), (count, nv))
+    views = States(np.zeros(2 * count)[::2], q, v, tau)
+    copies = States(*(np.ascontiguousarray(x) for x in views if x is not None))
+    given = Inputs(stabilize=False)
+    found, expected = (dynamics.samples(states, given).qdd for states in (views, copies))
+    np.testing.assert_array_equal(found, expected)
+    one = dynamics.evaluate(*views.at(3, given))
+    np.testing.assert_allclose(found[3], one.qdd, rtol=0, atol=1e-12)
