@@ -56,6 +56,7 @@ def biped() -> tuple[Mechanism, Tasks]:
 def test_the_planned_centre_of_mass_is_a_pendulum_over_the_feet_that_stand() -> None:
     _, tasks = biped()
     assert tasks.standing is not None
+    off = []
     for t in np.arange(0.005, plan()["end"], 0.03):
         sample = tasks.sample(t)
         assert sample is not None
@@ -64,12 +65,15 @@ def test_the_planned_centre_of_mass_is_a_pendulum_over_the_feet_that_stand() -> 
         )
         c, _, bend = np.array([by_task[f"balance.{axis}"] for axis in "xy"]).T
         p = c - plan()["height"] / 9.81 * bend
+        off.append(np.abs(p - footsteps().pressure(plan(), np.array([t]))[0]).max())
         stands = [x.spec.name[:-5] for x in tasks.standing.entries if x.share(t) > 0.0]
         places = np.array([[by_task[f"{f}_swing.{axis}"][0] for axis in "xy"] for f in stands])
         low, high = places.min(axis=0), places.max(axis=0)
         # m: inside the soles by 2 cm at least, splines through points of 40 ms taken in
         assert (p > low + LOWEST + 0.02).all(), t
         assert (p < high + HIGHEST - 0.02).all(), t
+    # m: of splines through points of 40 ms, which round off the corners of p
+    assert np.median(off) < 5e-4
     start, end = tasks.sample(0.0), tasks.sample(plan()["end"])
     assert start is not None
     assert end is not None

@@ -36,7 +36,7 @@ class Hull:
         normals: Of the faces, outward, (f, 3).
         loops: Corners of each face, in turn.
         edges: Corners of each edge, (e, 2).
-        beside: Both faces of each edge, (e, 2).
+        edge_faces: Both faces of each edge, (e, 2).
     """
 
     def __init__(self, points: Array) -> None:
@@ -68,7 +68,7 @@ class Hull:
             for one, other in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
                 sides.setdefault((min(one, other), max(one, other)), []).append(face)
         self.edges: Indices = np.array(list(sides), dtype=np.intp)
-        self.beside: Indices = np.array([(2 * own)[:2] for own in sides.values()], dtype=np.intp)
+        self.edge_faces: Indices = np.array([(2 * own)[:2] for own in sides.values()], dtype=np.intp)
 
     @cached_property
     def size(self) -> float:
@@ -115,7 +115,7 @@ def touches(parent: Placed, child: Placed) -> list[Touch]:
         return [edge]
     found = list(_over_face(*((child, parent) if swapped else (parent, child)), face, swapped))
     found = [one for one in found if one.gap >= best - _SAME * size]
-    if not found:  # beside each other
+    if not found:  # no corner of either is over the other
         one, other = (child, parent) if swapped else (parent, child)
         lowest = other.corners[(other.corners @ one.normals[face]).argmin()]
         found = [_corner_on_face(one, face, lowest, best, swapped)]
@@ -124,8 +124,8 @@ def touches(parent: Placed, child: Placed) -> list[Touch]:
 
 def _edge_on_edge(parent: Placed, child: Placed) -> Touch | None:
     """The pair of edges that separates most, among those whose faces allow it."""
-    beside = parent.normals[parent.of.beside], -child.normals[child.of.beside]
-    (a, b), (c, d) = (x.transpose(1, 0, 2) for x in beside)
+    normals = parent.normals[parent.of.edge_faces], -child.normals[child.of.edge_faces]
+    (a, b), (c, d) = (x.transpose(1, 0, 2) for x in normals)
     over, under = cross(b, a), cross(d, c)
     cba, dba, adc, bdc = over @ c.T, over @ d.T, a @ under.T, b @ under.T
     one, other = np.nonzero((cba * dba < 0.0) & (adc * bdc < 0.0) & (cba * bdc > 0.0))
@@ -183,11 +183,11 @@ def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator
         height = float(m @ (corner - far[0]))
         yield _corner_on_face(other, against, corner, height, not swapped)
     a, b = np.roll(near, -1, axis=0) - near, np.roll(far, -1, axis=0) - far
-    beside, across = -cross(a, n), cross(b, n)
-    area = beside @ b.T
+    off_near, off_far = -cross(a, n), cross(b, n)
+    area = off_near @ b.T
     area[np.abs(area) <= _ACROSS * np.outer(_length(a), _length(b))] = np.nan
-    s = (dot(across, far) - near @ across.T) / area
-    t = (dot(beside, near)[:, None] - beside @ far.T) / area
+    s = (dot(off_far, far) - near @ off_far.T) / area
+    t = (dot(off_near, near)[:, None] - off_near @ far.T) / area
     for i, j in np.argwhere((s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)).tolist():
         lines = near[i], a[i], far[j], b[j], n
         if swapped:
@@ -201,7 +201,7 @@ def _length(vectors: Array) -> Array:
 
 
 def _within(points: Array, loop: Array, normal: Array, margin: float, turn: float = 1.0) -> Flags:
-    """Which points lie within a face, or not beside it by more, seen along a normal, (n,)."""
+    """Which points lie in a face or at most a margin outside, seen along a normal, (n,)."""
     sides = np.roll(loop, -1, axis=0) - loop
     inward = -turn * cross(sides, normal)
     inward /= _length(inward)[:, None] + 1e-300

@@ -33,7 +33,7 @@ from uk_dynamics.mechanism import Uncertainty
 from uk_dynamics.mechanism.resolution import Array
 
 _MIDDLES, _CORNERS = 4, 8  # intervals of inertia up to which middles are taken, and corners
-_BESIDE = 1.1  # of d: the machine is beside the instants that are looked at
+_BETWEEN = 1.1  # of d, for states between the instants that are looked at
 _FINE, _SHORTEST = 40, 0.02  # steps of a delay; the shortest, in units of 1/(b + g)
 _DECAYS = 10.0  # time constants after which responses have to be gone, to this part:
 _GONE = 1e-3
@@ -175,4 +175,4 @@ def _rows_at(
     lost = np.zeros((*effect.shape[:2], effect.shape[1]))
     for motor, part in uncertainty.motor_losses().items():
         lost += part * np.abs(H @ x.motors[:, motor])[..., None] * np.abs(x.asked[motor])
-    return _BESIDE * np.maximum(up, down), H @ x.Y, lost
+    return _BETWEEN * np.maximum(up, down), H @ x.Y, lost

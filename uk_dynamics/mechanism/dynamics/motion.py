@@ -213,7 +213,7 @@ class Motion(Protocol):
         """Move from the first of some instants to the last.
 
         Where motions wait, the law is taken to have no efforts at the first instant after a change:
-        whoever has to be told is told there.
+        controllers and recorders are told of it there.
         """
 
     def adapt(
