@@ -68,7 +68,9 @@ class Hull:
             for one, other in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
                 sides.setdefault((min(one, other), max(one, other)), []).append(face)
         self.edges: Indices = np.array(list(sides), dtype=np.intp)
-        self.edge_faces: Indices = np.array([(2 * own)[:2] for own in sides.values()], dtype=np.intp)
+        self.edge_faces: Indices = np.array(
+            [(2 * own)[:2] for own in sides.values()], dtype=np.intp
+        )
 
     @cached_property
     def size(self) -> float:
