@@ -15,6 +15,7 @@ from uk_dynamics.control.servo import ServoController
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Instants
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.simulation import simulate
 
@@ -63,7 +64,8 @@ def equal_steps(machine, state, count, when):
     motion.act(Inputs(stabilize=False), np.zeros(0), np.zeros(machine.model.nv))
     kept, none = np.ones(len(when)), np.zeros(len(when))
     found = motion.adapt(
-        *(state, when, none, kept, none),
+        state,
+        Instants(when, none, kept, none),
         tolerances=Tolerances(1e3, 1e3, 1.0 / count),
         first_step=1.0 / count,
         resume=False,

@@ -10,18 +10,3 @@ from uk_dynamics.simulation.simulate_many import simulate_many
 from uk_dynamics.simulation.singular_passages import SingularPassages
 from uk_dynamics.simulation.time_integration import Advance
 from uk_dynamics.simulation.trajectory import Trajectory
-
-__all__ = [
-    "Advance",
-    "Controller",
-    "InertialNoise",
-    "InertialSample",
-    "InertialUnit",
-    "Plant",
-    "Recorder",
-    "SingularPassages",
-    "Trajectory",
-    "default_method",
-    "simulate",
-    "simulate_many",
-]

@@ -3,22 +3,14 @@
 """The instants of a simulation: samples, commands and their effects, constraints that switch."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.mechanism.dynamics import Instants
 from uk_dynamics.mechanism.resolution import Array
 
 Event = tuple[float, Mapping[str, bool]]
-
-
-class Marks(NamedTuple):
-    """What happens at some instants, as numbers."""
-
-    control: Array
-    sample: Array
-    breaks: Array  # forces may jump there
 
 
 def ticks(start: float, duration: float, period: float) -> Array:
@@ -66,15 +58,13 @@ def merged(
     return sorted(instants), changes
 
 
-def marked(
-    instants: Sequence[float], samples: Array, controls: Array, same: float
-) -> tuple[Array, Marks]:
+def marked(instants: Sequence[float], samples: Array, controls: Array, same: float) -> Instants:
     """Instants with the samples between them, and what happens at each."""
     fixed = np.array(instants)
     inside = (samples > fixed[0]) & (samples < fixed[-1])
     when = np.sort(np.append(fixed, samples[inside & ~near(fixed, samples, same)]))
     happens = np.isin(when, controls), near(samples, when, same), np.isin(when, fixed)
-    return when, Marks(*(x.astype(float) for x in happens))
+    return Instants(np.ascontiguousarray(when), *(x.astype(float) for x in happens))
 
 
 def parts(instants: Sequence[float], changes: Mapping[float, object]) -> list[float]:
@@ -84,15 +74,11 @@ def parts(instants: Sequence[float], changes: Mapping[float, object]) -> list[fl
 
 def periods(
     start: float, duration: float, sample_period: float, control_period: float, delay: float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Instants of a motion without events, in s, and marks of commands and samples before its end.
-
-    Returns:
-        Three arrays of one size; the last instant is the end.
-    """
+) -> Instants:
+    """Instants of a motion without events, with commands and samples before the last, its end."""
     samples, controls = (ticks(start, duration, x) for x in (sample_period, control_period))
     same = same_instant(sample_period, control_period)
     instants, _ = merged(controls, effects_of(controls, delay), (), same)
-    when, marks = marked(instants, samples, controls, same)
-    before = np.arange(len(when)) < len(when) - 1
-    return np.ascontiguousarray(when), marks.control * before, marks.sample * before
+    found = marked(instants, samples, controls, same)
+    found.control[-1] = found.sample[-1] = 0.0
+    return found

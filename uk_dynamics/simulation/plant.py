@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.dynamics import (
     CompiledController,
     CompiledLaw,
     EffortQueue,
+    Instants,
     InterpretedDynamics,
     MotionSegment,
     Switched,
@@ -159,27 +160,20 @@ class Plant:
             self._coming.leave_first(len(come))
             self._apply(come[-1])
 
-    def move(
-        self, state: State, when: Array, control: Array, sample: Array, *, step: float, method: str
-    ) -> MotionSegment:
+    def move(self, state: State, instants: Instants, *, step: float, method: str) -> MotionSegment:
         """Move in C from the first of some instants to the last; see :class:`Motion`."""
         assert self.motion is not None
         self.set_law()
         over = None if self.stepping is None else self.stepping.over(self.active)
         waits = over is not None
-        found = self.motion.move(
-            state, when, control, sample, step=step, method=method, over=over, waits=waits
-        )
+        found = self.motion.move(state, instants, step=step, method=method, over=over, waits=waits)
         self._driven(found.efforts)
         return found
 
     def adapt(
         self,
         state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
-        breaks: Array,
+        instants: Instants,
         *,
         tolerances: Tolerances,
         first_step: float,
@@ -189,10 +183,7 @@ class Plant:
         assert self.motion is not None
         self.set_law()
         found = self.motion.adapt(
-            *(state, when, control, sample, breaks),
-            tolerances=tolerances,
-            first_step=first_step,
-            resume=resume,
+            state, instants, tolerances=tolerances, first_step=first_step, resume=resume
         )
         self._driven(found.efforts)
         return found

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
-from uk_dynamics.mechanism.dynamics import Backend, MotionSegment, require_finite
+from uk_dynamics.mechanism.dynamics import Backend, Instants, MotionSegment, require_finite
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import instants as at
@@ -154,41 +154,35 @@ def simulate(
         error = plant.tracking_error(reached)
         recorder.add(reached, plant.inputs, plant.efforts, error, plant.told(1))
 
-    def move(start: State, when: Array, marks: at.Marks) -> State:
+    def move(start: State, instants: Instants) -> State:
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
         first, treated = 0, False  # the instant reached, and whether what happens there has
+        when = instants.when
         while True:
-            here = slice(first, advance.stop_after(first, when))
-            last = first + len(when[here]) - 1
-            on_the_way = np.arange(first, last + 1) < last
-            sampled = marks.sample[here] * on_the_way
+            stop = advance.stop_after(first, when)
+            here = Instants(*(x[first:stop].copy() for x in instants))
+            here.control[-1] = here.sample[-1] = 0.0
             if treated:
-                sampled[0] = 0.0
+                here.sample[0] = 0.0
             phase = "control"
             if not advance.needs_python:
-                found = advance.move(
-                    start,
-                    np.ascontiguousarray(when[here]),
-                    marks.control[here] * on_the_way,
-                    sampled,
-                    np.ascontiguousarray(marks.breaks[here]),
-                )
-                record_many(when[here][np.flatnonzero(sampled)], found)
-                advance.close(found, when[here])
+                found = advance.move(start, here)
+                record_many(here.when[np.flatnonzero(here.sample)], found)
+                advance.close(found, here.when)
                 start, first, phase = found.state, first + found.reached, found.phase
                 treated = phase == "paused"
-            if phase == "control" and marks.control[first]:
+            if phase == "control" and instants.control[first]:
                 control(start)
                 plant.act(start.t)
             if phase == "control":
                 start = advance.begin(start)
-            if phase == "control" and marks.sample[first]:
+            if phase == "control" and instants.sample[first]:
                 record(start)
             if phase in ("control", "motion"):
-                stop = advance.next_break(first, marks.breaks)
+                stop = advance.next_break(first, instants.breaks)
                 for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
                     first, start = first + 1, reached
-                    if first < stop and marks.sample[first]:
+                    if first < stop and instants.sample[first]:
                         record(reached)
             if first == len(when) - 1:
                 return start
@@ -238,8 +232,7 @@ def simulate(
                 current = switch(current, changes)
             between = [t for t in instants if begin <= t <= stop]
             if advance.in_charge:
-                when, marks = at.marked(between, samples, controls, same)
-                current = move(current, when, marks)
+                current = move(current, at.marked(between, samples, controls, same))
                 continue
             for start, end in pairwise(between):
                 if start in commanded:

@@ -25,7 +25,13 @@ from uk_dynamics.compilation.verification import (
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import METHODS, Backend, CompiledLaw, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import (
+    METHODS,
+    Backend,
+    CompiledLaw,
+    Instants,
+    InterpretedDynamics,
+)
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.controller import Controller
@@ -162,7 +168,6 @@ def simulate_many(
         return [alone(k) for k in range(len(states))]
     began = time.perf_counter()
     instants = periods(states[0].t, duration, sample_period, control_period, delay)
-    when, _, sample = instants
     found = _moved(
         loops,
         motions,
@@ -175,7 +180,7 @@ def simulate_many(
     wall = (time.perf_counter() - began) / len(motions)
     steps = found.steps // len(motions)
     statistics = Statistics(steps, steps * FIXED_METHODS[method].evaluations, wall)
-    times = np.append(when[np.flatnonzero(sample)], when[-1])
+    times = np.append(instants.when[np.flatnonzero(instants.sample)], instants.when[-1])
     return [
         alone(k) if found.stopped[k] else _recorded(motion, found, k, times, statistics)
         for k, motion in enumerate(motions)
@@ -268,7 +273,7 @@ def _answers(
 def _moved(
     loops: CompiledLoops,
     motions: Sequence[_Motion],
-    instants: tuple[Array, Array, Array],
+    instants: Instants,
     step: float,
     *,
     method: str,
@@ -294,7 +299,7 @@ def _moved(
         [law.law for law in laws],
         np.array([motion.start.q for motion in motions]),
         np.array([motion.start.v for motion in motions]),
-        *instants,
+        instants,
         tau=np.zeros((len(motions), mechanism.model.nv)),
         parameters=np.array(values) if values and len(values[0]) else None,
         active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),

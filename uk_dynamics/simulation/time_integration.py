@@ -22,7 +22,7 @@ from uk_dynamics.core.integration import (
     Tolerances,
 )
 from uk_dynamics.mechanism.contact import ContactDynamics
-from uk_dynamics.mechanism.dynamics import MotionSegment
+from uk_dynamics.mechanism.dynamics import Instants, MotionSegment
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
@@ -168,21 +168,17 @@ class Advance:
         """The state at a time, by steps in C; None: it has to be reached in Python."""
         if self.plant.continuous and self.plant.law is None:
             return None
-        when, nothing = np.array([state.t, stop]), np.zeros(2)
-        found = self.move(state, when, nothing, nothing, nothing)
+        found = self.move(state, Instants.alone((state.t, stop)))
         return found.state if found.phase == "done" else None
 
-    def move(
-        self, state: State, when: Array, control: Array, sample: Array, breaks: Array
-    ) -> MotionSegment:
+    def move(self, state: State, instants: Instants) -> MotionSegment:
         """Steps in C through instants, with control and samples; see :class:`Motion`."""
         if self.fixed:
-            found = self.plant.move(
-                state, when, control, sample, step=self.step, method=self.method
-            )
+            found = self.plant.move(state, instants, step=self.step, method=self.method)
         else:
             found = self.plant.adapt(
-                *(state, when, control, sample, breaks),
+                state,
+                instants,
                 tolerances=self.tolerances,
                 first_step=self._step_size or 0.0,
                 resume=state is self._paused,
@@ -190,7 +186,7 @@ class Advance:
             self._paused = found.state if found.phase == "paused" else None
             self._step_size = found.next_step or None
             if found.phase == "paused":
-                self._ask_why(found.state, found.next_step, float(when[-1]))
+                self._ask_why(found.state, found.next_step, float(instants.when[-1]))
         self.moved(found.state.t)
         self.steps += found.steps
         self.rejected += found.rejected
@@ -219,7 +215,7 @@ class Advance:
         first = 0
         while True:
             left = nothing[first:]
-            found = self.move(state, when[first:], left, kept[first:], left)
+            found = self.move(state, Instants(when[first:], left, kept[first:], left))
             times = when[np.flatnonzero(kept)[: len(found.q)]]
             yield from map(State, times.tolist(), found.q, found.v)
             kept[: first + found.reached + 1] = 0.0

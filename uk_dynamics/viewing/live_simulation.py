@@ -15,6 +15,7 @@ from uk_dynamics.control import MotorCommand
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.dynamics import Instants
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Advance, Controller, Plant
@@ -256,10 +257,9 @@ class LiveSimulation(Source):
 
     def _move(self, count: int) -> int:
         """Take up to so many control periods in C; return how many were taken."""
-        when = self._state.t + self._step * np.arange(count + 1.0)
-        control = np.ones(count + 1)
-        control[-1] = 0.0  # belongs to the next period
-        every = np.ones(count + 1)
-        found = self._stepper.move(self._state, when, control, np.zeros(count + 1), every)
+        instants = Instants.alone(self._state.t + self._step * np.arange(count + 1.0))
+        instants.breaks[:] = 1.0
+        instants.control[:-1] = 1.0  # at the last one it belongs to the next period
+        found = self._stepper.move(self._state, instants)
         self._state = found.state
         return found.reached

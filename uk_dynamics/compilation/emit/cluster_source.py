@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import config
+from uk_dynamics.compilation.emit.functions import Shapes, function, places, rule
 from uk_dynamics.compilation.emit.generate import (
     ONE_STATE,
     batch_declarations,
@@ -29,7 +31,6 @@ from uk_dynamics.compilation.emit.generate import (
 )
 from uk_dynamics.compilation.emit.layout import integrates
 from uk_dynamics.compilation.emit.motor_source import allocation, motors
-from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import correction_definitions, robust_definitions
 from uk_dynamics.compilation.emit.servo_source import (
     bounded_rows,
@@ -84,14 +85,14 @@ def spatial() -> str:
 
 def _root() -> str:
     """Where a floating root is: its place in that of its joint."""
-    graph = Graph()
-    sizes = {"place": 7, "rotation": 9, "translation": 3}
-    arrays: list[Any] = [graph.variables(*one) for one in sizes.items()]
-    place, rotation, translation = arrays
-    turn, carrier = _skew(place[3:6]), rotation.reshape(3, 3)
-    turned = np.eye(3) + 2.0 * (place[6:] * turn + turn @ turn)
-    targets = places(R=carrier @ turned, o=carrier @ place[:3] + translation)
-    return function("uk_root_place", tuple(sizes), ("R", "o"), targets, scalars=())
+
+    def placed(place: Any, rotation: Any, translation: Any) -> tuple[Any, Any]:
+        turn = _skew(place[3:6])
+        turned = np.eye(3) + 2.0 * (place[6:] * turn + turn @ turn)
+        return rotation @ turned, rotation @ place[:3] + translation
+
+    sizes: Shapes = {"place": 7, "rotation": (3, 3), "translation": 3}
+    return rule("uk_root_place", sizes, ("R", "o"), placed, SCALAR)
 
 
 def _skew(x: Any) -> Objects:

@@ -3,9 +3,9 @@
 """C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
 
 from uk_dynamics.compilation.emit.c_text import header, part, table
+from uk_dynamics.compilation.emit.functions import function, places
 from uk_dynamics.compilation.emit.generate import ONE_STATE
 from uk_dynamics.compilation.emit.layout import LoopTables
-from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
 
 _STATE = ("q", "v")

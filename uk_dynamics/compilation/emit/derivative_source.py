@@ -16,6 +16,7 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
 )
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
+from uk_dynamics.compilation.emit.functions import Targets
 from uk_dynamics.compilation.emit.generate import (
     closing,
     declarations,
@@ -31,7 +32,7 @@ from uk_dynamics.compilation.emit.mechanism_functions import (
     terms_function,
 )
 from uk_dynamics.compilation.emit.ode_source import is_ode, ode_source
-from uk_dynamics.compilation.emit.pieces import SHARED, Targets, in_pieces
+from uk_dynamics.compilation.emit.pieces import SHARED, in_pieces
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbols import WIDTH, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.integrate import DOP853
 
-from uk_dynamics.compilation.emit.c_source import number
+from uk_dynamics.compilation.emit.c_source import SCALAR, number
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
+from uk_dynamics.compilation.emit.functions import Shapes, rule
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.emit.motor_source import joint_space, motors
-from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
-from uk_dynamics.compilation.trace.symbols import Graph, Objects
+from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
 from uk_dynamics.core.contact import conditions, cone_problem, steps
 from uk_dynamics.core.equation import projection
@@ -82,22 +82,12 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
 @cache
 def contacts() -> list[str]:
     """Steps over one-sided constraints, whose conditions are traced from those in Python."""
-    graph = Graph()
-    of: dict[str, Any] = {
-        name: graph.variables(name, size)[:, None]
-        for name, size in {"r": 3, "u": 3, "step": 3, "response": 3}.items()
-    }
-    friction, floor = graph.variables("friction", 1), graph.variables("floor", 1)
-    left, slopes = conditions(of["r"], of["u"], of["step"], friction)
-    met = places(left=left, slopes=slopes)
-    step = places(step=steps(of["response"], floor))
     names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "REGULAR", "FLOOR"
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
+    given: Shapes = {"r": (3, 1), "u": (3, 1), "step": (3, 1), "friction": 1}
     written = (
-        function(
-            "uk_conditions", ("r", "u", "step", "friction"), ("left", "slopes"), met, scalars=()
-        ),
-        function("uk_cone_steps", ("response", "floor"), ("step",), step, scalars=()),
+        rule("uk_conditions", given, ("left", "slopes"), conditions, SCALAR),
+        rule("uk_cone_steps", {"response": (3, 1), "floor": 1}, "step", steps, SCALAR),
     )
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
     text = header("uk_conditions.h", *includes, *defines(constants), *written)
@@ -176,18 +166,10 @@ def configuration(mechanism: ResolvedMechanism) -> str:
 @cache
 def free_joint() -> str:
     """The motions of floating joints, which are traced from those in Python."""
-    graph = Graph()
-    sizes = {"place": 7, "other": 7, "motion": 6, "v": 6}
-    arrays: list[Any] = [graph.variables(*one) for one in sizes.items()]
-    place, other, motion, v = arrays
-    steps = {
-        "uk_float_along": (("place", "motion"), "reached", floating_place(place, motion)),
-        "uk_float_way": (("place", "other"), "way", floating_motion(place, other)),
-        "uk_float_rate": (("motion", "v"), "rate", floating_rate(motion, v)),
-    }
     written = (
-        function(name, given, (result,), places(**{result: values}), scalars=())
-        for name, (given, result, values) in steps.items()
+        rule("uk_float_along", {"place": 7, "motion": 6}, "reached", floating_place, SCALAR),
+        rule("uk_float_way", {"place": 7, "other": 7}, "way", floating_motion, SCALAR),
+        rule("uk_float_rate", {"motion": 6, "v": 6}, "rate", floating_rate, SCALAR),
     )
     includes = "#include <math.h>\n", part("attributes.h"), part("sine_and_cosine.h")
     return header("uk_free_joint.h", *includes, *written)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import header, part, table
-from uk_dynamics.compilation.emit.pieces import Targets, function, in_pieces, places
+from uk_dynamics.compilation.emit.functions import Targets, function, places
+from uk_dynamics.compilation.emit.pieces import in_pieces
 from uk_dynamics.compilation.trace import regular
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order

@@ -2,17 +2,13 @@
 
 """C of what motors do, can and are asked for, whatever law asks: of tasks, or of joint space."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
+from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
 from uk_dynamics.compilation.emit.layout import JointSpaceLayout, TransferLayout
 from uk_dynamics.compilation.emit.mechanism_functions import parameters
-from uk_dynamics.compilation.emit.pieces import function, places
-from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import trace_resistance
 from uk_dynamics.core.linalg import tie_handicap
 from uk_dynamics.core.servo import (
@@ -104,76 +100,53 @@ def limits(mechanism: ResolvedMechanism) -> list[str]:
 
 def bounds_functions() -> list[str]:
     """The rule of :func:`effort_bounds` for one motor, and what it remembers."""
-    graph = Graph()
-    numbers = {"limits": len(LIMITS), "past": PAST, "known": 1, "speed": 1}
-    limits, past, known, speed = (graph.variables(*one) for one in numbers.items())
-    motor = limits[:, None], past[:, None], known
-    efforts = graph.variables("effort", 1)
-    bounds = places(bounds=np.concatenate(effort_bounds(*motor, speed)))
-    left = places(left=remembered(*motor[1:], efforts))
-    state = ("past", "known", "effort")
+    motor: Shapes = {"limits": (len(LIMITS), 1), "past": (PAST, 1), "known": 1, "speed": 1}
+    state: Shapes = {"past": (PAST, 1), "known": 1, "effort": 1}
     return [
-        function("uk_lanes_effort_bounds", tuple(numbers), ("bounds",), bounds, LANES, ()),
-        function("uk_lanes_remembered", state, ("left",), left, LANES, ()),
+        rule("uk_lanes_effort_bounds", motor, "bounds", effort_bounds),
+        rule("uk_lanes_remembered", state, "left", remembered),
     ]
 
 
 def period_steps() -> list[str]:
     """The rules of :mod:`period_steps` for one joint and for one task row."""
-    graph = Graph()
+    instant = ones("past_known", "past_t", "known", "t", "period")
+    place = ones("rank", "regular", "held", "known", "period")
+    joint: Shapes = {"told": (4, 1), **ones("v", "past_v", "qdd", "ahead")}
+    row = ones("error", "rate", "position", "duration")
+    path: Shapes = {"path": (POWERS, 1), **ones("position", "now", "ahead", "duration")}
 
-    def of(**sizes: int) -> list[Any]:
-        return [graph.variables(*one) for one in sizes.items()]
+    def seen(told: Array, *motion: Array) -> Array:
+        return predicted(Measurement(*told), *motion)
 
-    def written(step: str, given: Sequence[str], **result: Array) -> str:
-        targets = places(**{x: value.ravel() for x, value in result.items()})
-        return function(f"uk_lanes_{step}", given, tuple(result), targets, LANES, ())
-
-    instant = dict.fromkeys(("past_known", "past_t", "known", "t", "period"), 1)
-    place = dict.fromkeys(("rank", "regular", "held", "known", "period"), 1)
-    told = Measurement(*graph.variables("told", 4)[:, None])
-    joint = dict.fromkeys(("v", "past_v", "qdd", "ahead"), 1)
-    row = dict.fromkeys(("error", "rate", "position", "duration"), 1)
-    times = dict.fromkeys(("position", "now", "ahead", "duration"), 1)
-    path = graph.variables("path", POWERS)[:, None]
     return [
-        written("measurement", tuple(instant), told=np.stack(measurement(*of(**instant)))),
-        written("predicted", ("told", *joint), seen=predicted(told, *of(**joint))),
-        written("passage", tuple(place), left=passage(*of(**place))),
-        written("path_to_rest", tuple(row), path=path_to_rest(*of(**row))),
-        written("along_path", ("path", *times), along=along_path(path, *of(**times))),
+        rule("uk_lanes_measurement", instant, "told", measurement),
+        rule("uk_lanes_predicted", joint, "seen", seen),
+        rule("uk_lanes_passage", place, "left", passage),
+        rule("uk_lanes_path_to_rest", row, "path", path_to_rest),
+        rule("uk_lanes_along_path", path, "along", along_path),
     ]
 
 
 def standing_rule(entries: int) -> str:
     """When contacts stand, by the rules of :mod:`standing_rule` for one entry."""
-    graph = Graph()
-    plan = dict.fromkeys(("t", "begin", "end", "ramp"), 1)
-    step = dict.fromkeys(("t", "planned", "detected", "closed", "begun", "ramp"), 1)
-    past = graph.variables("past", STOOD)[:, None]
-    share = planned_share(*(graph.variables(*one) for one in plan.items()))
-    given = {name: graph.variables(name, 1) for name in step}
-    left = standing_step(**given, past=past)
+    step = ones("t", "planned", "detected", "closed", "begun", "ramp")
     return header(
         "uk_standing.h",
         '#include "uk_lanes.h"',
         part("attributes.h"),
         f"#define UK_ENTRIES {entries}",
-        function("uk_planned_share", tuple(plan), ("share",), places(share=share), LANES, ()),
-        function(
-            "uk_standing_step", (*step, "past"), ("left",), places(left=left.ravel()), LANES, ()
-        ),
+        rule("uk_planned_share", ones("t", "begin", "end", "ramp"), "share", planned_share),
+        rule("uk_standing_step", step | {"past": (STOOD, 1)}, "left", standing_step),
     )
 
 
 def _transfer(mechanism: ResolvedMechanism) -> list[str]:
     """Transfers between laws, with the rule of :func:`faded` for one motor."""
-    graph, given = Graph(), ("effort", "offset", "s", "lower", "upper")
     motors = len(mechanism.actuators)
-    left = places(faded=faded(*(graph.variables(name, 1) for name in given)))
-    rule = function("uk_lanes_faded", given, ("faded",), left, LANES, ())
+    step = rule("uk_lanes_faded", ones("effort", "offset", "s", "lower", "upper"), "faded", faded)
     return [
-        header("uk_fading.h", '#include "uk_lanes.h"', part("attributes.h"), rule),
+        header("uk_fading.h", '#include "uk_lanes.h"', part("attributes.h"), step),
         header("uk_transfer_memory.h", TransferLayout(motors).c_struct("uk_transfer_memory")),
         part("transfer.c"),
     ]

@@ -2,6 +2,7 @@
 
 """The motion as functions with CasADi's interface of external functions; acados takes them too."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -56,17 +57,6 @@ UK_EXPORT int {name}_work(casadi_int *arg, casadi_int *res, casadi_int *iw, casa
 }}
 """
 
-_PROTOTYPES = """\
-int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem);
-casadi_int {name}_n_in(void);
-casadi_int {name}_n_out(void);
-const char *{name}_name_in(casadi_int i);
-const char *{name}_name_out(casadi_int i);
-const casadi_int *{name}_sparsity_in(casadi_int i);
-const casadi_int *{name}_sparsity_out(casadi_int i);
-int {name}_work(casadi_int *arg, casadi_int *res, casadi_int *iw, casadi_int *w);
-"""
-
 
 class _Function(NamedTuple):
     name: str
@@ -110,7 +100,9 @@ def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifi
 
 def ode_prototypes(identifier: str) -> str:
     """Declarations of the same, without our prefix."""
-    return "\n".join(_PROTOTYPES.format(name=function.name) for function in _functions(identifier))
+    signatures = re.findall(r"^UK_EXPORT (.*\)) \{\{", _FUNCTION, re.MULTILINE)
+    prototypes = "".join(f"{signature};\n" for signature in signatures)
+    return "\n".join(prototypes.format(name=one.name) for one in _functions(identifier))
 
 
 def _functions(identifier: str) -> tuple[_Function, ...]:

@@ -7,13 +7,10 @@ the length, and the code gets no better. What one piece computes and later ones 
 array between them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from uk_dynamics.compilation.emit.c_source import SCALAR, VECTOR, Dialect, Statement, Writer
+from uk_dynamics.compilation.emit.c_source import VECTOR, Dialect, Statement
 from uk_dynamics.compilation.trace.symbols import WIDTH
 
 LONGEST = 800  # statements
@@ -273,46 +270,3 @@ def _as(kind: str, place: str, dialect: Dialect) -> str:
     if kind == VECTOR:
         return f"*({VECTOR} *)&{place}"
     return place if kind == dialect.real else f"({kind}){place}"
-
-
-Targets = list[tuple[str, Any]]  # an lvalue, such as ``F[2]``, and what goes there
-
-
-def places(**arrays: Iterable[Any]) -> Targets:
-    """Entries of vectors, or of matrices row by row, where C has arrays of the same names."""
-    return [
-        (f"{name}[{i}]", x)
-        for name, array in arrays.items()
-        for i, x in enumerate(np.reshape(np.asarray(array, dtype=object), -1))
-    ]
-
-
-_FUNCTION = """
-static void {name}({parameters}) {{
-  {real} shared[{shared}];
-{calls}}}
-"""
-
-
-def function(
-    name: str,
-    given: Sequence[str],
-    wanted: Sequence[str],
-    targets: Sequence[tuple[str, Any]],
-    dialect: Dialect = SCALAR,
-    scalars: Sequence[str] = ("t",),
-) -> str:
-    """A function of single numbers and of arrays, which computes symbols into arrays."""
-    parameters: Mapping[str, str] = {
-        **dict.fromkeys(scalars, dialect.real),
-        **dict.fromkeys(given, f"const {dialect.real} *restrict"),
-        **dict.fromkeys(wanted, f"{dialect.real} *restrict"),
-    }
-    pieces = in_pieces(name, parameters, [Writer(dialect).statements(targets)], dialect)
-    return pieces.functions + _FUNCTION.format(
-        name=name,
-        parameters=", ".join(f"{kind} {x}" for x, kind in parameters.items()),
-        real=dialect.real,
-        shared=pieces.shared,
-        calls="".join(pieces.calls),
-    )

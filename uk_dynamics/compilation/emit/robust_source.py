@@ -13,7 +13,7 @@ import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import header, part, table
-from uk_dynamics.compilation.emit.pieces import function, places
+from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
@@ -35,7 +35,7 @@ from uk_dynamics.core.servo import (
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
 
-_INSTANT = ("told", "rate", "past_rate", "drift", "driven", "delay")
+_INSTANT = ("rate", "past_rate", "drift", "driven")  # of each row
 
 
 def uncertain_rows(tasks: Tasks) -> Objects:
@@ -74,25 +74,10 @@ def robust_definitions(tasks: Tasks) -> str:
         f"#define UK_UNCERTAIN {len(U)} /* rows of what is uncertain */",
         table("double", "uk_motor_loss", (losses.get(m, 0.0) for m in motors)),
         function("uk_lanes_uncertain_rows", ("q", "v"), ("uncertain",), constants, LANES),
-        _surface(),
-        _highest_gain(),
+        rule("uk_lanes_surface", ones("error", "rate", "damping", "stiffness"), "s", surface),
+        rule("uk_lanes_highest_gain", ones("delay", "rate"), "gain", highest_gain),
         _term(tasks),
     )
-
-
-def _surface() -> str:
-    """The surface of one row."""
-    given = ("error", "rate", "damping", "stiffness")
-    graph = Graph()
-    s = surface(*(graph.variables(name, 1) for name in given))
-    return function("uk_lanes_surface", given, ("s",), places(s=s), LANES, ())
-
-
-def _highest_gain() -> str:
-    """The bandwidth that a delay allows."""
-    graph, given = Graph(), ("delay", "rate")
-    gain = highest_gain(*(graph.variables(name, 1) for name in given))
-    return function("uk_lanes_highest_gain", given, ("gain",), places(gain=gain), LANES, ())
 
 
 def robust_start(tasks: Tasks, known: Known | None) -> str:
@@ -208,43 +193,38 @@ def correction_definitions(tasks: Tasks) -> str:
     )
 
 
-def _instant(graph: Graph, rows: int) -> Instant:
-    told, *others = (graph.variables(x, {"told": 4, "delay": 1}.get(x, rows)) for x in _INSTANT)
-    return Instant(Measurement(*told[:, None]), *others)
+def _instant(rows: int) -> Shapes:
+    """Shapes of what :func:`_compared` is given."""
+    return {"told": (4, 1), **dict.fromkeys(_INSTANT, rows), "delay": 1}
+
+
+def _compared(told: Array, *others: Array) -> Instant:
+    return Instant(Measurement(*told), *others)
 
 
 def _observed(rows: int) -> str:
-    graph = Graph()
-    past, explained, bandwidth = (
-        graph.variables(name, n * rows)
-        for name, n in {"past": 2, "explained": 1, "bandwidth": 1}.items()
-    )
-    left = observed(_instant(graph, rows), past.reshape(2, rows), explained, bandwidth)
-    given = (*_INSTANT, "past", "explained", "bandwidth")
-    return function("uk_lanes_observed", given, ("left",), places(left=left.ravel()), LANES, ())
+    given = _instant(rows) | {"past": (2, rows), "explained": rows, "bandwidth": rows}
+    return rule("uk_lanes_observed", given, "left", lambda *x: observed(_compared(*x[:6]), *x[6:]))
 
 
 def _learned(tasks: Tasks) -> str:
     assert tasks.uncertainty is not None
-    graph, rows, p = Graph(), len(tasks.constraints), tasks.adaptive
-    shapes: dict[str, tuple[int, ...]] = {
-        "estimate": (p,),
-        "fitted": (p,),
+    rows, p, ends = len(tasks.constraints), tasks.adaptive, tasks.uncertainty.ends()
+    given = _instant(rows) | {
+        "estimate": p,
+        "fitted": p,
         "information": (p, p),
         "filtered_regressor": (rows, p),
         "filtered": (2, rows),
-        "variance": (rows,),
-        "settled": (1,),
+        "variance": rows,
+        "settled": 1,
         "regressor": (rows, p),
-        "push": (p,),
+        "push": p,
     }
-    given: dict[str, Any] = {
-        name: graph.variables(name, int(np.prod(shape))).reshape(shape)
-        for name, shape in shapes.items()
-    }
-    *past, regressor, push = given.values()
-    ends = tasks.uncertainty.ends()
-    found = learned(_instant(graph, rows), Learned(*past), regressor, push, ends)
-    left = np.concatenate([x.ravel() for x in found])
-    names = (*_INSTANT, *shapes)
-    return function("uk_lanes_learned", names, ("left",), places(left=left), LANES, ())
+
+    def left(*x: Array) -> Array:
+        *past, regressor, push = x[6:]
+        found = learned(_compared(*x[:6]), Learned(*past), regressor, push, ends)
+        return np.concatenate([y.ravel() for y in found])
+
+    return rule("uk_lanes_learned", given, "left", left)

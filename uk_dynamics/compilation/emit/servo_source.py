@@ -11,6 +11,7 @@ from uk_dynamics.compilation.derivatives.task_derivatives import SETTINGS, task_
 from uk_dynamics.compilation.emit.c_source import LANES
 from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
+from uk_dynamics.compilation.emit.functions import function, places, rule
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
 from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integrates
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
@@ -21,7 +22,6 @@ from uk_dynamics.compilation.emit.motor_source import (
     period_steps,
     standing_rule,
 )
-from uk_dynamics.compilation.emit.pieces import function, places
 from uk_dynamics.compilation.emit.robust_source import (
     as_rows,
     correction_definitions,
@@ -31,7 +31,6 @@ from uk_dynamics.compilation.emit.robust_source import (
     uncertain_rows,
 )
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
-from uk_dynamics.compilation.trace.symbols import Graph
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.core.servo import LIMITS, Known
 from uk_dynamics.mechanism import Tasks
@@ -203,10 +202,9 @@ def _sides(tasks: Tasks) -> list[str]:
 
 def _shares(tasks: Tasks) -> list[str]:
     """What part of their demands tasks have; nothing where all have all of them."""
-    share = tasks.share(Graph().variables("q", tasks.model.nq)) if tasks.relaxes else None
-    if share is None:
+    if not tasks.relaxes:
         return []
-    return [function("uk_lanes_task_share", ("q",), ("share",), places(share=share), LANES, ())]
+    return [rule("uk_lanes_task_share", {"q": tasks.model.nq}, "share", tasks.share)]
 
 
 def control_period(tasks: Tasks) -> list[str]:

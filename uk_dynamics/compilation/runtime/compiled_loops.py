@@ -15,7 +15,7 @@ from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, rolled, trials, verify
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Law
+from uk_dynamics.mechanism.dynamics import Instants, InterpretedDynamics, Law
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
@@ -85,9 +85,7 @@ class CompiledLoops:
         laws: Sequence[Law],
         q: Array,
         v: Array,
-        when: Array,
-        control: Array,
-        sample: Array,
+        instants: Instants,
         *,
         tau: Array,
         parameters: Array | None,
@@ -105,9 +103,7 @@ class CompiledLoops:
             laws: Of one kind, loaded, (K,); where the law is in lanes, of these tasks.
             q: Starts, on the constraints, (K, nq).
             v: (K, nv).
-            when: Instants common to all, in s.
-            control: 1 where the laws act.
-            sample: 1 where states are kept.
+            instants: Common to all.
             tau: Forces besides those of motors, (K, nv), in N or N·m.
             parameters: Of the mechanisms, (K, parameters); None: there are none.
             active: 1 for constraint rows that act, (m,).
@@ -118,7 +114,8 @@ class CompiledLoops:
             same: Instants that are nearer to one another are one, in s.
             threads: At most so many; None: one for each processor.
         """
-        count, samples, flags = len(laws), int(np.count_nonzero(sample)), len(laws[0].flags)
+        samples = int(np.count_nonzero(instants.sample))
+        count, flags = len(laws), len(laws[0].flags)
         found = {
             "q": np.array(q),
             "v": np.array(v),
@@ -134,7 +131,8 @@ class CompiledLoops:
         tables = np.array(places, dtype=np.uintp)
         rows = np.ones(self._rows)
         rows[: len(active)] = active
-        common = {"when": when, "control": control, "sample": sample, "active": rows}
+        common = {"active": rows} | instants._asdict()
+        del common["breaks"]  # steps are fixed
         each = {"tau": tau, "structures": tables, "controllers": controllers} | found
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
@@ -143,7 +141,7 @@ class CompiledLoops:
         def run(first: int, end: int) -> None:
             call = structure("uk_loop_batch")(
                 count=end - first,
-                stops=len(when),
+                stops=len(instants.when),
                 samples=samples,
                 euler=euler,
                 p_stride=0 if parameters is None else parameters.shape[1],
@@ -151,7 +149,7 @@ class CompiledLoops:
                 law=laws[0].function,
                 decide=self._decide,
                 flags=flags,
-                places=1 + int(np.count_nonzero(control)) if delay else 1,
+                places=1 + int(np.count_nonzero(instants.control)) if delay else 1,
                 delay=delay,
                 same=same,
             )
@@ -207,9 +205,7 @@ def _answers(loops: CompiledLoops, mechanism: ResolvedMechanism) -> Iterator[Com
             [law] * count,
             np.tile(start.q, (count, 1)),
             np.tile(start.v, (count, 1)),
-            start.t + np.array([0.0, _STEP]),
-            np.array([1.0, 0.0]),
-            np.zeros(2),
+            Instants.alone((start.t, start.t + _STEP))._replace(control=np.array([1.0, 0.0])),
             tau=np.array([trial.tau for trial in given]),
             parameters=None if varied is None else np.tile(varied.values, (count, 1)),
             active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),

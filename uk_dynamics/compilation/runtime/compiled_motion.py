@@ -16,7 +16,13 @@ from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attach
 from uk_dynamics.compilation.runtime.reference_table import sample_table, structural_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances, steps_between
-from uk_dynamics.mechanism.dynamics import ContactTables, EffortQueue, Law, MotionSegment
+from uk_dynamics.mechanism.dynamics import (
+    ContactTables,
+    EffortQueue,
+    Instants,
+    Law,
+    MotionSegment,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _PHASES = ("done", "control", "motion", "paused", "changed")
@@ -143,9 +149,7 @@ class CompiledMotion:
     def move(
         self,
         state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
+        instants: Instants,
         *,
         step: float,
         method: str,
@@ -153,7 +157,7 @@ class CompiledMotion:
         waits: bool = False,
     ) -> MotionSegment:
         """See :meth:`Motion.move`."""
-        call, given = self._call, (state, (when, control, sample), int(np.count_nonzero(sample)))
+        call, given = self._call, (state, instants, int(np.count_nonzero(instants.sample)))
         call.step = step
         if over is None:
             call.method = METHOD_CODES[f"STEP_{method.upper()}"]
@@ -161,7 +165,7 @@ class CompiledMotion:
         contacts, mode = over
         if self._contacts is None or self._contacts.tables is not contacts:
             self._contacts = _ContactCall(self._library, contacts)
-        self._contacts.begin(mode, int(steps_between(when, step).sum()), waits=waits)
+        self._contacts.begin(mode, int(steps_between(instants.when, step).sum()), waits=waits)
         call.contacts = ctypes.addressof(self._contacts.call)
         found = self._go(*given, self._move, self._place, self._at)
         call.contacts = None
@@ -170,10 +174,7 @@ class CompiledMotion:
     def adapt(
         self,
         state: State,
-        when: Array,
-        control: Array,
-        sample: Array,
-        breaks: Array,
+        instants: Instants,
         *,
         tolerances: Tolerances,
         first_step: float,
@@ -184,10 +185,10 @@ class CompiledMotion:
         call.rtol, call.atol = tolerances.rtol, tolerances.atol
         call.max_step, call.next = tolerances.max_step, first_step
         call.rejected, call.largest, call.under_way = 0, 0.0, resume
-        call.patience, call.breaks = _PATIENCE, breaks.ctypes.data
-        kept = min(int(np.count_nonzero(sample)), _ROOM)
+        call.patience, call.breaks = _PATIENCE, instants.breaks.ctypes.data
+        kept = min(int(np.count_nonzero(instants.sample)), _ROOM)
         adaptive = (self._place, self._at, ctypes.byref(call))
-        found = self._go(state, (when, control, sample), kept, self._move_adaptively, *adaptive)
+        found = self._go(state, instants, kept, self._move_adaptively, *adaptive)
         return replace(
             found, next_step=call.next, rejected=call.rejected, largest_projection=call.largest
         )
@@ -195,36 +196,33 @@ class CompiledMotion:
     def _go(
         self,
         state: State,
-        instants: tuple[Array, Array, Array],
+        instants: Instants,
         kept: int,
         function: Callable[..., int],
         *arguments: object,
     ) -> MotionSegment:
         """Move through instants, of which some are kept, by a function of C."""
-        call, (when, control, sample) = self._call, instants
-        q_out, v_out = np.empty((kept, len(self._q))), np.empty((kept, len(self._v)))
-        efforts_out = np.empty((kept, self._motors))
-        watched = np.empty((kept, len(self._watched)))
-        outputs = {"q_out": q_out, "v_out": v_out, "efforts_out": efforts_out}
-        outputs["watched_out"] = watched
-        inputs = {"when": when, "control": control, "sample": sample}
-        for name, array in (inputs | outputs).items():
+        call = self._call
+        sizes = len(self._q), len(self._v), self._motors, len(self._watched)
+        outputs = [np.empty((kept, size)) for size in sizes]
+        names = ("q_out", "v_out", "efforts_out", "watched_out", "when", "control", "sample")
+        for name, array in zip(names, (*outputs, *instants[:3]), strict=True):
             setattr(call, name, array.ctypes.data)
         self._q[:], self._v[:] = state.q, state.v
-        call.stops = len(when)
+        call.stops = len(instants.when)
         call.at = call.sampled = call.steps = call.evaluations = 0
         phase = _PHASES[function(*arguments)]
         call.when = self._t.ctypes.data
-        done = call.sampled
+        q, v, efforts, watched = (array[: call.sampled] for array in outputs)
         return MotionSegment(
             reached=call.at,
             phase=phase,
-            state=State(float(when[call.at]), self._q.copy(), self._v.copy()),
+            state=State(float(instants.when[call.at]), self._q.copy(), self._v.copy()),
             efforts=self._efforts[: self._motors].copy(),
-            q=q_out[:done],
-            v=v_out[:done],
-            sampled_efforts=efforts_out[:done],
-            watched=watched[:done],
+            q=q,
+            v=v,
+            sampled_efforts=efforts,
+            watched=watched,
             steps=call.steps,
             evaluations=call.evaluations,
         )

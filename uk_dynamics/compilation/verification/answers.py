@@ -20,6 +20,7 @@ from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Demand,
     Dynamics,
+    Instants,
     InterpretedDynamics,
     Motion,
     ServoEvaluator,
@@ -100,9 +101,8 @@ def motion_answers(
         def moved(trial: Trial, method: str = method, name: str = name) -> Found:
             start = reference.project(trial.state)
             motion.act(free, motors, trial.tau)
-            t, no = start.t, np.zeros(2)
-            when = np.array([t, t + _STEP])
-            end = motion.move(start, when, no, no, step=_STEP, method=method)
+            given = start, Instants.alone((start.t, start.t + _STEP))
+            end = motion.move(*given, step=_STEP, method=method)
             if end.phase != "done":
                 return None
             return {name: np.concatenate([end.state.q, end.state.v])}
@@ -134,12 +134,9 @@ def _contact_answers(
         start = reference.project(trial.state, smooth)
         stepping.forget()
         motion.act(smooth, np.zeros(len(mechanism.actuators)), trial.tau)
-        when, no, over = (
-            np.array([start.t, start.t + _STEP]),
-            np.zeros(2),
-            (stepping.tables, is_open),
-        )
-        found = motion.move(start, when, no, no, step=_STEP, method="moreau", over=over)
+        given = start, Instants.alone((start.t, start.t + _STEP))
+        over = stepping.tables, is_open
+        found = motion.move(*given, step=_STEP, method="moreau", over=over)
         solved = found.phase == "done"  # what C does not solve is left to Python
         return {name: np.concatenate([found.state.q, found.state.v])} if solved else None
 

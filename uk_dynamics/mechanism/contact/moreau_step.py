@@ -16,6 +16,7 @@ from uk_dynamics.mechanism.dynamics import (
     STICKS,
     ContactTables,
     Dynamics,
+    Instants,
     Motion,
     MotionSegment,
 )
@@ -68,8 +69,9 @@ class ContactStepping(ClosedContacts):
                 smooth = replace(inputs, active=self.without(active), stabilize=False)
                 motion.act(smooth, self._no_efforts, tau)
                 when = np.append(state.t + h * np.arange(steps), end)
-                no, over = np.zeros(len(when)), self.over(active)
-                found = motion.move(state, when, no, no, step=np.inf, method="moreau", over=over)
+                given = state, Instants.alone(when)
+                over = self.over(active)
+                found = motion.move(*given, step=np.inf, method="moreau", over=over)
                 active, state = self.after(found, when, np.inf, active, seen), found.state
                 steps -= found.reached
                 if not steps:

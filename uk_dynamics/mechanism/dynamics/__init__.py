@@ -31,6 +31,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     CompiledLaw,
     ContactTables,
     EffortQueue,
+    Instants,
     Law,
     LawInC,
     Motion,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -37,6 +37,22 @@ class Told(NamedTuple):
     def nothing(cls, count: int, rows: int, parameters: int) -> Told:
         """Of a law that tells nothing of it."""
         return cls(*(np.full((count, n), np.nan) for n in (rows, parameters, parameters)))
+
+
+class Instants(NamedTuple):
+    """Instants of a motion, n of them, and what happens at each, (n,), as numbers."""
+
+    when: Array  # in s
+    control: Array  # whether the law acts
+    sample: Array  # whether the state is kept
+    # whether steps with error control end there, since forces jump; at the others, but the last,
+    # the state is interpolated, then projected
+    breaks: Array
+
+    @classmethod
+    def alone(cls, when: Sequence[float] | Array) -> Instants:
+        """Instants at which nothing happens."""
+        return cls(np.array(when), *np.zeros((3, len(when))))
 
 
 @dataclass(frozen=True)
@@ -200,9 +216,7 @@ class Motion(Protocol):
     def move(
         self,
         state: State,  # at the first one
-        when: Array,  # instants, (n,), in s
-        control: Array,  # whether the law acts at each, (n,), as numbers
-        sample: Array,  # whether the state at each is kept, (n,), as numbers
+        instants: Instants,
         *,
         step: float,  # longest step, in s
         method: str,  # one of FIXED_METHODS, or ``moreau``
@@ -219,12 +233,7 @@ class Motion(Protocol):
     def adapt(
         self,
         state: State,  # at the first instant
-        when: Array,  # instants, (n,), in s
-        control: Array,  # whether the law acts at each, (n,), as numbers
-        sample: Array,  # whether the state at each is kept, (n,), as numbers
-        # whether steps end at each, (n,), as numbers, since forces jump there; at the others, but
-        # the last, the state is interpolated, then projected
-        breaks: Array,
+        instants: Instants,
         *,
         tolerances: Tolerances,  # of a step
         first_step: float,  # in s; 0: it is estimated

@@ -13,6 +13,7 @@ from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
+    Instants,
     InterpretedDynamics,
     Motion,
     project_step,
@@ -103,13 +104,10 @@ class SimulatedMachine:
 
     def _step_in_c(self, motion: Motion, t: float) -> bool:
         """Whether C could take the step to a time."""
-        nothing = np.zeros(2)
         motion.act(self.inputs, self.efforts, self._no_force)
         found = motion.move(
             self.state,
-            np.array([self.state.t, t]),
-            nothing,
-            nothing,
+            Instants.alone((self.state.t, t)),
             step=2.0 * self.step_size,  # one step, whatever rounding says
             method=self._integrator,
         )
