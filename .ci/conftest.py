@@ -2,4 +2,4 @@
 
 """The checks of an installation use the fixtures of the tests."""
 
-pytest_plugins = ("support.nodes.ros_fixtures", "support.skips")
+pytest_plugins = ("support.nodes.ros_fixtures", "support.skips", "support.watchdog")

@@ -20,7 +20,7 @@ os.environ.setdefault("UK_DYNAMICS_BACKEND", "interpreted")
 
 import hypothesis
 
-pytest_plugins = ("support.nodes.ros_fixtures", "support.skips")
+pytest_plugins = ("support.nodes.ros_fixtures", "support.skips", "support.watchdog")
 
 # A deadline per example would fail on a busy machine, where nothing is wrong. Examples are other
 # ones in every run, also where CI is set: few of them a day find more than many once.

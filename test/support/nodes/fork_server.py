@@ -63,6 +63,8 @@ def serve(requests: socket.socket) -> str:
                 continue
             request, descriptors, _, _ = socket.recv_fds(requests, LARGEST_REQUEST, 2)
             if not request:
+                for pid in watchers:  # whoever watched them has been killed
+                    os.kill(pid, signal.SIGKILL)
                 return ""
             output, watcher = descriptors
             pid = os.fork()
