@@ -28,13 +28,13 @@ def uncertainty(subject: Subject) -> Iterator[Finding]:
                 " term",
                 "narrow the intervals, slow the references down, or take a stronger motor",
             )
-    if tasks.observed.any():
+    if tasks.corrected:
         slow = [x for x in observer_margins(tasks, _PERIOD) if x.with_observer.delay <= 0.0]
         for margin in slow:
             yield Finding(
                 "robust",
                 "error",
                 (margin.row,),
-                f"is unstable with an observer of {margin.bandwidth:.3g} Hz and this delay",
+                f"is unstable with an observer of {margin} and this delay",
                 "lower the bandwidth of the observer",
             )

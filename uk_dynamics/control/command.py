@@ -64,7 +64,7 @@ class Command(MotorCommand):
             lower priority, or because motors are at their limits.
         residual: b_t − A_t q̈ of each row with ``efforts``, (mt,).
         tracking_error: Of each task row, value − reference, (mt,), in m or rad.
-        tracking_rate: Its rate, (mt,), in m/s or rad/s.
+        tracking_rate: Its rate, (mt,), in m/s or rad/s; with a velocity observer as observed.
         servo: Ranks, reachability and unreachable residuals, without limits.
         error_bound: What a robust law promises of the errors, (mt,), in m or rad; None: nothing.
         beyond_bound: Rows whose error, relative to the path of a blended start, is larger.

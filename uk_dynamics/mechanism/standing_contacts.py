@@ -243,7 +243,8 @@ def _refuse(spec: TasksSpec) -> None:
     found = [f"tasks.{task.name}.feedback" for task in spec.tasks if task.feedback != "baumgarte"]
     found += [f"tasks.{task.name}.relaxed" for task in spec.tasks if task.relaxed is not None]
     found += ["distribution"] * (spec.distribution != "effort")
-    found += ["robust"] * (spec.robust is not None) + ["observer"] * bool(spec.observer)
+    found += ["robust"] * (spec.robust is not None)
+    found += [key for key in ("observer", "velocity_observer") if getattr(spec, key)]
     found += ["allocation.internal_forces"] * bool(spec.allocation.internal_forces)
     for place in found:
         raise InputError(

@@ -101,7 +101,9 @@ class Tasks:
             problem = "estimates stay within intervals; give them in robust: parameters"
             raise InputError(problem, file=spec.file, place="adaptive")
         #: Bandwidths with which disturbances are observed, (mt,), in rad/s; 0: they are not.
-        self.observed = self._observed(spec)
+        self.observed = self._bandwidths("observer")
+        #: The same of the velocity observer.
+        self.watched = self._bandwidths("velocity_observer")
 
     @property
     def adaptive(self) -> int:
@@ -111,13 +113,15 @@ class Tasks:
     @property
     def corrected(self) -> bool:
         """Whether the law compares periods: it adapts or observes."""
-        return bool(self.adaptive or self.observed.any())
+        return bool(self.adaptive or self.observed.any() or self.watched.any())
 
-    def _observed(self, spec: TasksSpec) -> Array:
-        found, given = np.zeros(len(self.constraints)), dict(spec.observer)
+    def _bandwidths(self, place: Literal["observer", "velocity_observer"]) -> Array:
+        """Of an observer, of each row, (mt,), in rad/s."""
+        spec = self.spec
+        found, given = np.zeros(len(self.constraints)), dict(getattr(spec, place))
         for name in given:
             if name not in self.names:
-                raise UnknownNameError("task", name, self.names, file=spec.file, place="observer")
+                raise UnknownNameError("task", name, self.names, file=spec.file, place=place)
         for task in spec.tasks:
             rows = self.constraints.slices[task.name]
             if task.name not in given:
@@ -127,17 +131,19 @@ class Tasks:
                 problem = "is relaxed near a configuration, where nothing is observed"
             elif not self.constraints.motion_rows[rows].all():
                 problem = "is of accelerations, which are not measured"
+            elif place != "observer" and not self.constraints.position_rows[rows].all():
+                problem = "is of velocities; there is no position from which they are observed"
             if problem:
-                raise InputError(problem, file=spec.file, place=f"observer.{task.name}")
+                raise InputError(problem, file=spec.file, place=f"{place}.{task.name}")
             found[rows] = 2.0 * np.pi * given[task.name]
         if found.any() and any(task.relaxed is not None for task in spec.tasks):
             problem = "observes tasks beside a relaxed one; remove one of the two"
-            raise InputError(problem, file=spec.file, place="observer")
+            raise InputError(problem, file=spec.file, place=place)
         return found
 
     def _check_bounded(self, spec: TasksSpec) -> None:
         """Refuse bounds that the law would not keep, and what it does not have with them."""
-        others = "contacts", "robust", "observer"
+        others = "contacts", "robust", "observer", "velocity_observer"
         found = [key for key in others if getattr(spec, key)]
         found += ["distribution"] * (spec.distribution != "effort")
         for task, constraint in zip(spec.tasks, self.constraints.constraints, strict=True):

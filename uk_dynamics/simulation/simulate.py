@@ -105,7 +105,7 @@ def simulate(
     expect("state", state, State, "mechanism.start()")
     require_finite(mechanism.model, state)
     if control_period is None and getattr(controller, "corrections", None) is not None:
-        problem = "the law compares periods (adaptive, observer); give a control period"
+        problem = "the law compares periods (adaptive, observers); give a control period"
         raise InputError(problem, place="control_period")
     method, step, tolerances = checked(
         mechanism,

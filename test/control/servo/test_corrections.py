@@ -29,8 +29,11 @@ from uk_dynamics.compilation.build import servo_export
 from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime import reference_table
+from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.control.servo import known_of, observer_margins
+from uk_dynamics.core.servo import Instant, Measurement, Watched, watched
 from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.mechanism import EncoderSpec
 from uk_dynamics.mechanism.files import TasksSpec
 
 PERIOD, DELAY = 0.001, 0.001
@@ -57,7 +60,8 @@ def rrr3_tasks(machine: Mechanism, rows: tuple[str, ...] = ("x", "z", "angle")) 
     }
     mass = {"links.platform.mass": [0.5, 1.5], "joints.shoulder_a.friction": [0.0, 0.2]}
     data = {"robust": {"parameters": mass, "delay": DELAY}, "tasks": tasks}
-    return Tasks.from_data(data | {"adaptive": [*mass], "observer": {"x": 1.0}}, machine)
+    more = {"adaptive": [*mass], "observer": {"x": 1.0}, "velocity_observer": {"z": 20.0}}
+    return Tasks.from_data(data | more, machine)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +122,9 @@ def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> Non
 
 def test_exported_c_has_corrections(five_bar: Mechanism, tmp_path: Path) -> None:
     """Compiled alone, over periods with other velocities than the model expects."""
-    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION], observer=2.0)
+    tasks = five_bar_tasks(
+        five_bar, adaptive=[MASS, FRICTION], observer=2.0, velocity_observer=30.0
+    )
     declared, text = servo_export(tasks, "law", known=known_of(tasks))
     source, library = tmp_path / "law.c", tmp_path / "law.so"
     source.write_text(text)
@@ -181,6 +187,55 @@ def test_an_observer_divides_what_no_parameter_explains(five_bar: Mechanism) -> 
     assert errors[1] < errors[0] / 3.0
 
 
+def watch(
+    errors: np.ndarray[Any, Any], accelerations: np.ndarray[Any, Any], jump: int = -1
+) -> list[float]:
+    """Rates that a velocity observer of 100/s finds, of errors every ms whose model is known."""
+    h, omega, one = PERIOD, np.array([100.0]), np.ones(1)
+    past, rates = Watched(np.zeros((3, 1)), np.zeros(1), np.zeros((3, 1))), []
+    for k, error in enumerate(errors):
+        told = Measurement(one, one * (k > 0), one * (k > 0), h * one)
+        a = accelerations[max(k - 1, 0) : k] if k else np.zeros(1)
+        now = Instant(told, np.zeros(1), np.zeros(1), a, np.zeros(1), np.zeros(1))
+        followed = np.zeros((3, 1)) if k < jump or jump < 0 else np.array([[1.0], [0.0], [0.0]])
+        past = watched(now, past, error * one, followed, np.zeros(1), omega)
+        rates.append(float(past.state[1, 0]))
+    return rates
+
+
+def test_a_velocity_observer_knows_the_model_and_finds_what_it_lacks() -> None:
+    t = PERIOD * np.arange(400)
+    a = 50.0 * np.sin(40.0 * t + 20.0 * PERIOD)  # m/s² in the middle of periods
+    rate = PERIOD * np.concatenate(([0.0], np.cumsum(a[:-1])))
+    error = np.concatenate(([0.0], np.cumsum(PERIOD * rate[:-1] + 0.5 * PERIOD**2 * a[:-1])))
+    # a right model leaves rounding, however fast it accelerates
+    np.testing.assert_allclose(watch(error, a), rate, rtol=0, atol=1e-9)
+    # 3 m/s² that it lacks make 3 t (1 + ω t/2) exp(−ω t) of the rate, gone to 1e-9 m/s in the end
+    late = np.array(watch(error + 1.5 * t**2, a)) - rate - 3.0 * t
+    assert 0.5 * 3.0 / 100.0 < np.abs(late).max() < 3.0 / 100.0
+    assert abs(late[-1]) < 1e-9
+    # a reference that jumps by 1 m moves nothing
+    still = watch(np.where(t < 0.2, 0.0, -1.0), 0.0 * a, jump=200)
+    np.testing.assert_allclose(still, 0.0, rtol=0, atol=1e-12)
+
+
+def test_a_velocity_observer_quiets_encoders_of_17_bits(five_bar: Mechanism) -> None:
+    """A step of such an encoder within a period is 0.05 rad/s."""
+    fast, errors = [], []
+    for more in ({}, {"velocity_observer": 20.0}):
+        tasks = five_bar_tasks(five_bar, **more)
+        controller = ServoController(five_bar, tasks, **COMPILED)
+        real = five_bar.with_parameters({MASS: 3.0, FRICTION: 1.0})
+        encoders = EncoderFeedback(controller, EncoderSpec(2.0 * np.pi / 2**17, filter=PERIOD))
+        how = {"control_period": PERIOD, "sample_period": PERIOD, "delay": DELAY}
+        run = simulate(real, five_bar.start(tasks=tasks), 0.6, controller=encoders, **how)
+        changes = np.diff(run.efforts[200:, 0])
+        fast.append(np.sqrt((changes**2).mean()))
+        errors.append(np.abs(run.tracking_error[200:]).max())
+    assert fast[1] < fast[0] / 10.0
+    assert errors[1] < 5e-4  # as the bound without encoders; the nominal law has 3e-3 rad
+
+
 @pytest.mark.parametrize("rows", [("x", "z", "angle"), ("x", "z")])
 def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]) -> None:
     """On one motion, with estimates that are wrong, and switched while it moves."""
@@ -240,12 +295,15 @@ def test_lanes_have_corrections(rrr3: Mechanism, caplog: pytest.LogCaptureFixtur
 
 
 @pytest.mark.slow
-def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism) -> None:
+@pytest.mark.parametrize("more", [{"observer": 8.0}, {"velocity_observer": 60.0}])
+def test_an_observer_tolerates_the_delay_that_describe_says(
+    five_bar: Mechanism, more: dict[str, Any]
+) -> None:
     """A little below the margin the first error of 0.1 mrad rings down, above it swings on."""
     still = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
-    tasks = five_bar_tasks(five_bar, observer=8.0, tasks={"sweep": still})
+    tasks = five_bar_tasks(five_bar, tasks={"sweep": still}, **more)
     (margin,) = observer_margins(tasks, PERIOD)
-    assert margin.with_observer.delay < margin.without.delay
+    assert margin.with_observer.phase < margin.without.phase
     left = []
     for part in (0.85, 1.15):
         controller = ServoController(five_bar, tasks, **COMPILED)
@@ -266,6 +324,14 @@ def test_an_observer_tolerates_the_delay_that_describe_says(five_bar: Mechanism)
         ({"adaptive": ["links.nothing.mass"]}, 'adaptive: no interval.*"links.nothing.mass"'),
         ({"adaptive": [MASS, MASS]}, "adaptive"),
         ({"observer": {"nothing": 2.0}}, 'observer: no task "nothing"'),
+        ({"velocity_observer": {"nothing": 2.0}}, 'velocity_observer: no task "nothing"'),
+        (
+            {
+                "tasks": {"spin": {"type": "speed_coupling", "joints": {"crank": 1}}},
+                "velocity_observer": 20.0,
+            },
+            "velocity_observer.spin: is of velocities",
+        ),
         ({"observer": -1.0}, "observer: found -1.0; give a number above 0 in Hz"),
         ({"observer": {"sweep": 0}}, "observer.sweep: found 0; give a number above 0 in Hz"),
     ],

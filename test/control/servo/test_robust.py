@@ -310,15 +310,25 @@ def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
     """Against the exact response where nothing is delayed, and the limit of stability."""
     k, b, g = 30.0, 30.0, 270.0
     one = np.ones((1, 1, 1))
-    error, asked, s = _responses(one, RowLoop(g, 0.0, np.array([k]), np.array([b])))
+    error, asked, s = _responses(one, RowLoop(g, 0.0, np.array([k]), np.array([b]), np.zeros(1)))
     # s follows ṡ = −(b + g) s, e = s/(p + k), both without overshoot: their gains at rest;
     # the shortest delay makes them larger by 1 %
     assert error[0, 0, 0] == pytest.approx(1.0 / ((b + g) * k), rel=0.01)
     assert s[0, 0, 0] == pytest.approx(1.0 / (b + g), rel=0.03)
     for part, known in ((0.9, True), (1.1, False)):  # of π/2, nearly: k is small beside b + g
-        slow = RowLoop(g, part * 0.5 * np.pi / (g + b + k), np.array([k]), np.array([b]))
+        slow = RowLoop(
+            g, part * 0.5 * np.pi / (g + b + k), np.array([k]), np.array([b]), np.zeros(1)
+        )
         assert np.isfinite(_responses(one, slow)[1]).all() == known
     assert asked[0, 0, 0] > 1.0
+    # a fast velocity observer is none; of a slow one, rates follow what acts by 3/ω² later, and
+    # what a push makes of an error is seen by the feedback of e alone
+    fast, slow = (
+        _responses(one, RowLoop(g, 1e-4, np.array([k]), np.array([b]), np.array([omega])))[0]
+        for omega in (2e4, 60.0)
+    )
+    assert fast[0, 0, 0] == pytest.approx(error[0, 0, 0], rel=0.05)
+    assert slow[0, 0, 0] > 2.0 * error[0, 0, 0]
 
 
 def test_covariances_are_an_ellipsoid(five_bar: Mechanism) -> None:

@@ -82,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         told["observer"] = {
             x.row: {
                 "bandwidth": x.bandwidth,
+                "velocity_bandwidth": x.velocity,
                 "phase_margin": x.with_observer.phase,
                 "phase_margin_without": x.without.phase,
                 "delay_margin": x.with_observer.delay,
@@ -124,11 +125,11 @@ def _corrected(tasks: Tasks, margins: Iterable[ObserverMargin]) -> Iterator[tupl
     for x in margins:
         old, new = x.without, x.with_observer
         if new.delay <= 0.0:
-            yield "observer", f"{x.row} {x.bandwidth:.3g} Hz is unstable with this delay; lower it"
+            yield "observer", f"{x.row} {x} is unstable with this delay; lower it"
             continue
         delays = f"{1e3 * new.delay:.3g} ms more delay tolerated, {1e3 * old.delay:.3g} ms without"
         phases = f"{math.degrees(new.phase):.0f}° and {math.degrees(old.phase):.0f}°"
-        yield "observer", f"{x.row} {x.bandwidth:.3g} Hz: {delays}  (phase margins {phases})"
+        yield "observer", f"{x.row} {x}: {delays}  (phase margins {phases})"
 
 
 def _standing(

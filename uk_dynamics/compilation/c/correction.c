@@ -43,6 +43,15 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
     w->added[r] = told[1] * explained[r] - w->observes * (left[r] - left[UK_MT + r]);
     w->past_rate[r] = uk_pick(told[0] != 0.0, w->tracking_rate[r], w->past_rate[r]);
   }
+#if UK_WATCHES
+  uk_lanes seen[7 * UK_MT];
+  uk_lanes_watched(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->watched, w->watched_driven,
+                   w->past_followed, w->tracking_error, w->task_followed, explained, w->watch_rate, seen);
+  memcpy(w->watched, seen, sizeof w->watched);
+  memcpy(w->watched_driven, seen + 3 * UK_MT, sizeof w->watched_driven);
+  memcpy(w->past_followed, seen + 4 * UK_MT, sizeof w->past_followed);
+  UK_EACH(r, UK_MT) w->tracking_rate[r] = uk_pick(w->watch_rate[r] > 0.0, seen[UK_MT + r], w->tracking_rate[r]);
+#endif
 }
 
 /* What the model says of the errors until the next period, with the efforts that are sent, (UK_NU). */

@@ -321,7 +321,7 @@ class ServoLayout(Layout):
                 ("uncertain", uncertain * nv, "rows of what is uncertain"),
                 ("uncertain_part", uncertain * nv, "likewise"),
             )
-        corrected, p = tasks.corrected, tasks.adaptive
+        corrected, p, watches = tasks.corrected, tasks.adaptive, bool(tasks.watched.any())
         if corrected:
             self._add(
                 ("free_drift", rows, "second derivatives of the errors without efforts"),
@@ -338,6 +338,7 @@ class ServoLayout(Layout):
             *(_ROBUST_SETTINGS if uncertain else ()),
             *(_CORRECTION_SETTINGS if corrected else ()),
             *([("observer_rate", rows, "bandwidth in rad/s")] if corrected else ()),
+            *([("watch_rate", rows, "of the velocity observer, likewise")] if watches else ()),
         )
         self._add(
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
@@ -361,6 +362,7 @@ class ServoLayout(Layout):
             ("commands", PAST * own, "last efforts, their last change"),
             *(_stood(tasks) if tasks.spec.contacts else ()),
             *(_corrections(rows, p) if corrected else ()),
+            *(_watched(rows) if watches else ()),
         )
         #: Estimates, what data alone say, and the information on them.
         learned = [self[x] for x in ("estimate", "information") if x in self.fields]
@@ -483,6 +485,13 @@ def _stood(tasks: Tasks) -> Iterator[tuple[str, int, str]]:
     yield "contact_told", 1, "whether something has told of closed contacts"
     yield "plan_begun", 1, "whether there was a state"
     yield "stood", STOOD * len(tasks.spec.contacts), "as standing_rule.py has it"
+
+
+def _watched(rows: int) -> Iterator[tuple[str, int, str]]:
+    """What the velocity observer leaves for the next period."""
+    yield "watched", 3 * rows, "errors, their rates, and what the model lacks of the second ones"
+    yield "watched_driven", rows, "what efforts add to them, as late as it acts"
+    yield "past_followed", 3 * rows, "references of the tasks"
 
 
 def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:

@@ -24,6 +24,7 @@ from uk_dynamics.core.servo import (
     Known,
     Learned,
     Measurement,
+    Watched,
     highest_gain,
     learned,
     metric_square,
@@ -31,6 +32,7 @@ from uk_dynamics.core.servo import (
     robust_term,
     surface,
     surface_rates,
+    watched,
 )
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
@@ -112,8 +114,12 @@ def observer_start(tasks: Tasks) -> str:
     if not tasks.corrected:
         return ""
     delay = 0.0 if tasks.spec.robust is None else tasks.spec.robust.delay
-    text = f"  {table('double', 'observed', tasks.observed)}\n"
-    text += "  memcpy(m->observer_rate, observed, sizeof observed);\n"
+    text, rates = "", {"observer_rate": tasks.observed}
+    if tasks.watched.any():
+        rates["watch_rate"] = tasks.watched
+    for name, values in rates.items():
+        text += f"  {table('double', name, values)}\n"
+        text += f"  memcpy(m->{name}, {name}, sizeof {name});\n"
     text += f"  m->loop_delay = {number(delay)};\n"
     if tasks.observed.any():
         text += "  m->observes = period > 0.0;\n"
@@ -180,7 +186,9 @@ def _square(share: Any, products: Any) -> Any:
 
 def correction_definitions(tasks: Tasks) -> str:
     """What ``correction.c`` needs; flags alone where nothing is corrected."""
-    flags = f"#define UK_CORRECTED {int(tasks.corrected)}", f"#define UK_ADAPTIVE {tasks.adaptive}"
+    watches = bool(tasks.watched.any())
+    numbers = {"CORRECTED": tasks.corrected, "ADAPTIVE": tasks.adaptive, "WATCHES": watches}
+    flags = [f"#define UK_{name} {int(number)}" for name, number in numbers.items()]
     if not tasks.corrected:
         return header("uk_correction.h", *flags)
     return header(
@@ -190,6 +198,7 @@ def correction_definitions(tasks: Tasks) -> str:
         *flags,
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
+        *([_watched(len(tasks.constraints))] if watches else ()),
     )
 
 
@@ -205,6 +214,16 @@ def _compared(told: Array, *others: Array) -> Instant:
 def _observed(rows: int) -> str:
     given = _instant(rows) | {"past": (2, rows), "explained": rows, "bandwidth": rows}
     return rule("uk_lanes_observed", given, "left", lambda *x: observed(_compared(*x[:6]), *x[6:]))
+
+
+def _watched(rows: int) -> str:
+    graph, sizes = Graph(), {"state": 3, "late": 1, "past_followed": 3, "error": 1, "followed": 3}
+    sizes |= {"explained": 1, "bandwidth": 1}
+    given = {name: graph.variables(name, n * rows) for name, n in sizes.items()}
+    shaped = [x.reshape(3, rows) if sizes[name] == 3 else x for name, x in given.items()]
+    found = watched(_instant(graph, rows), Watched(*shaped[:3]), *shaped[3:])
+    left, names = np.concatenate([x.ravel() for x in found]), (*_INSTANT, *given)
+    return function("uk_lanes_watched", names, ("left",), places(left=left), LANES, ())
 
 
 def _learned(tasks: Tasks) -> str:

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import Instant, Learned, Measurement, learned, observed
+from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.core.servo import (
+    Instant,
+    Learned,
+    Measurement,
+    Watched,
+    learned,
+    observed,
+    watched,
+)
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import ServoOutcome, TrackingErrors
@@ -39,6 +48,11 @@ class Corrections:
         fields["observer_rate"][:] = tasks.observed
         fields["loop_delay"][0] = 0.0 if tasks.spec.robust is None else tasks.spec.robust.delay
         self._observed = fields["observed"].reshape(2, rows)
+        self._watched: Watched | None = None
+        if tasks.watched.any():
+            fields["watch_rate"][:] = tasks.watched
+            kept = "watched", "watched_driven", "past_followed"
+            self._watched = Watched(*(fields[name].reshape(-1, rows) for name in kept))
         if p:
             shapes = {"information": (p, p), "filtered_regressor": (rows, p), "filtered": (2, rows)}
             names = (
@@ -52,8 +66,16 @@ class Corrections:
             )
             self._regressor = fields["regressor"].reshape(rows, p)
 
-    def added(self, errors: TrackingErrors, told: Measurement) -> Array:
-        """What to add to what the tasks ask for, (mt,), after errors were measured."""
+    def after(
+        self, errors: TrackingErrors, told: Measurement, followed: ReferenceSample | None
+    ) -> tuple[TrackingErrors, Array]:
+        """Errors with observed rates, and what to add to what the tasks ask for, (mt,).
+
+        Args:
+            errors: As they were measured.
+            told: What velocities tell.
+            followed: References at the same time; None: zero.
+        """
         fields, observes = self._fields, float(self._fields["observes"][0])
         now = Instant(
             *(told, errors.rate, fields["past_rate"], fields["drift"], fields["driven"]),
@@ -72,8 +94,16 @@ class Corrections:
         fields["added"][:] = told.differs * explained - observes * (measured - driven)
         if told.fresh[0]:
             fields["past_rate"][:] = errors.rate
-        added: Array = fields["added"].copy()
-        return added
+        if self._watched is not None:
+            aims = np.zeros((3, len(explained))) if followed is None else np.stack(followed)
+            past = self._watched._replace(driven=self._watched.driven[0])
+            seen = watched(*(now, past, errors.residual, aims, explained), fields["watch_rate"])
+            for mine, new in zip(self._watched, seen, strict=True):
+                mine[:] = new
+            errors = errors._replace(
+                rate=np.where(fields["watch_rate"] > 0.0, seen.state[1], errors.rate)
+            )
+        return errors, fields["added"].copy()
 
     def note(self, outcome: ServoOutcome, efforts: Array) -> None:
         """Keep what the model says of the errors until the next period, with efforts, (motors,)."""

@@ -28,6 +28,10 @@ from that, with Q = 1/(s/ω_o + 1) and Q_d slower by the delay that is known:
 
 which is C e^(−sτ)/s² without it: 1 − Q_d is an integrator, and takes phase near ω_o. Rows of
 velocities have c₀ = 0.
+
+**Observed velocities.** v̂ = s e − H (s² e − D a), H = s (s + 3ω)/(s + ω)³, D slower by the delay
+that is known, takes the place of s e in C: C = c₁ s (1 − H s) + c₀ and 1 + c₁ H D − Q_d for 1 − Q_d
+in (1). As long as the model is right that changes nothing; a delay that is not known counts more.
 """
 
 import math
@@ -92,13 +96,18 @@ class ObserverMargin(NamedTuple):
     """The margin of one task row."""
 
     row: str
-    bandwidth: float  # in Hz
+    bandwidth: float  # in Hz; 0: only its rate is observed
+    velocity: float  # of the velocity observer, in Hz; 0: there is none
     without: Margin
     with_observer: Margin
 
+    def __str__(self) -> str:
+        of = {"": self.bandwidth, "velocity ": self.velocity}
+        return ", ".join(f"{what}{x:.3g} Hz" for what, x in of.items() if x)
+
 
 def observer_margins(tasks: Tasks, control_period: float | None) -> tuple[ObserverMargin, ...]:
-    """Margins of the rows whose disturbances are observed.
+    """Margins of the rows whose disturbances or rates are observed.
 
     Args:
         tasks: With or without ``robust``, whose delay is then that of the loop.
@@ -113,27 +122,35 @@ def observer_margins(tasks: Tasks, control_period: float | None) -> tuple[Observ
     total = known + 0.5 * (control_period or 0.0)
     return tuple(
         ObserverMargin(
-            *(name, bandwidth / (2.0 * np.pi)),
-            _margin(c1, c0, 0.0, known, total),
-            _margin(c1, c0, bandwidth, known, total),
+            *(name, bandwidths[0] / math.tau, bandwidths[1] / math.tau),
+            _margin(c1, c0, (0.0, 0.0), known, total),
+            _margin(c1, c0, bandwidths, known, total),
         )
-        for name, bandwidth, c1, c0 in zip(
-            tasks.row_names, tasks.observed, damping, stiffness, strict=True
+        for name, bandwidths, c1, c0 in zip(
+            tasks.row_names,
+            zip(tasks.observed.tolist(), tasks.watched.tolist(), strict=True),
+            damping,
+            stiffness,
+            strict=True,
         )
-        if bandwidth > 0.0
+        if max(bandwidths) > 0.0
     )
 
 
-def _margin(c1: float, c0: float, bandwidth: float, known: float, total: float) -> Margin:
+def _margin(
+    c1: float, c0: float, bandwidths: tuple[float, float], known: float, total: float
+) -> Margin:
     """Smallest margins of (1) over the frequencies where its gain is one."""
-    scale = max(c1, bandwidth)
+    bandwidth, watched = bandwidths
+    scale = max(c1, bandwidth, watched)
     omega = np.geomspace(scale / _SPAN, scale * _SPAN, _SAMPLES)
     s = 1j * omega
-    loop: NDArray[Any] = (c1 * s + c0) / s**2
+    H: NDArray[Any] = s * (s + 3.0 * watched) / (s + watched) ** 3 if watched > 0.0 else 0.0 * s
+    C, one = c1 * s * (1.0 - H * s) + c0, 1.0 + c1 * H / (known * s + 1.0)
     if bandwidth > 0.0:
-        slow = 1.0 / bandwidth + known
-        Q, one = 1.0 / (s / bandwidth + 1.0), slow * s / (slow * s + 1.0)
-        loop = (c1 * s + c0 + Q * s**2) / (one * s**2)
+        C = C + s**2 / (s / bandwidth + 1.0)
+        one = one - 1.0 / ((1.0 / bandwidth + known) * s + 1.0)
+    loop = C / (one * s**2)
     size = np.abs(loop)
     crossings = np.flatnonzero((size[:-1] >= 1.0) & (size[1:] < 1.0))
     at = omega[crossings]

@@ -197,13 +197,13 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         # −k ė is feedback of the model: uncertain inertia makes a disturbance of it, up to 2 k |s|
         share = MARGIN * math.sqrt(stretch if partly else 1.0) / authority
         own = share * max(less, more) * 2.0 * float(k.max()) * size
-        if own <= _LARGEST_LOOP:
+        if own <= _LARGEST_LOOP and not tasks.watched.any():
             bound /= 1.0 - own
             reach = np.max([x.reach for x in samples], axis=0)
             error = bound * size * reach / np.where(k > 0.0, k, 1.0)
             wider = doubled * error
         if not surface:
-            linear = [x.effects for x in samples], RowLoop(gain, delay, k, b)
+            linear = [x.effects for x in samples], RowLoop(gain, delay, k, b, tasks.watched)
             rows = every = row_bounds(uncertainty, *linear)
             if uncertainty.adaptive:
                 every = row_bounds(uncertainty, *linear, estimated=True)
@@ -212,7 +212,9 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
                 known = known._replace(least=np.array([gain * every.size]))
                 bound = max(bound, gain * every.size)
                 pushes = [gain * np.abs(x.effects.asked) @ every.surface for x in samples]
-        if np.isinf(error).any():
+        if np.isinf(error).any() and tasks.watched.any():
+            failing.append("the velocity observer is too slow or too fast for this delay and form")
+        elif np.isinf(error).any():
             failing.append(
                 f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
                 " narrow the intervals of masses, or give the tasks a lower frequency"

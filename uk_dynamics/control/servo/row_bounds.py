@@ -19,8 +19,13 @@ p_j does to row r, without its sign. So
 
     sup |p| ≤ (1 − C)⁻¹ sup |d|,    C = sup |G − Ḡ| N_y,                                        (3)
 
-if C has a spectral radius below one. What has been within these bounds for a time τ stays there, as
-long as it is within the layer, which the law makes wide enough for it.
+if C has a spectral radius below one. A velocity observer of bandwidth ω takes ė − ṽ for ė in y,
+
+    x̃˙ = ṽ − 3ω x̃,    ṽ˙ = (ë + y(t − τ)) − 3ω² x̃ − w,    ẇ = ω³ x̃,                              (4)
+
+since it knows −y(t − τ) of ë: what a wrong model makes of it is late. What has been within these
+bounds for a time τ stays there, as long as it is within the layer, which the law makes wide enough
+for it.
 """
 
 from collections.abc import Sequence
@@ -46,6 +51,7 @@ class RowLoop(NamedTuple):
     delay: float  # τ, in s
     k: Array  # (mt,), in 1/s
     b: Array  # (mt,)
+    watched: Array  # ω of the velocity observer, (mt,), in rad/s; 0: there is none
 
 
 class Effects(NamedTuple):
@@ -103,23 +109,30 @@ def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
 
     What a delay makes of the past is known, so that the trapezoidal rule integrates (2).
     """
-    total, k = ((loop.b + loop.gain)[:, None], loop.k[:, None])
+    total, k, omega = ((loop.b + loop.gain)[:, None], loop.k[:, None], loop.watched[:, None])
     delay = max(loop.delay, _SHORTEST / float(total.max()))
     h = delay / _FINE
     least = float(np.linalg.eigvals(gain).real.min())
     slowest = float(np.where(k > 0.0, k, total).min()) * min(least, 1.0)
     steps = int(_DECAYS / slowest / h) + 2 * _FINE
     e, rate = np.zeros_like(gain), np.zeros_like(gain) + np.eye(len(k))
-    past = [np.zeros_like(gain)] * (_FINE + 1)  # −Ḡ y of the last delay
+    unseen, x, w = np.where(omega > 0.0, rate, 0.0), np.zeros_like(gain), np.zeros_like(gain)
+    past = [np.zeros_like(gain)] * (_FINE + 1)  # y of the last delay
     sums, last = np.zeros((3, *gain.shape)), np.zeros((3, *gain.shape))
     for _ in range(steps):
-        y = (total + k) * rate + total * k * e
-        last = np.abs(np.stack((np.where(k > 0.0, e, rate), y, rate + k * e)))
+        seen = rate - unseen
+        y = (total + k) * seen + total * k * e
+        last = np.abs(np.stack((np.where(k > 0.0, e, rate), y, seen + k * e)))
         sums += h * last
-        past.append(-gain @ y)
+        past.append(y)
         del past[0]
-        before, rate = rate, rate + 0.5 * h * (past[0] + past[1])
+        acting = 0.5 * (past[0] + past[1])
+        moved = -gain @ acting
+        before, rate = rate, rate + h * moved
         e = e + 0.5 * h * (before + rate)
+        x = x + h * (unseen - 3.0 * omega * x)
+        unseen = unseen + h * np.sign(omega) * (moved + acting - 3.0 * omega**2 * x - w)
+        w = w + h * omega**3 * x
     gone = bool((last[0].max() * delay <= _GONE * sums[0].max()) and np.isfinite(sums).all())
     error, asked, surface = sums if gone else np.full_like(sums, np.inf)
     return error, asked, surface

@@ -399,9 +399,12 @@ class ServoController:
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
-        relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
+        added = None
         if self.corrections is not None:
-            added = self.corrections.added(errors, self._told_by(self.prediction))
+            measured, followed = self._measured(), self.tasks.sample(state.t, references)
+            errors, added = self.corrections.after(errors, measured, followed)
+        relative, approach = self.start.along(errors, self.blend_time, state.t, ahead.t)
+        if added is not None:
             approach = added if approach is None else approach + added
         against = self._against(relative)
         feedback = self.gains.feedback(relative)
@@ -451,12 +454,11 @@ class ServoController:
         added, estimate = (fields[name].copy() for name in ("added", "estimate"))
         return demand._replace(added=added, estimate=estimate, adapts=self.adaptive)
 
-    @staticmethod
-    def _told_by(prediction: Prediction | None) -> Measurement:
+    def _measured(self) -> Measurement:
         """What the last state told; nothing where control is continuous."""
-        if prediction is None or prediction.told is None:
+        if self.prediction is None or self.prediction.told is None:
             return Measurement(*np.zeros((4, 1)))._replace(elapsed=np.ones(1))
-        return prediction.told
+        return self.prediction.told
 
     def _bound(self) -> Array:
         """The promised bounds, (mt,); infinite without the term, or with other gains."""

@@ -25,8 +25,10 @@ from uk_dynamics.core.servo.correction_rule import (
     Adaptation,
     Instant,
     Learned,
+    Watched,
     learned,
     observed,
+    watched,
 )
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import LimitedAllocation

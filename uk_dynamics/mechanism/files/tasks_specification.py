@@ -52,6 +52,7 @@ class TasksSpec:
         contacts: Which contacts stand; empty: forces of contacts are no matter of the motors.
         adaptive: Parameters of ``robust`` that are estimated while the machine moves.
         observer: Bandwidth in Hz with which disturbances are observed, by task.
+        velocity_observer: The same of the rates of the errors.
         contact_rows: So many rows at the front are those of contacts, whose forces are the last
             efforts; see ``compilation/runtime/compiled_standing.py``.
     """
@@ -64,6 +65,7 @@ class TasksSpec:
     contacts: tuple[StandingSpec, ...] = ()
     adaptive: tuple[str, ...] = ()
     observer: tuple[tuple[str, float], ...] = ()
+    velocity_observer: tuple[tuple[str, float], ...] = ()
     contact_rows: int = 0
 
     @classmethod
@@ -110,6 +112,7 @@ class TasksSpec:
             tuple(StandingSpec.from_data(n, x, file) for n, x in data.get("contacts", {}).items()),
             tuple(data.get("adaptive", ())),
             _bandwidths(data.get("observer", {}), tuple(task.name for task in tasks)),
+            _bandwidths(data.get("velocity_observer", {}), tuple(task.name for task in tasks)),
         )
 
 

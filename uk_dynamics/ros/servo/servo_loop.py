@@ -121,7 +121,7 @@ class ServoLoop:
         self._topics = TaskTopics(node, self.controller.servo)
         servo = self.controller.servo
         if servo is not None and servo.tasks.corrected and servo.control_period is None:
-            problem = "the law compares periods (adaptive, observer); give it"
+            problem = "the law compares periods (adaptive, observers); give it"
             raise InputError(problem, place="parameter update_rate")
         if servo is not None and servo.estimates:
             WrittenEstimates(node, servo, lambda: settings["estimates_folder"])
