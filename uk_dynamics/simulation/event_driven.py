@@ -17,7 +17,7 @@ import numpy as np
 
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.contact import CLOSE, SLOW, ContactDynamics
+from uk_dynamics.mechanism.contact import SLOW, ContactDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -27,9 +27,13 @@ _SAME_INSTANT = 1e-12
 _STOPPED = 1e-8
 # Impacts at one instant.
 _MOST_IMPACTS = 100
+# Part of a step that is tried where the whole one fails.
+_SHORTER = 0.25
 # So many events in so short a time, in s, are not followed one by one but stepped over.
 _MOST_EVENTS, _SHORT_TIME, _STEP_OVER = 40, 1e-6, 1e-5
 _LOCATED = 1e-14  # s
+# m or rad of a machine of 1 m: what is deeper inside is not there by errors of integration.
+_INSIDE = 1e-6
 # Of the largest force: loads and cones below it are rounding.
 _NO_FORCE = 1e-10
 
@@ -80,14 +84,25 @@ class EventDriven:
             stepper = stepper_from(state, pending[-1])
             event = None
             while event is None and not stepper.finished:
-                stepper.step()
+                try:
+                    stepper.step()
+                    event = self._first_event(stepper)
+                except SimulationError:  # far beyond an event it may contradict what was closed
+                    start, tried = State(*stepper.start), stepper.t - stepper.start[0]
+                    if not tried > _SHORT_TIME:
+                        raise
+                    count(stepper)
+                    stepper = stepper_from(start, start.t + _SHORTER * tried)
+                    continue
                 self.moved(stepper.t)
-                event = self._first_event(stepper)
                 reached = stepper.t if event is None else event.t
                 while pending and pending[0] <= reached - SAME_TIME:
                     yield State(pending[0], *stepper.sample(pending[0]))
                     pending.pop(0)
             count(stepper)
+            if event is None and stepper.t < pending[-1] - SAME_TIME:
+                state = State(stepper.t, stepper.q, stepper.v)
+                continue
             if event is None:
                 yield State(pending.pop(0), stepper.q, stepper.v)
                 return
@@ -115,7 +130,7 @@ class EventDriven:
         before, lost, touched = plant.active, 0.0, set[str]()
         base = contacts.without(before)
         gap = contacts.places(state).gap
-        if (gap < -CLOSE * max(plant.mechanism.size, 1.0)).any():
+        if (gap < -_INSIDE * max(plant.mechanism.size, 1.0)).any():
             worst = int(np.argmin(gap))
             raise SimulationError(
                 f"{contacts.names[worst]} is {-gap[worst]:.3g} m or rad inside; begin outside",
@@ -241,7 +256,9 @@ class _Search:
             if rate > 0.0 and last_rate < 0.0:  # it leaves, and comes back within the step
                 top = self._root(rate_at, begin, end)
                 return self._root(gap_at, top, end) if gap_at(top) > 0.0 else begin
-            return self._root(gap_at, begin, end) if gap > 0.0 else begin
+            if gap > 0.0:
+                return self._root(gap_at, begin, end)
+            return begin if last_rate < 0.0 else None  # it is inside by rounding, and leaves
         if rate < -SLOW and last_rate > 0.0:  # it may have been inside between the ends
             lowest = self._root(rate_at, begin, end)
             if gap_at(lowest) < 0.0:
@@ -295,9 +312,15 @@ class _Search:
                 speed = float(places.slip[i] @ active.sliding[one.name])
                 found[one.name, "stops"] = _Margin(speed, SLOW)
         shared = [key for key, m in found.items() if key[1] != "stops" and m.exceeded]
-        redundant = shared and not solution.determined[self._contact_rows].all()
-        if redundant and contacts.holds(state, self._plant.inputs):
-            found.update(dict.fromkeys(shared, _Margin(rounding, rounding)))
+        if not solution.determined[self._contact_rows].all():
+            contradicted = contacts.contradicted(state, solution.qdd, self._closed)
+            if shared or contradicted:
+                kept = contacts.kept(state, self._plant.inputs)
+                if active.names <= kept:
+                    found.update(dict.fromkeys(shared, _Margin(rounding, rounding)))
+                elif contradicted:  # as where one of two rolls over the end of its face
+                    parting = (key for key in found if key[1] == "opens" and key[0] not in kept)
+                    found.update(dict.fromkeys(parting, _Margin(-1.0, 0.0)))
         return found
 
     def _root(self, function: Callable[[float], float], begin: float, end: float) -> float:

@@ -169,7 +169,8 @@ class AdaptiveStepper:
         solver = self._solver
         while True:
             try:
-                solver.step()
+                with np.errstate(over="ignore", invalid="ignore"):  # trials that are refused
+                    solver.step()
                 return
             except ValueError as error:
                 if self._method not in _IMPLICIT or "infs or NaNs" not in str(error):

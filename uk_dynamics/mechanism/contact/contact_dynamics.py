@@ -8,7 +8,7 @@ one whose accelerations and forces fulfil Signorini's and Coulomb's conditions t
 loops.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,8 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 
 # m or rad: lower flights between bounces are the end of a sequence that accumulates.
 _LOWEST_FLIGHT = 1e-12
+# Of the accelerations that cancel: what is less is rounding.
+_STILL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,15 +219,21 @@ class ContactDynamics(ClosedContacts):
         speed = float(np.hypot(*slip))
         return slip / speed if speed > SLOW else began
 
-    def holds(self, state: State, inputs: Inputs) -> bool:
-        """Whether forces exist that keep what is closed and sticks as it is, in its cones.
+    def contradicted(self, state: State, qdd: Array, closed: Sequence[int]) -> bool:
+        """Whether accelerations (nv,) do not keep all gaps closed, since their rows disagree."""
+        A, bias = (x[closed] for x in self._normal_rows(state))
+        rounding = _STILL * (np.abs(A) @ np.abs(qdd) + np.abs(bias))
+        return bool((np.abs(A @ qdd + bias) > rounding).any())
+
+    def kept(self, state: State, inputs: Inputs) -> frozenset[str]:
+        """Of what is closed and sticks what forces in its cones can keep so; none: not found.
 
         For multipliers that redundant rows share: those of least norm may be outside.
         """
         active = inputs.active
         assert active is not None
         onset = self.onset(state, inputs, self.without(active), sliding=active.sliding)
-        return onset.solved and active.names <= onset.active.names
+        return onset.active.names if onset.solved else frozenset()
 
     def _directions(
         self, places: Places, closed: NDArray[np.intp], given: Mapping[str, Array]
