@@ -217,13 +217,15 @@ def _observed(rows: int) -> str:
 
 
 def _watched(rows: int) -> str:
-    graph, sizes = Graph(), {"state": 3, "late": 1, "past_followed": 3, "error": 1, "followed": 3}
-    sizes |= {"explained": 1, "bandwidth": 1}
-    given = {name: graph.variables(name, n * rows) for name, n in sizes.items()}
-    shaped = [x.reshape(3, rows) if sizes[name] == 3 else x for name, x in given.items()]
-    found = watched(_instant(graph, rows), Watched(*shaped[:3]), *shaped[3:])
-    left, names = np.concatenate([x.ravel() for x in found]), (*_INSTANT, *given)
-    return function("uk_lanes_watched", names, ("left",), places(left=left), LANES, ())
+    past = {"state": (3, rows), "late": rows, "past_followed": (3, rows)}
+    given = _instant(rows) | past | {"error": rows, "followed": (3, rows)}
+    given |= {"explained": rows, "bandwidth": rows}
+
+    def left(*x: Array) -> Array:
+        found = watched(_compared(*x[:6]), Watched(*x[6:9]), *x[9:])
+        return np.concatenate([y.ravel() for y in found])
+
+    return rule("uk_lanes_watched", given, "left", left)
 
 
 def _learned(tasks: Tasks) -> str:
