@@ -217,7 +217,7 @@ def _observed(rows: int) -> str:
 
 
 def _watched(rows: int) -> str:
-    past = {"state": (3, rows), "late": rows, "past_followed": (3, rows)}
+    past: Shapes = {"state": (3, rows), "late": rows, "past_followed": (3, rows)}
     given = _instant(rows) | past | {"error": rows, "followed": (3, rows)}
     given |= {"explained": rows, "bandwidth": rows}
 
