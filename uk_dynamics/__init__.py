@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
-    from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives, ParameterDerivatives
+    from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+    from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives
     from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
     from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
@@ -48,7 +49,7 @@ _HOMES = {
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",
     "Mechanism": "uk_dynamics.mechanism_class",
     "MotionDerivatives": "uk_dynamics.derivatives.motion_derivatives",
-    "ParameterDerivatives": "uk_dynamics.derivatives.motion_derivatives",
+    "ParameterDerivatives": "uk_dynamics.derivatives.parameter_derivatives",
     "ProjectionDerivatives": "uk_dynamics.derivatives.projection_derivatives",
     "Reality": "uk_dynamics.mechanism.reality",
     "ServoController": "uk_dynamics.control.servo.servo_controller",

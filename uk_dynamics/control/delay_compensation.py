@@ -24,7 +24,7 @@ Automatic Control 24(4), 1979): the closed loop has the poles of the one without
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -153,12 +153,11 @@ class DelayPrediction:
         return rk4_step(dynamics.model, acceleration, t, q, v, h)
 
 
-class CompensatedController(Protocol):
-    """What a controller must have: all of this package do."""
+class ModelController(Protocol):
+    """What a controller of a mechanism has."""
 
     mechanism: Mechanism
     active: ActiveConstraints | None
-    structure: Mapping[str, ReferenceSample]
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -171,7 +170,44 @@ class CompensatedController(Protocol):
         """Tracking error, (rows,), in m or rad."""
 
 
-class DelayCompensation:
+class CompensatedController(ModelController, Protocol):
+    """What a controller must have: all of this package do."""
+
+    structure: Mapping[str, ReferenceSample]
+
+
+C = TypeVar("C", bound=ModelController)
+
+
+class AroundController(Generic[C]):
+    """A controller around another one, which sees other states than those of the machine.
+
+    Attributes:
+        controller: Computes the commands.
+    """
+
+    controller: C
+
+    @property
+    def active(self) -> ActiveConstraints | None:
+        """Switchable constraints that are on; None: as in the mechanism file."""
+        return self.controller.active
+
+    @active.setter
+    def active(self, active: ActiveConstraints | None) -> None:
+        self.controller.active = active
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows of the tracking error."""
+        return self.controller.row_names
+
+    def tracking_error(self, state: State) -> Array:
+        """Tracking error of a state of the machine, (rows,), in m or rad."""
+        return self.controller.tracking_error(state)
+
+
+class DelayCompensation(AroundController[CompensatedController]):
     """A controller in a loop with a delay; :class:`DelayPrediction` states the rule.
 
     Attributes:
@@ -205,20 +241,6 @@ class DelayCompensation:
             controller.mechanism, control_period, delay, longest=longest, backend=backend
         )
 
-    @property
-    def active(self) -> ActiveConstraints | None:
-        """Switchable constraints that are on; None: as in the mechanism file."""
-        return self.controller.active
-
-    @active.setter
-    def active(self, active: ActiveConstraints | None) -> None:
-        self.controller.active = active
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the rows of the tracking error."""
-        return self.controller.row_names
-
     def command(self, state: State) -> MotorCommand:
         """The command for a measured state.
 
@@ -233,10 +255,6 @@ class DelayCompensation:
         command = controller.command(effective)
         self.prediction.sent(effective.t, command.efforts)
         return command
-
-    def tracking_error(self, state: State) -> Array:
-        """Tracking error of a measured state, (rows,), in m or rad."""
-        return self.controller.tracking_error(state)
 
     def compiled(self) -> CompiledLaw | str:
         """Itself in C; otherwise what keeps it in Python."""

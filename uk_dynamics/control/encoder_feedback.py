@@ -8,33 +8,21 @@ from typing import Protocol
 import numpy as np
 
 from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.delay_compensation import AroundController, ModelController
 from uk_dynamics.control.estimation.state_completion import StateCompletion
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import EncoderSpec, Tasks
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
-from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.mechanism.resolution import Array, State
 
 
-class ServoLike(Protocol):
+class ServoLike(ModelController, Protocol):
     """What is asked of the controller."""
 
-    mechanism: Mechanism
     tasks: Tasks
-    active: ActiveConstraints | None
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the rows of the tracking error."""
-
-    def command(self, state: State) -> MotorCommand:
-        """Efforts for a state."""
-
-    def tracking_error(self, state: State) -> Array:
-        """Tracking error, (rows,), in m or rad."""
 
 
 @dataclass
-class EncoderFeedback:
+class EncoderFeedback(AroundController[ServoLike]):
     """Gives a controller what encoders of the measured joints make of a state.
 
     Positions are rounded to the resolution, with noise before; velocities are their filtered
@@ -51,23 +39,9 @@ class EncoderFeedback:
         self._last: tuple[float, Array, Array] | None = None  # time, positions, velocities
 
     @property
-    def active(self) -> ActiveConstraints | None:
-        """Constraints that are on; None: as in the mechanism file."""
-        return self.controller.active
-
-    @active.setter
-    def active(self, active: ActiveConstraints | None) -> None:
-        self.controller.active = active
-
-    @property
     def tasks(self) -> Tasks:
         """What the controller follows."""
         return self.controller.tasks
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the rows of the tracking error."""
-        return self.controller.row_names
 
     def command(self, state: State) -> MotorCommand:
         """Efforts for what is measured of a state.
@@ -92,7 +66,3 @@ class EncoderFeedback:
         if not found.usable:
             raise SimulationError("the loops do not close with the measured joints", state.t)
         return self.controller.command(State(state.t, found.q, found.v))
-
-    def tracking_error(self, state: State) -> Array:
-        """Tracking error of the true state, (rows,), in m or rad."""
-        return self.controller.tracking_error(state)

@@ -147,7 +147,7 @@ def test_exported_c_has_corrections(five_bar: Mechanism, tmp_path: Path) -> None
             State(k * PERIOD, start.q, start.v + 0.02 * np.sin(0.3 * k))
         )
         if k == 1:  # as if filters had forgotten their beginning
-            memory[layout["settled"]] = python._memory.fields["settled"][:] = 1.0
+            memory[layout["settled"]] = python.memory.fields["settled"][:] = 1.0
         q, v = state.q.copy(), state.v.copy()
         places = (x.ctypes.data for x in (q, v, efforts))
         assert law.law_control(ctypes.addressof(controller), state.t, *places, None) == 0
@@ -253,7 +253,7 @@ def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]
         for law in (python, c):
             law.robust, law.adaptive, law.observer = k != 4, k != 6, k != 8
             if k == 1:  # as if filters had forgotten their beginning
-                law._memory.fields["settled"][:] = 1.0
+                law.memory.fields["settled"][:] = 1.0
         one, two = python.command(state), c.command(state)
         # efforts of 100 N m, divided by pivots of 1e-2
         np.testing.assert_allclose(two.efforts, one.efforts, rtol=0, atol=1e-7)

@@ -7,7 +7,7 @@ and works on the same memory.
 """
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.runtime import (
     CompiledControl,
     CompiledServo,
+    CompiledStanding,
     ControlMemory,
     ForeignReferenceError,
+    counted,
 )
+from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import Law
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedMechanism, State
 
 LAW = ctypes.PYFUNCTYPE(
@@ -157,3 +160,52 @@ class CompiledPeriod:
         """Errors of the task rows at K states, (K, mt), in m or rad; None: C has none."""
         errors = self._control.tracking_errors(t, q, v)
         return None if errors is None else self.tasks.lacking(errors) / self._scale
+
+
+_PERIOD = 1e-3  # s
+
+
+def period_answers(another: Callable[..., Any], servo: CompiledServo) -> Iterator[Comparison]:
+    """Compare efforts of control periods in C with those of the same steps in Python.
+
+    ``another`` makes a controller of the same tasks, as for :class:`CompiledPeriod`.
+    """
+    python = another(control_period=_PERIOD, backend="interpreted")
+    mechanism, tasks = python.mechanism, python.tasks
+    if servo.call.periods is None or (python.internal and mechanism.local is not None):
+        return
+    memory = ControlMemory(tasks)
+    memory.numbers[:] = python.memory.numbers
+    options: dict[str, Any] = {"memory": memory.numbers, "verified": True}
+    if (rows := counted(tasks)) is tasks:
+        own = CompiledServo(tasks, python._evaluator, **options)
+    else:
+        own = CompiledStanding(tasks, rows, python._evaluator, **options).law
+    period = CompiledPeriod(own, tasks, memory, python.settings)
+    try:
+        period.set()
+    except ForeignReferenceError:  # such periods are in Python
+        return
+    fresh = memory.numbers.copy()  # with which rows act, and the place of tables
+
+    def measured(trial: Trial) -> Iterator[State]:
+        t, q, v = trial.state.t, trial.state.q, trial.state.v
+        for k in range(3):
+            yield State(t + k * _PERIOD, mechanism.model.integrate(q, k * _PERIOD * v), v)
+
+    def expected(trial: Trial) -> dict[str, Array]:
+        python.reset()
+        if python.corrections is not None:
+            python.corrections.forget()
+        efforts = [python.command(state).efforts for state in measured(trial)]
+        return {"efforts of control periods": np.concatenate(efforts)}
+
+    def compiled(trial: Trial) -> dict[str, Array] | None:
+        memory.numbers[:] = fresh
+        efforts = [x for state in measured(trial) if (x := period.efforts(state)) is not None]
+        return (
+            {"efforts of control periods": np.concatenate(efforts)} if len(efforts) == 3 else None
+        )
+
+    given = trials(mechanism, InterpretedDynamics(mechanism))[:2]
+    yield from compare(mechanism, expected, each(compiled), given)

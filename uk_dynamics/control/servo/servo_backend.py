@@ -40,29 +40,8 @@ def servo_evaluator(
     Control periods are compared before its library is used for the first time.
     """
     asked = Selection.of(selection, "wait")
-    if tasks.standing is not None:
-        return _standing_evaluator(tasks, asked, friction, memory, periods)
-    choice = choose(tasks, asked)
-    if choice == "gpu":
-        raise InputError("the servo law does not run on a GPU", place="backend")
     interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
-
-    def compiled() -> ServoEvaluator:
-        return CompiledServo(tasks, interpreted, friction=friction, memory=memory, periods=periods)
-
-    return chosen(choice, tasks, asked, interpreted, compiled, DeferredServo)
-
-
-def _standing_evaluator(
-    tasks: Tasks,
-    asked: Selection,
-    friction: bool,
-    memory: Array | None,
-    periods: Callable[[CompiledServo], Iterable[Comparison]] | None,
-) -> ServoEvaluator:
-    """The evaluator of a law with standing contacts."""
-    interpreted: ServoEvaluator = InterpretedServo(tasks, friction=friction)
-    rows = with_contact_rows(tasks)
+    rows = tasks if tasks.standing is None else with_contact_rows(tasks)
     if rows is None:
         if asked.backend == "compiled":
             problem = "contacts that stand, of spheres or with values of with_parameters"
@@ -74,6 +53,8 @@ def _standing_evaluator(
 
     def compiled() -> ServoEvaluator:
         options: dict[str, Any] = {"friction": friction, "memory": memory, "periods": periods}
+        if rows is tasks:
+            return CompiledServo(tasks, interpreted, **options)
         return CompiledStanding(tasks, rows, interpreted, **options)
 
     return chosen(choice, rows, asked, interpreted, compiled, DeferredServo)

@@ -11,7 +11,13 @@ import numpy as np
 
 from uk_dynamics.constraints.rows import Hull, Round, weighted_joints
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, Vector, frames_of, vector
+from uk_dynamics.mechanism.files.frame_specification import (
+    FrameSpec,
+    Vector,
+    frames_of,
+    given,
+    vector,
+)
 from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.model.urdf import from_quaternion
 
@@ -54,10 +60,8 @@ class ForceSpec:
             type=data["type"],
             joints=joints,
             frames=tuple(_frames(data).items()),
-            stiffness=float(data.get("stiffness", 0.0)),
+            **given(data, "stiffness", "damping", "effort"),
             rest=float(data.get("length" if "length" in data else "rest", 0.0)),
-            damping=float(data.get("damping", 0.0)),
-            effort=float(data.get("effort", 0.0)),
             force=vector(data.get("force", _ZERO)),
             torque=vector(data.get("torque", _ZERO)),
             body_axes=data.get("axes") == "body",
@@ -125,11 +129,6 @@ class ContactSpec:
             MechanismFileError: Both frames are on one link; its place is counted from here.
         """
         frames = frames_of(data, "parent", "child")
-        numbers: dict[str, Any] = {
-            key: float(data[key])
-            for key in ("radius", "length", "friction", "restitution")
-            if key in data
-        }
         shape = data.get("surface", {})
         both = shape.get("type") == "collision"
         of_shapes = data.get("from") == "collision" or both
@@ -142,7 +141,7 @@ class ContactSpec:
             name,
             frames["parent"],
             frames["child"],
-            **numbers,
+            **given(data, "radius", "length", "friction", "restitution"),
             surface=surface,
             box=(0.5 * x, 0.5 * y, 0.5 * z) if "size" in shape else None,
             from_collision=of_shapes,

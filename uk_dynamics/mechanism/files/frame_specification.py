@@ -48,6 +48,11 @@ def frames_of(data: Mapping[str, Any], *roles: str) -> dict[str, FrameSpec]:
     return frames
 
 
+def given(data: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """The numbers that stand there of some keys; what is left out has its default."""
+    return {key: float(data[key]) for key in keys if key in data}
+
+
 def vector(values: Sequence[float]) -> Vector:
     """Three numbers as a tuple of floats."""
     x, y, z = (float(value) for value in values)

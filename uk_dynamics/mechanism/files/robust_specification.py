@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.files.frame_specification import given
 
 Interval = tuple[float, float]
 
@@ -53,21 +54,17 @@ class RobustSpec:
                 problem = f"found [{low:g}, {high:g}]; write the smaller number first"
                 raise MechanismFileError(problem, file=file, place=f"robust.parameters.{name}")
         forces = tuple(
-            OutsideForceSpec(
-                name, x["link"], float(x.get("force", 0.0)), float(x.get("torque", 0.0))
-            )
+            OutsideForceSpec(name, x["link"], **given(x, "force", "torque"))
             for name, x in _of(data, "forces")
         )
         identified = data.get("from") == "identified"
-        bandwidth = data.get("bandwidth")
         found = cls(
             parameters,
             tuple((name, float(part)) for name, part in _of(data, "motors")),
             forces,
             float(data.get("confidence", 0.95)) if identified else 0.0,
             data.get("form", cls.form),
-            float(data.get("delay", cls.delay)),
-            None if bandwidth is None else float(bandwidth),
+            **given(data, "delay", "bandwidth"),
         )
         if not (found.parameters or found.motors or found.forces or found.confidence):
             problem = "nothing is uncertain; give parameters, motors, forces or from: identified"

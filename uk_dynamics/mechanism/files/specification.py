@@ -22,13 +22,12 @@ from uk_dynamics.mechanism.files.constraint_specification import (
     read_constraints,
 )
 from uk_dynamics.mechanism.files.estimates_specification import EstimatesSpec
-from uk_dynamics.mechanism.files.file_location import find_file
+from uk_dynamics.mechanism.files.file_location import Read, find_file
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
-from uk_dynamics.mechanism.files.frame_specification import Vector, vector
+from uk_dynamics.mechanism.files.frame_specification import Vector, given, vector
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.mechanism.files.wording import inside, located, place_text
-from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
 
 Numbers = tuple[tuple[str, float], ...]
@@ -73,11 +72,7 @@ class JointSpec:
             MechanismFileError: A stop that is neither a spring nor hard, or both; its place is the
                 key.
         """
-        values: dict[str, Any] = {
-            key: float(data[key])
-            for key in ("armature", "damping", "friction", "stiction")
-            if key in data
-        }
+        values = given(data, "armature", "damping", "friction", "stiction")
         for part in ("spring", "stop"):
             values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}
         stop = data.get("stop", {"hard": True})
@@ -103,7 +98,7 @@ class ActuatorSpec:
 
 
 @dataclass(frozen=True)
-class MechanismSpec:
+class MechanismSpec(Read):
     """A mechanism file.
 
     Attributes:
@@ -124,6 +119,8 @@ class MechanismSpec:
             empty: the joints that motors drive.
         identified: What was estimated from recordings, the latest last.
     """
+
+    kind = "mechanism"
 
     file: str
     name: str
@@ -154,35 +151,10 @@ class MechanismSpec:
             MechanismFileError: The file is missing, unreadable or malformed.
             UrdfError: The URDF is.
         """
-        found, shown = find_file(path, "mechanism")
+        found, shown = find_file(path, cls.kind)
         if found.suffix in (".urdf", ".xacro"):
             return cls._from_urdf(found, shown)
-        return cls._from_data(read_yaml(found, shown), shown, found.parent)
-
-    @classmethod
-    def from_text(
-        cls, text: str, *, file: str = "<text>", directory: str | os.PathLike[str] | None = None
-    ) -> MechanismSpec:
-        """Read a mechanism from the text of a file.
-
-        Args:
-            text: YAML.
-            file: Name that errors give the text.
-            directory: Where relative paths start; the current directory when left out.
-
-        Raises:
-            MechanismFileError: The text is malformed.
-        """
-        return cls._from_data(parse_yaml(text, file), file, Path(directory or "."))
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> MechanismSpec:
-        """Read a mechanism from what a file would contain; ``schema`` may be left out.
-
-        Raises:
-            MechanismFileError: It is malformed.
-        """
-        return cls.from_text(yaml_text(data), file="<data>")
+        return super().from_file(path)
 
     @classmethod
     def _from_urdf(cls, path: Path, shown: str) -> MechanismSpec:
@@ -236,13 +208,12 @@ class MechanismSpec:
 
 
 def _model(data: Mapping[str, Any]) -> ModelSpec:
-    default = ModelSpec()
     return ModelSpec(
         urdf=data.get("urdf"),
         xacro=tuple((name, str(value)) for name, value in data.get("xacro", {}).items()),
-        gravity=vector(data.get("gravity", default.gravity)),
-        root=data.get("root", default.root),
-        length=float(data.get("length", default.length)),
+        gravity=vector(data.get("gravity", ModelSpec.gravity)),
+        root=data.get("root", ModelSpec.root),
+        **given(data, "length"),
     )
 
 
@@ -280,6 +251,5 @@ def read_forces(data: Mapping[str, Any], file: str) -> tuple[ForceSpec, ...]:
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:
     place = place_text(("actuators", name, "joints"))
     joints = data["joints"] if "joints" in data else {data["joint"]: 1.0}
-    limits = {key: float(data[key]) for key in LIMITS if key in data}
     with located(file, place):
-        return ActuatorSpec(name, weighted_joints(joints), **limits)
+        return ActuatorSpec(name, weighted_joints(joints), **given(data, *LIMITS))

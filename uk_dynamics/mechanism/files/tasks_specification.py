@@ -2,19 +2,18 @@
 
 """Tasks files: checked, frozen, and free of any robotics library."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, read_constraints
-from uk_dynamics.mechanism.files.file_location import find_file
+from uk_dynamics.mechanism.files.file_location import Read
 from uk_dynamics.mechanism.files.robust_specification import RobustSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import Numbers, numbers
 from uk_dynamics.mechanism.files.standing_specification import StandingSpec
-from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class AllocationSpec:
 
 
 @dataclass(frozen=True)
-class TasksSpec:
+class TasksSpec(Read):
     """A tasks file.
 
     Attributes:
@@ -57,6 +56,8 @@ class TasksSpec:
             efforts; see ``compilation/runtime/compiled_standing.py``.
     """
 
+    kind = "tasks"
+
     file: str
     tasks: tuple[ConstraintSpec, ...]
     distribution: Literal["effort", "gauss"] = "effort"
@@ -69,38 +70,7 @@ class TasksSpec:
     contact_rows: int = 0
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> "TasksSpec":
-        """Read a tasks file.
-
-        Args:
-            path: Path, package:// URI, or the name of a shipped tasks file.
-
-        Raises:
-            MechanismFileError: The file is missing, unreadable or malformed.
-        """
-        found, shown = find_file(path, "tasks")
-        return cls._from_data(read_yaml(found, shown), shown)
-
-    @classmethod
-    def from_text(cls, text: str, *, file: str = "<text>") -> "TasksSpec":
-        """Read tasks from the text of a file, which errors call ``file``.
-
-        Raises:
-            MechanismFileError: The text is malformed.
-        """
-        return cls._from_data(parse_yaml(text, file), file)
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "TasksSpec":
-        """Read tasks from what a file would contain; ``schema`` may be left out.
-
-        Raises:
-            MechanismFileError: It is malformed.
-        """
-        return cls.from_text(yaml_text(data), file="<data>")
-
-    @classmethod
-    def _from_data(cls, raw: object, file: str) -> "TasksSpec":
+    def _from_data(cls, raw: object, file: str, directory: Path) -> "TasksSpec":
         data = check_schema(write_out_families(raw, "tasks", file), "tasks", file)
         _, tasks = read_constraints(data, "tasks", file)
         return cls(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
-from uk_dynamics.exceptions import CodedWarning, StateError, expect, expect_names
+from uk_dynamics.exceptions import CodedWarning, expect, expect_names
 from uk_dynamics.mechanism.files.specification import ActuatorSpec, MechanismSpec
 from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
@@ -30,6 +29,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import (
 )
 from uk_dynamics.mechanism.resolution.contact_shapes import with_shapes
 from uk_dynamics.mechanism.resolution.hierarchy import Hierarchy
+from uk_dynamics.mechanism.resolution.named_values import NamedValues
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
@@ -57,12 +57,8 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
 )
 from uk_dynamics.mechanism.resolution.state import (
     ActiveConstraints,
-    Array,
-    Inputs,
     NonidealFunction,
-    State,
 )
-from uk_dynamics.mechanism.resolution.wrenches import Point, split_point, wrench_forces
 from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
 
@@ -71,8 +67,8 @@ Self = TypeVar("Self", bound="ResolvedMechanism")
 _ROUNDING = 1e-13  # of residuals, in m or rad: no tolerance is smaller
 
 
-class ResolvedMechanism:
-    """The parts of a mechanism, and values checked by their names; the rest is in Mechanism.
+class ResolvedMechanism(NamedValues):
+    """The parts of a mechanism, whose values are given by names; the rest is in Mechanism.
 
     Attributes:
         spec: What the mechanism file says.
@@ -322,109 +318,3 @@ class ResolvedMechanism:
     def extended_model(self, frames: Sequence[AttachedFrame]) -> RobotModel:
         """The robot with further frames behind its own; indices of existing frames stay."""
         return build_model(self.spec, self._description, [*self._frames, *frames])
-
-    def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
-        """A checked configuration (nq,): an array, or the initial guess with joints replaced."""
-        if values is None:
-            return self.initial_guess.copy()
-        return self.model.to_positions(values, default=self.initial_guess)
-
-    def state(
-        self,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        v: Mapping[str, float] | ArrayLike | None = None,
-        t: float = 0.0,
-    ) -> State:
-        """A checked state; names left out are at the initial guess, their velocities zero.
-
-        Args:
-            q: Positions by name or (nq,), in m or rad; None is the initial guess.
-            v: Velocities by name or (nv,), in m/s or rad/s; None is rest.
-            t: Time, in s.
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong sizes, or numbers that are not finite.
-        """
-        if not math.isfinite(t):
-            raise StateError(f"expected a finite time in s, found {t}", place="t")
-        velocity = np.zeros(self.model.nv) if v is None else self.model.to_velocities(v)
-        return State(float(t), self.configuration(q), velocity)
-
-    def pose(
-        self,
-        link: Point,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        *,
-        relative_to: Point | None = None,
-    ) -> tuple[Array, Array]:
-        """Where a link is: forward kinematics, of positions that close the loops or do not.
-
-        Args:
-            link: Its name, or that of another frame of the URDF; or a point in it, such as
-                ``("coupler", (0.2, 0, 0))``.
-            q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
-            relative_to: Link, or point in it, from which it is seen; None: the world.
-
-        Returns:
-            Origin, or the point, (3,), in m, and rotation that maps its axes to those, (3, 3).
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong size, or numbers that are not finite.
-        """
-        workspace = self.model.workspace()
-        workspace.update_positions(self.configuration(q))
-
-        def seen(point: Point) -> tuple[Array, Array]:
-            name, inside = split_point(point)
-            index = self.model.frame_index(name)
-            rotation = workspace.rotation[index].copy()
-            return workspace.translation[index] + rotation @ inside, rotation
-
-        place, rotation = seen(link)
-        if relative_to is None:
-            return place, rotation
-        origin, axes = seen(relative_to)
-        return axes.T @ (place - origin), axes.T @ rotation
-
-    def wrench_forces(
-        self, wrenches: Mapping[Point, ArrayLike], q: Mapping[str, float] | ArrayLike | None = None
-    ) -> Array:
-        """Generalized forces of forces and torques on links: what ``tau`` takes everywhere.
-
-        Args:
-            wrenches: Force in N, (3,), or force and torque in N and N·m, (6,), in world axes, by
-                link, where they act at its origin, or by a point in it, such as
-                ``("coupler", (0.2, 0, 0))``.
-            q: Positions by name or (nq,), such as ``state.q``; None is the initial guess.
-
-        Returns:
-            Σ Jᵀ w, (nv,), in N or N·m.
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong sizes, or numbers that are not finite.
-        """
-        return wrench_forces(self.model, wrenches, self.configuration(q))
-
-    def inputs(
-        self,
-        tau: Mapping[str, float] | ArrayLike | None = None,
-        *,
-        efforts: Mapping[str, float] | ArrayLike | None = None,
-    ) -> Inputs:
-        """Checked inputs from joint forces and motor efforts, which add up.
-
-        Args:
-            tau: Generalized forces by joint name or (nv,), in N or N·m.
-            efforts: Motor efforts by motor name or (motors,), in N or N·m.
-
-        Raises:
-            UnknownNameError: A name does not exist.
-            StateError: Wrong sizes, or numbers that are not finite.
-        """
-        force = np.zeros(self.model.nv) if tau is None else self.model.to_velocities(tau)
-        if efforts is not None:
-            force = force + self.actuators.generalized_force(efforts)
-        return Inputs(tau=force)
