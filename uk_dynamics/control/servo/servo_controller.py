@@ -20,7 +20,6 @@ from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.limits.motor_limits import Bounds
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand
-from uk_dynamics.control.servo.period_memory import Prediction
 from uk_dynamics.control.servo.servo_backend import compiled_servo
 from uk_dynamics.control.servo.servo_settings import ServoSettings
 from uk_dynamics.control.servo.standing_plan import Answer
