@@ -1,12 +1,15 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The interface that a simulation requires of a controller."""
+"""The interface that a simulation requires of a controller, and what keeps one in Python."""
 
+import logging
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from uk_dynamics.mechanism.dynamics import Told
+from uk_dynamics.compilation import announce
+from uk_dynamics.mechanism.dynamics import CompiledController, CompiledLaw, Told
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
+from uk_dynamics.mechanism_class import Mechanism
 
 
 class ControlOutput(Protocol):
@@ -56,3 +59,34 @@ class TracksActiveConstraints(Protocol):
     """A controller that needs to know which switchable constraints are on."""
 
     active: ActiveConstraints | None
+
+
+def law_in_c(mechanism: Mechanism, controller: Controller | None) -> CompiledLaw | None:
+    """The controller in C; what keeps it in Python is logged, once."""
+    if controller is None:
+        return None
+    found: CompiledLaw | str = f"{type(controller).__name__}, an object of Python"
+    level = logging.INFO  # its author knows
+    if isinstance(controller, CompiledController):
+        found, level = controller.compiled(), logging.WARNING
+    if not isinstance(found, str):
+        return found
+    if found:
+        announce(
+            f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
+            f" times as long as in C: {found}",
+            level,
+        )
+    return None
+
+
+def announce_steps_in_python(mechanism: Mechanism) -> None:
+    """Say once what keeps the steps of a compiled mechanism in Python, and what that costs."""
+    reason = "its library could not be compiled"
+    if not mechanism.constraints.linear_in_rates:
+        reason = "some rows are not affine in the velocities"
+    announce(
+        f"{mechanism.name}: steps are taken in Python, which takes ten to a hundred times as long"
+        f" as in C: {reason}",
+        logging.INFO,
+    )

@@ -2,23 +2,19 @@
 
 """The plant of a simulation: a mechanism with its forces and its controller."""
 
-import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.compilation import Selection, announce, select_backend
+from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import Tolerances
-from uk_dynamics.core.linalg import BEYOND, FARTHEST_BEYOND
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Backend,
-    CompiledController,
-    CompiledLaw,
     EffortQueue,
     Instants,
     InterpretedDynamics,
@@ -34,7 +30,10 @@ from uk_dynamics.simulation.controller import (
     Controller,
     TellsWhatItKnows,
     TracksActiveConstraints,
+    announce_steps_in_python,
+    law_in_c,
 )
+from uk_dynamics.simulation.singular_passages import acceleration_along
 
 # m, rad and their rates: beyond any motion, and its square does not overflow.
 _HUGE = 1e50
@@ -91,8 +90,8 @@ class Plant:
         located = bool(mechanism.one_sided) and not over_contacts
         self.motion = None if located else self.dynamics.motion()
         if self.motion is None and not (located or isinstance(self.dynamics, InterpretedDynamics)):
-            _announce_steps_in_python(mechanism)
-        self.law = None if self.motion is None else _law(mechanism, controller)
+            announce_steps_in_python(mechanism)
+        self.law = None if self.motion is None else law_in_c(mechanism, controller)
         self.flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
@@ -231,33 +230,12 @@ class Plant:
         try:
             if self.continuous:
                 self.control(state)
-            return self._answer_along(state)
+            found, self._rank = acceleration_along(self.dynamics, state, self.inputs, self._rank)
+            return found
         except StateError:
             raise
         except InputError:  # finite, but it overflows
             return np.full(len(v), np.nan)
-
-    def _answer_along(self, state: State) -> Array:
-        """Acceleration of a state, (nv,).
-
-        Where the rank of its rows is not the one before, in a singular configuration, it is the
-        mean of states a little further back and forth along the motion that have it; C has the same
-        in ``motion.c``.
-        """
-        found = self.dynamics.evaluate(state, self.inputs)
-        usual, self._rank = self._rank, found.rank
-        speed, way = float(np.abs(state.v).max(initial=0.0)), BEYOND
-        if usual in (None, found.rank) or not speed > 0.0:
-            return found.qdd
-        while way <= FARTHEST_BEYOND:
-            step = way / speed * state.v
-            sides = [self.model.integrate(state.q, side * step) for side in (-1.0, 1.0)]
-            ends = [self.dynamics.evaluate(State(state.t, q, state.v), self.inputs) for q in sides]
-            if all(end.rank == usual for end in ends):
-                self._rank = usual
-                return 0.5 * (ends[0].qdd + ends[1].qdd)
-            way *= 2.0
-        return found.qdd
 
     def accelerations(self, t: float, q: Array, v: Array) -> Array:
         """The same at many states, (K, nv); compiled, in one call."""
@@ -361,37 +339,6 @@ class Plant:
         self.efforts = efforts
         tau = self._tau + self._actuators.matrix @ efforts
         self.inputs = Inputs(tau=tau, stabilize=False, active=self.active)
-
-
-def _law(mechanism: Mechanism, controller: Controller | None) -> CompiledLaw | None:
-    """The controller in C; what keeps it in Python is logged, once."""
-    if controller is None:
-        return None
-    found: CompiledLaw | str = f"{type(controller).__name__}, an object of Python"
-    level = logging.INFO  # its author knows
-    if isinstance(controller, CompiledController):
-        found, level = controller.compiled(), logging.WARNING
-    if not isinstance(found, str):
-        return found
-    if found:
-        announce(
-            f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
-            f" times as long as in C: {found}",
-            level,
-        )
-    return None
-
-
-def _announce_steps_in_python(mechanism: Mechanism) -> None:
-    """Say once what keeps the steps of a compiled mechanism in Python, and what that costs."""
-    reason = "its library could not be compiled"
-    if not mechanism.constraints.linear_in_rates:
-        reason = "some rows are not affine in the velocities"
-    announce(
-        f"{mechanism.name}: steps are taken in Python, which takes ten to a hundred times as long"
-        f" as in C: {reason}",
-        logging.INFO,
-    )
 
 
 def _bounded(q: Array, v: Array) -> bool:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.core.linalg import BEYOND, FARTHEST_BEYOND
+from uk_dynamics.mechanism.dynamics import Dynamics, InterpretedDynamics
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
 _COARSE = 100  # samples of a motion that are looked at first
@@ -149,3 +150,26 @@ class SingularPassages:
         ]
         shown = ", ".join(at[:_NAMED]) + (", …" if len(at) > _NAMED else "")
         return tuple(dict.fromkeys(row.partition(".")[0] for row in rows)), shown
+
+
+def acceleration_along(
+    dynamics: Dynamics, state: State, inputs: Inputs, usual: int | None
+) -> tuple[Array, int]:
+    """Acceleration of a state, (nv,), and the rank of its rows for the next one.
+
+    Where the rank is not the usual one, that before, in a singular configuration, the acceleration
+    is the mean of states a little further back and forth along the motion that have it; C has the
+    same in ``motion.c``.
+    """
+    found = dynamics.evaluate(state, inputs)
+    speed, way = float(np.abs(state.v).max(initial=0.0)), BEYOND
+    if usual in (None, found.rank) or not speed > 0.0:
+        return found.qdd, found.rank
+    while way <= FARTHEST_BEYOND:
+        step = way / speed * state.v
+        sides = [dynamics.model.integrate(state.q, side * step) for side in (-1.0, 1.0)]
+        ends = [dynamics.evaluate(State(state.t, q, state.v), inputs) for q in sides]
+        if all(end.rank == usual for end in ends):
+            return 0.5 * (ends[0].qdd + ends[1].qdd), ends[0].rank
+        way *= 2.0
+    return found.qdd, found.rank

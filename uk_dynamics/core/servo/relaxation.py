@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg import above, at_least, cosine, polar_angle, sine, where
+from uk_dynamics.core.linalg import above, cosine, polar_angle, sine, where
+from uk_dynamics.core.servo.standing_rule import risen
 
 Array = NDArray[Any]  # of floats, or of symbols
 
@@ -31,6 +32,4 @@ def relaxed_share(position: Array, at: Array, within: Array, blend: Array, every
     near: Array = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
     straight: Array = abs(away)
     distance = where(above(every, 0.0), near, straight)
-    x = at_least((distance - within) / blend, 0.0)
-    x = where(above(x, 1.0), 1.0, x)
-    return x * x * (3.0 - 2.0 * x)
+    return risen((distance - within) / blend)
