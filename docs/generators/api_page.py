@@ -18,6 +18,7 @@ from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
 from uk_dynamics.control.encoder_feedback import EncoderFeedback
 from uk_dynamics.control.estimation.state_completion import JointStateEstimate
+from uk_dynamics.control.servo.servo_settings import ServoSettings
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.contact.contact import Contact
@@ -28,6 +29,7 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
 )
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
 from uk_dynamics.mechanism.dynamics.switching import Switched
+from uk_dynamics.mechanism.files.file_location import Read
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.kinematics import (
@@ -107,6 +109,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
     ),
     "Control": (
         ukd.ServoController,
+        ServoSettings,
         ukd.DelayCompensation,
         EncoderFeedback,
         MotorCommand,
@@ -121,7 +124,7 @@ GROUPS: dict[str, tuple[Documented, ...]] = {
         ukd.StateCompletion,
         JointStateEstimate,
     ),
-    "Files": (MechanismSpec, TasksSpec),
+    "Files": (MechanismSpec, TasksSpec, Read),
     "Errors": ERRORS,
 }
 _INTRODUCTION = """\
