@@ -5,10 +5,17 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+needs_nvrtc = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia") is None
+    or importlib.util.find_spec("nvidia.cuda_nvrtc") is None,
+    reason="needs nvidia-cuda-nvrtc-cu12",
+)
 ARCHITECTURE = "--gpu-architecture=compute_80"
 
 

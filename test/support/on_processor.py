@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
+from _pytest.mark.structures import ParameterSet
 
 from uk_dynamics.compilation.gpu import CudaDevice
 from uk_dynamics.exceptions import InputError
@@ -86,6 +89,17 @@ def has_gpu() -> bool:
     except InputError:
         return False
     return True
+
+
+def devices() -> list[ParameterSet]:
+    """Both, as parameters of a fixture: each where there is one."""
+    no_compiler, no_gpu = shutil.which("g++") is None, not has_gpu()
+    processor = pytest.mark.skipif(no_compiler, reason="there is no C++ compiler")
+    gpu = pytest.mark.skipif(no_gpu, reason="needs a GPU of NVIDIA")
+    return [
+        pytest.param(OnProcessor, marks=processor, id="processor"),
+        pytest.param(OnGpu, marks=gpu, id="gpu"),
+    ]
 
 
 def some_device() -> OnGpu | OnProcessor:

@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation import announce
 from uk_dynamics.compilation.build import CompilationError, Library, is_cached
-from uk_dynamics.compilation.runtime import CompiledLoops, LoopBatch, in_parts, reference_table
+from uk_dynamics.compilation.gpu import GpuLoops
+from uk_dynamics.compilation.runtime import (
+    CompiledLoops,
+    LoopBatch,
+    LoopMover,
+    in_parts,
+    reference_table,
+)
 from uk_dynamics.compilation.verification import (
     Comparison,
     Trial,
     WrongLibraryError,
     compare,
     trials,
-    verify,
 )
 from uk_dynamics.core.integration import FIXED_METHODS
 from uk_dynamics.exceptions import InputError
@@ -105,17 +111,21 @@ def simulate_many(
             but ``moreau`` a motion a thread. None: as of :func:`simulate`.
         step: Fixed step, in s; None: as of :func:`simulate`.
         sample_period: Time between samples, in s.
-        backend: As of :func:`simulate`.
+        backend: As of :func:`simulate`; ``gpu`` moves a motion a thread of a GPU, of servo laws
+            alone, and computes starts and samples as ``compiled`` does.
         threads: At most so many; None: one for each processor.
 
     Returns:
         K trajectories.
 
     Raises:
-        InputError: Numbers of mechanisms, states and controllers differ; or as of :func:`simulate`.
+        InputError: Numbers of mechanisms, states and controllers differ; no GPU, or one does not
+            move these; or as of :func:`simulate`.
         SimulationError: As of :func:`simulate`.
-        WrongLibraryError: With ``compiled``: what moves them in C answers otherwise than Python.
+        WrongLibraryError: With ``compiled`` and ``gpu``: what moves them in C answers otherwise
+            than Python.
     """
+    on_gpu, backend = backend == "gpu", "compiled" if backend == "gpu" else backend
     each = [mechanisms] * len(states) if isinstance(mechanisms, Mechanism) else list(mechanisms)
     counts = {len(each), len(states), len(controllers)}
     if len(counts) != 1 or len({id(controller) for controller in controllers}) != len(controllers):
@@ -138,11 +148,11 @@ def simulate_many(
             backend=backend,
         )
 
-    if len(states) < 2:
+    if len(states) < (1 if on_gpu else 2):
         return [alone(k) for k in range(len(states))]
     check_delay(delay)
     method = method or default_method(each[0], held=True)
-    if method == "moreau":
+    if method == "moreau" and not on_gpu:
         # Which contacts are closed, and how often a step is solved for, is particular to a motion:
         # in lanes all would wait for the slowest. So each is moved as by itself.
         found_each: list[Trajectory | None] = [None] * len(states)
@@ -153,13 +163,15 @@ def simulate_many(
         in_parts(run, len(states), threads, 1, 1)
         return [one for one in found_each if one is not None]
     motions: list[_Motion] = []
-    loops: CompiledLoops | str = f"method {method}"
+    loops: LoopMover | str = f"method {method}"
     if len({state.t for state in states}) > 1:
         loops = "they start at different times"
     elif method in METHODS:
         motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
-        loops = _loops(motions, backend)
+        loops = _loops(motions, backend, on_gpu=on_gpu)
     if isinstance(loops, str):
+        if on_gpu:
+            raise InputError(f"a GPU does not move these closed loops: {loops}", place="backend")
         announce(
             f"{each[0].name}: closed loops are simulated one after the other, which takes three to"
             f" six times as long as side by side: {loops}",
@@ -199,7 +211,7 @@ def _prepared(
     return _Motion(mechanism, state, controller, plant, recorder, start)
 
 
-def _loops(motions: Sequence[_Motion], backend: Backend) -> CompiledLoops | str:
+def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> LoopMover | str:
     """What moves all of them; otherwise why nothing does."""
     laws = [motion.plant.law for motion in motions]
     functions = {None if law is None else law.law.function for law in laws}
@@ -213,14 +225,20 @@ def _loops(motions: Sequence[_Motion], backend: Backend) -> CompiledLoops | str:
     subject: Tasks | ResolvedMechanism = mechanism
     if isinstance(law, _LawOfTasks) and _alike(law.tasks.mechanism, mechanism):
         subject = law.tasks
+    if on_gpu and not isinstance(subject, Tasks):
+        return "laws other than that of a ServoController for these mechanisms"
     if backend == "cached" and not is_cached(subject, Library.CLOSED_LOOPS):
         return 'they are not compiled; backend="compiled" does it once'
     try:
-        loops = CompiledLoops(subject)
+        loops: LoopMover
+        if on_gpu and isinstance(subject, Tasks):
+            loops = GpuLoops(subject)
+        else:
+            loops = CompiledLoops(subject)
         if isinstance(law, _LawOfTasks):
             mechanism, another = motions[0].mechanism, law.another
             name = f"closed loops of {mechanism.name}"
-            verify(loops.path, name, lambda: _answers(loops, mechanism, another))
+            loops.verify(name, lambda: _answers(loops, mechanism, another))
     except WrongLibraryError as error:
         if backend == "compiled":
             raise
@@ -235,7 +253,7 @@ _PERIODS = 3
 
 
 def _answers(
-    loops: CompiledLoops, mechanism: Mechanism, controller: Callable[..., Controller]
+    loops: LoopMover, mechanism: Mechanism, controller: Callable[..., Controller]
 ) -> Iterator[Comparison]:
     """Compare some control periods of closed loops in every lane with those of Python."""
     duration = _PERIODS * _PERIOD
@@ -262,7 +280,9 @@ def _answers(
         late = 0.0, same_instant(duration, _PERIOD)
         end = _moved(loops, motions, instants, _PERIOD, method="rk4", delay=late, threads=1)
         return [
-            None if end.stopped[k] else {"closed loops": np.concatenate([end.q[k], end.v[k]])}
+            None
+            if end.stopped[k] and not loops.complete
+            else {"closed loops": np.concatenate([end.q[k], end.v[k]])}
             for k in range(len(given))
         ]
 
@@ -271,7 +291,7 @@ def _answers(
 
 
 def _moved(
-    loops: CompiledLoops,
+    loops: LoopMover,
     motions: Sequence[_Motion],
     instants: Instants,
     step: float,

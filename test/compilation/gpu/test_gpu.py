@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 
 import numpy as np
 import pytest
 from support.mechanism_builder import closed_states, mechanism, pinned_arm, shipped
-from support.nvrtc import ptx
-from support.on_processor import OnGpu, OnProcessor, has_gpu
+from support.nvrtc import needs_nvrtc, ptx
+from support.on_processor import devices, has_gpu
 
 import uk_dynamics as ukd
 from uk_dynamics import Mechanism
@@ -21,22 +19,8 @@ from uk_dynamics.exceptions import InputError, StateError
 
 RELATIVE = 1e-10  # rounding times conditions of M and A of up to 1e4
 
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
-needs_nvrtc = pytest.mark.skipif(
-    importlib.util.find_spec("nvidia") is None
-    or importlib.util.find_spec("nvidia.cuda_nvrtc") is None,
-    reason="needs nvidia-cuda-nvrtc-cu12",
-)
 
-
-@pytest.fixture(
-    params=[
-        pytest.param(OnProcessor, marks=needs_cpp, id="processor"),
-        pytest.param(
-            OnGpu, marks=pytest.mark.skipif(not has_gpu(), reason="needs a GPU of NVIDIA"), id="gpu"
-        ),
-    ]
-)
+@pytest.fixture(params=devices())
 def device(request):
     """What runs the kernels."""
     return request.param()

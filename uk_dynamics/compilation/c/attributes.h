@@ -2,6 +2,12 @@
 /* What functions are to compilers. */
 #pragma once
 
+/* a law on a GPU: in pieces, for which its assembler takes seconds, not minutes */
+#if defined(__CUDACC_RTC__) && defined(UK_WHOLE_LAW)
+#define UK_APART __noinline__
+#define UK_EXPORT static UK_APART
+#endif
+
 #ifndef UK_EXPORT
 #define UK_EXPORT
 #endif
@@ -23,7 +29,9 @@
 #define UK_OPTIONAL __attribute__((unused))
 #define UK_TOGETHER __attribute__((hot))
 #else
+#ifndef UK_APART
 #define UK_APART
+#endif
 #define UK_INLINE static inline
 #define UK_OPTIONAL
 #define UK_TOGETHER

@@ -10,10 +10,10 @@
 #if !UK_LAW_IN_LANES
 /* Efforts of laws that are asked one after the other. */
 static void uk_loop_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_loop_group *g, int groups,
-                            uk_loop_batch *c, const long long *first, double t, uk_mask *failed) {
+                            const uk_loop_batch *c, const long long *first, double t, uk_mask *failed) {
   (void)law;
   UK_EACH(k, groups) UK_EACH(l, g[k].lanes) {
-    double q[UK_NV], v[UK_NV], flags[1 + c->flags];
+    double q[UK_NV], v[UK_NV], flags[1 + UK_FLAGS_OF(c)];
     memset(flags, 0, sizeof flags);
     UK_EACH(i, UK_NV) q[i] = UK_PART(m[k].q[i], l), v[i] = UK_PART(m[k].v[i], l);
     if (UK_PART(failed[k], l)) continue;
@@ -26,7 +26,7 @@ static void uk_loop_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_l
 #endif
 
 /* Efforts act that the laws have given: within what motors can, at once or after the delay. */
-static void uk_loop_drive(uk_loop_group *g, uk_loop_batch *c, long long first, double t, const uk_queue *late,
+static void uk_loop_drive(uk_loop_group *g, const uk_loop_batch *c, long long first, double t, const uk_queue *late,
                           uk_mask *failed) {
   uk_mask limited;
   uk_lanes *held = c->delay > 0.0 ? uk_append(late, t + c->delay) : g->held;
@@ -52,7 +52,7 @@ typedef struct {
   uk_loop_group group[UK_GROUPS];
   uk_queue late[UK_GROUPS];
   long long waiting[UK_GROUPS]; /* efforts there */
-  uk_loop_batch *c;
+  const uk_loop_batch *c;
   long long sampled; /* samples of each */
 } uk_loops;
 
@@ -80,17 +80,17 @@ static void uk_loop_begin(uk_loops *s, int at) {
   g->structure_alike = uk_alike(g->structure);
 #if UK_LAW_IN_LANES
   uk_take_over(g, c, first);
-#endif
   uk_load_parameters(s->law + at, c->p, c->p_stride, first, lanes);
+#endif
   uk_load_lanes(g->tau, c->tau + first * UK_NV, UK_NV, lanes);
   uk_load_lanes(g->held, c->efforts + first * UK_NU, UK_NU, lanes);
   m->stabilize = 0.0;
   m->forces = 0;
 }
 
-static void uk_loop_end(const uk_loops *s, int at) {
+static void uk_loop_end(const uk_loops *s, int at, long long steps) {
   const uk_loop_group *g = s->group + at;
-  uk_loop_batch *c = s->c;
+  const uk_loop_batch *c = s->c;
   const long long first = s->moving.first[at];
   uk_store(c->q, s->m[at].q, UK_NQ, first, g->lanes);
   uk_store(c->v, s->m[at].v, UK_NV, first, g->lanes);
@@ -100,13 +100,14 @@ static void uk_loop_end(const uk_loops *s, int at) {
     uk_lane_to_memory(g, l);
 #endif
     c->stopped[first + l] = UK_PART(s->moving.failed[at], l) != 0;
+    c->steps[first + l] += steps;
   }
 }
 
 /* Laws act, and states are kept. */
 static int uk_loop_instant(uk_lanes_motion *w, long long at) {
   uk_loops *s = (uk_loops *)w;
-  uk_loop_batch *c = s->c;
+  const uk_loop_batch *c = s->c;
   const int acts = c->control[at] != 0.0, kept = c->sample[at] != 0.0;
   w->begin = c->when[at];
   if (acts) uk_loop_control(s->m, s->law, s->group, w->groups, c, s->moving.first, w->begin, w->failed);
@@ -126,37 +127,45 @@ static int uk_loop_instant(uk_lanes_motion *w, long long at) {
   return 1;
 }
 
+/* What all motions have in common. */
+static void uk_loops_begin(uk_loops *s, const uk_loop_batch *c, uk_lanes_memory *m, int memories) {
+  const uk_lanes_motion motion = {0, c->euler, 1, 0, m, s->kept, NULL, NULL,
+                                  uk_loop_stage, NULL, {uk_all(0.0)}, 0.0, 0.0};
+  s->moving.motion = motion, s->c = c, s->m = m, s->law = m + UK_GROUPS;
+  memset(m, 0, memories * sizeof *m); /* zeros of A are never written */
+  UK_EACH(g, memories) UK_EACH(r, UK_ROWS) m[g].active[r] = uk_all(c->active[r]);
+  UK_EACH(g, UK_GROUPS) s->late[g].count = s->waiting + g;
+}
+
+/* As many motions as there are groups for, from the first on; how many. */
+static long long uk_loops_move(uk_loops *s, long long first) {
+  const uk_loop_batch *c = s->c;
+  const long long taken =
+      uk_take_motions(&s->moving, UK_GROUPS, first, c->count, c->q, c->v, c->p, c->p_stride);
+  s->sampled = 0;
+  UK_EACH(g, s->moving.motion.groups) uk_loop_begin(s, g);
+  const long long steps = uk_lanes_go(&s->moving.motion, c->step, uk_loop_instant);
+  UK_EACH(g, s->moving.motion.groups) uk_loop_end(s, g, steps);
+  return taken;
+}
+
+#ifndef UK_STATE_A_THREAD
 /* All motions; 0, or 1: there is no memory. */
-UK_EXPORT int uk_move_loops(uk_loop_batch *c) {
+UK_EXPORT int uk_move_loops(const uk_loop_batch *c) {
   uk_loops loops;
-  const size_t places = (size_t)c->places, efforts = sizeof(uk_lanes) * UK_QUEUED * places;
-  loops.c = c;
-  loops.m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *loops.m + 63) / 64 * 64);
-  loops.law = loops.m + UK_GROUPS;
-  int ready = loops.m != NULL;
+  const size_t efforts = sizeof(uk_lanes) * UK_QUEUED * (size_t)c->places;
+  uk_lanes_memory *m = aligned_alloc(64, (2 * UK_GROUPS * sizeof *m + 63) / 64 * 64);
+  int ready = m != NULL;
   UK_EACH(g, UK_GROUPS) {
     loops.late[g].rows = aligned_alloc(64, (efforts + 63) / 64 * 64);
-    loops.late[g].count = loops.waiting + g;
     ready &= loops.late[g].rows != NULL;
   }
   if (ready) {
-    const uk_lanes_motion motion = {0, c->euler, 1, 0, loops.m, loops.kept, NULL, NULL,
-                                    uk_loop_stage, NULL, {uk_all(0.0)}, 0.0, 0.0};
-    loops.moving.motion = motion;
-    memset(loops.m, 0, 2 * UK_GROUPS * sizeof *loops.m); /* zeros of A are never written */
-    UK_EACH(g, 2 * UK_GROUPS) UK_EACH(r, UK_ROWS) loops.m[g].active[r] = uk_all(c->active[r]);
-    for (long long first = 0; first < c->count;) {
-      first += uk_take_motions(&loops.moving, UK_GROUPS, first, c->count, c->q, c->v, c->p, c->p_stride);
-      loops.sampled = 0;
-      UK_EACH(g, loops.moving.motion.groups) uk_loop_begin(&loops, g);
-      const long long steps = uk_lanes_go(&loops.moving.motion, c->step, uk_loop_instant);
-      UK_EACH(g, loops.moving.motion.groups) {
-        c->steps += steps * loops.group[g].lanes;
-        uk_loop_end(&loops, g);
-      }
-    }
+    uk_loops_begin(&loops, c, m, 2 * UK_GROUPS);
+    for (long long first = 0; first < c->count;) first += uk_loops_move(&loops, first);
   }
   UK_EACH(g, UK_GROUPS) free(loops.late[g].rows);
-  free(loops.m);
+  free(m);
   return !ready;
 }
+#endif

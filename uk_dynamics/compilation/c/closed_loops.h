@@ -23,7 +23,8 @@ typedef struct {
   double *q_out, *v_out, *efforts_out; /* (count, samples, UK_NV or UK_NU) */
   double *seen;                        /* (count, UK_NU + flags): when each was first up */
   double *stopped;                     /* (count): 1 for a motion that has to be done by itself */
+  double *steps, *alone;               /* (count): counted up: steps; laws that were asked alone */
+  double *late;                        /* (count, places, 1 + UK_NU) of kernels, for efforts that wait */
   long long flags, places;             /* of a law; efforts that may wait for their time */
   double delay, same;                  /* s: until efforts act; instants as near as this are one */
-  long long steps, alone;              /* counted up: steps; laws that were asked alone */
 } uk_loop_batch;

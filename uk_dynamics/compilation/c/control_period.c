@@ -204,7 +204,7 @@ UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *
  * efforts, the same state may be tried again. */
 UK_EXPORT int uk_control(const void *controller, double t, const double *q, const double *v,
                          double *efforts, double *flags) {
-  const uk_controller *c = controller;
+  const uk_controller *c = (const uk_controller *)controller;
   const uk_period_tables tables = {{c->tasks}, {c->structure}, 1, 1};
   uk_memory *m = c->memory;
   double preload[UK_NU], total = t;
@@ -230,7 +230,7 @@ UK_EXPORT int uk_control(const void *controller, double t, const double *q, cons
 /* Tracking errors, (count, UK_MT), at measured states; 0, or 3 as above. */
 UK_EXPORT int uk_track(const void *controller, long long count, const double *t, const double *q,
                        const double *v, double *errors) {
-  const uk_controller *c = controller;
+  const uk_controller *c = (const uk_controller *)controller;
   uk_memory *m = c->memory;
   for (long long k = 0; k < count; ++k) {
     if (uk_follow(c->tasks, t[k], UK_MT, m->task_followed)) return 3;

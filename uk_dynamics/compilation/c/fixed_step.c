@@ -27,6 +27,14 @@ struct uk_lanes_motion {
   double begin, end; /* of a step, for stages that want to know; for instants, of the way between two */
 };
 
+#ifdef UK_STAGE /* the only one of a program, by its name: a GPU has to know how deep calls go */
+static void UK_STAGE(uk_lanes_motion *s, int stage, double part);
+#define UK_ADVANCES(s) 0
+#else
+#define UK_STAGE(s, number, part) (s)->stage(s, number, part)
+#define UK_ADVANCES(s) ((s)->advance != NULL)
+#endif
+
 #if UK_WIDTH == 2 /* GCC 12 fails on these masks in their place where there is no SSE4 */
 UK_APART
 #endif
@@ -80,7 +88,7 @@ static void uk_lanes_advance(uk_lanes_motion *s, uk_lanes (*q)[UK_NQ], uk_lanes 
       UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * m->qdd[i];
       uk_chart_rate(part, m->v, rate[g]);
     }
-    s->stage(s, k, part);
+    UK_STAGE(s, k, part);
     UK_EACH(g, s->groups) {
       const uk_lanes *qdd = s->m[g].qdd;
       UK_EACH(i, UK_NV) dq[g][i] += weight[k] * rate[g][i], dv[g][i] += weight[k] * qdd[i];
@@ -112,9 +120,9 @@ static UK_OPTIONAL void uk_lanes_settle_step(uk_lanes_motion *s, uk_lanes (*q)[U
 UK_EVALUATION UK_OPTIONAL void uk_lanes_step(uk_lanes_motion *s, double h) {
   uk_lanes q[UK_MOST_GROUPS][UK_NQ], v[UK_MOST_GROUPS][UK_NV];
   UK_EACH(g, s->groups) memcpy(q[g], s->m[g].q, sizeof q[g]), memcpy(v[g], s->m[g].v, sizeof v[g]);
-  if (s->advance) s->advance(s, h);
+  if (UK_ADVANCES(s)) s->advance(s, h);
   else uk_lanes_advance(s, q, v, h);
-  s->stage(s, 4, h);
+  UK_STAGE(s, 4, h);
   if (s->project) uk_lanes_settle_step(s, q, v, h);
   UK_EACH(g, s->groups) {
     if (!uk_any(s->failed[g])) continue;

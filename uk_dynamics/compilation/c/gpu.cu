@@ -1,9 +1,9 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Kernels: every thread has a state, and the memory of one. */
+/* Kernels: every thread has a state, or a motion, and the memory of one. */
 
 static inline long long uk_thread(void) { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
 
-#if !UK_ROLLOUTS
+#ifndef UK_MOVES
 #define UK_IRREGULAR (-1.0) /* what `failed` is of states that the first kernel leaves to the second */
 
 /* Regular states. Nothing here is indexed by what is computed, so the memory of a state is registers. */
@@ -32,7 +32,7 @@ extern "C" __global__ void uk_evaluate_kernel(const uk_batch *c) {
   uk_batch_answer(&memory, &kept, c, state);
 }
 
-#else
+#elif !defined(UK_WHOLE_LAW)
 extern "C" __global__ void uk_rollout_kernel(const uk_trajectories *c) {
   const long long state = uk_thread();
   if (state >= c->count) return;
@@ -40,5 +40,16 @@ extern "C" __global__ void uk_rollout_kernel(const uk_trajectories *c) {
   uk_lanes_kept kept;
   uk_rollout_begin(&memory, c);
   uk_rollout_move(&memory, &kept, c, state, 1);
+}
+
+#else
+extern "C" __global__ void uk_loop_kernel(const uk_loop_batch *c) {
+  const long long state = uk_thread();
+  if (state >= c->count) return;
+  uk_lanes_memory memory;
+  uk_loops loops;
+  loops.late->rows = c->late + state * c->places * UK_QUEUED;
+  uk_loops_begin(&loops, c, &memory, 1);
+  uk_loops_move(&loops, state);
 }
 #endif

@@ -6,7 +6,8 @@
 #define UK_WIDTH 1
 #define UK_STATE_A_THREAD
 #define restrict __restrict__
-#if UK_ROLLOUTS /* compiled in a third of the time that copies of all parts and turns of loops take */
+#ifdef UK_STAGE
+#define UK_MOVES /* compiled in a third of the time that copies of all parts and turns of loops take */
 #ifdef __CUDACC_RTC__
 #define UK_EVALUATION static __noinline__
 #endif

@@ -21,7 +21,7 @@ static void uk_lane_to_memory(const uk_loop_group *g, int l) {
 /* A period that lanes do not decide: by the law of one motion, or within its limits where the law is right
  * in lanes. Whether there are efforts. */
 static int uk_period_alone(const uk_lanes_memory *measured, const uk_lanes_memory *m, uk_loop_group *g,
-                           uk_loop_batch *c, long long first, int l, double t, int right) {
+                           const uk_loop_batch *c, long long first, int l, double t, int right) {
   uk_lanes_law *w = &g->law;
   uk_memory *own = g->controller[l]->memory;
   double q[UK_NV], v[UK_NV], efforts[UK_NU], flags[UK_FLAGS] = {0.0};
@@ -45,7 +45,7 @@ static int uk_period_alone(const uk_lanes_memory *measured, const uk_lanes_memor
 
 /* Efforts of laws, which are right in some lanes, within limits. */
 static void uk_decide_lanes(const uk_lanes_memory *measured, const uk_lanes_memory *m, uk_loop_group *g,
-                            uk_loop_batch *c, long long first, double t, uk_mask right, uk_mask *failed) {
+                            const uk_loop_batch *c, long long first, double t, uk_mask right, uk_mask *failed) {
   uk_lanes_law *w = &g->law;
   const uk_limits limits = UK_LIMITS_OF(w);
   uk_lanes most[UK_NU];
@@ -66,7 +66,7 @@ static void uk_decide_lanes(const uk_lanes_memory *measured, const uk_lanes_memo
 
 /* Efforts of all laws at measured states, with a memory of their own. */
 static void uk_loop_control(const uk_lanes_memory *measured, uk_lanes_memory *m, uk_loop_group *g, int groups,
-                            uk_loop_batch *c, const long long *first, double t, uk_mask *failed) {
+                            const uk_loop_batch *c, const long long *first, double t, uk_mask *failed) {
   int n[UK_MOST_GROUPS];
   UK_EACH(k, groups) {
 #if UK_SWITCHED

@@ -48,11 +48,11 @@ static int uk_alike(double *const *tables) {
 }
 
 /* The law of one motion says what happens; whether it does. */
-static int uk_ask_alone(uk_lanes *to, uk_loop_batch *c, long long motion, int l, double t, const double *q,
+static int uk_ask_alone(uk_lanes *to, const uk_loop_batch *c, long long motion, int l, double t, const double *q,
                         const double *v, double *flags) {
   double efforts[UK_SOME_MOTORS];
-  ++c->alone;
-  if (c->law(c->controllers[motion], t, q, v, efforts, flags)) return 0;
+  ++c->alone[motion];
+  if (UK_LAW_OF(c)(c->controllers[motion], t, q, v, efforts, flags)) return 0;
   UK_EACH(j, UK_NU) UK_PART(to[j], l) = efforts[j];
   return 1;
 }

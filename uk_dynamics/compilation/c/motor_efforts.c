@@ -49,7 +49,8 @@ static double uk_time_of(const uk_queue *late, long long k) { return UK_PART(lat
 /* Leave out the first ones. */
 static void uk_leave(const uk_queue *late, long long gone) {
   *late->count -= gone;
-  memmove(late->rows, late->rows + gone * UK_QUEUED, sizeof(uk_lanes) * UK_QUEUED * *late->count);
+  const uk_lanes *left = late->rows + gone * UK_QUEUED;
+  UK_EACH(k, UK_QUEUED * (int)*late->count) late->rows[k] = left[k];
 }
 
 /* Let efforts act whose time has come. */

@@ -7,8 +7,10 @@ from uk_dynamics.compilation.emit.c_text import header, part
 from uk_dynamics.compilation.emit.generate import (
     batch_declarations,
     batch_definitions,
+    closing,
     declarations,
     effort_limits,
+    jumps,
 )
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function
@@ -23,6 +25,7 @@ from uk_dynamics.compilation.emit.servo_source import (
     control_period,
     distribution,
     servo_declarations,
+    servo_definitions,
     task_rows,
 )
 from uk_dynamics.compilation.trace.terms import trace, trace_tasks
@@ -48,14 +51,43 @@ def closed_loop_source(subject: Tasks | ResolvedMechanism) -> str:
             definitions,
             motors(mechanism),
             effort_limits(mechanism),
-            header(
-                "uk_closed_loops.h",
-                f"#define UK_LONG {int(statements > _LONG)}",
-                f"#define UK_LAW_IN_LANES {int(tasks is not None)}",
-            ),
+            _choices(long=statements > _LONG, in_lanes=tasks is not None),
             *([header("uk_law.h")] if tasks is None else _law(tasks)),
             part("closed_loops.c"),
         ]
+    )
+
+
+def closed_loop_kernel_source(tasks: Tasks) -> str:
+    """C source of closed loops for a state a thread, which has the whole law of one state."""
+    mechanism = tasks.mechanism
+    return "\n".join(
+        [
+            "#define UK_WHOLE_LAW",
+            servo_declarations(tasks),
+            part("batch.h"),
+            part("closed_loops.h"),
+            servo_definitions(tasks, trace(mechanism), pivoted=False),
+            *closing(mechanism),
+            jumps(mechanism),
+            effort_limits(mechanism),
+            _choices(law="uk_control", flags="UK_FLAGS"),
+            header("uk_law.h"),
+            part("closed_loops.c"),
+        ]
+    )
+
+
+def _choices(
+    *, long: bool = False, in_lanes: bool = False, law: str = "(c)->law", flags: str = "(c)->flags"
+) -> str:
+    """Whether code is long, and what the law is."""
+    return header(
+        "uk_closed_loops.h",
+        f"#define UK_LONG {int(long)}",
+        f"#define UK_LAW_IN_LANES {int(in_lanes)}",
+        f"#define UK_LAW_OF(c) {law} /* of one state */",
+        f"#define UK_FLAGS_OF(c) {flags}",
     )
 
 

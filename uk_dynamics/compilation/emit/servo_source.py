@@ -62,12 +62,12 @@ def servo_declarations(tasks: Tasks) -> str:
     return header("uk_sizes.h", *sizes) + memory + part("control_period.h")
 
 
-def servo_definitions(tasks: Tasks, structure: SymbolicTerms) -> str:
+def servo_definitions(tasks: Tasks, structure: SymbolicTerms, *, pivoted: bool = True) -> str:
     """The mechanism and its servo law, with no need but <math.h>."""
     mechanism, rows = tasks.mechanism, trace_tasks(tasks)
     return "\n".join(
         [
-            definitions(mechanism, structure, pivoted=True),
+            definitions(mechanism, structure, pivoted=pivoted),
             *_law(
                 tasks,
                 structure,

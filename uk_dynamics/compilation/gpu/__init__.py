@@ -1,7 +1,15 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Batches and rollouts on a GPU: the lanes' source, a state a thread."""
+"""Batches, rollouts and closed loops on a GPU: the lanes' source, a state a thread."""
 
 from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, CudaDevice, GpuDynamics, kernel_source
+from uk_dynamics.compilation.gpu.gpu_loops import GpuLoops, loop_kernel_source
 
-__all__ = ["OPTIONS", "CudaDevice", "GpuDynamics", "kernel_source"]
+__all__ = [
+    "OPTIONS",
+    "CudaDevice",
+    "GpuDynamics",
+    "GpuLoops",
+    "kernel_source",
+    "loop_kernel_source",
+]

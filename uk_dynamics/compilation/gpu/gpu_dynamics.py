@@ -103,8 +103,18 @@ def kernel_source(mechanism: ResolvedMechanism, *, rollouts: bool) -> str:
         mechanism: What moves; for rollouts one whose configurations are vectors.
         rollouts: ``uk_rollout_kernel`` instead of ``uk_regular_kernel`` and ``uk_evaluate_kernel``.
     """
-    which = f"#define UK_ROLLOUTS {int(rollouts)}\n"
-    parts = [which, part("gpu.h"), batch_source(mechanism), part("gpu.cu")]
+    return kernels(batch_source(mechanism), stage="uk_rollout_stage" if rollouts else "")
+
+
+def kernels(source: str, *, stage: str) -> str:
+    """C++ of kernels of some source.
+
+    Args:
+        source: With lines of ``part`` and ``header``.
+        stage: The function of its steps' stages; empty: nothing moves.
+    """
+    steps = f"#define UK_STAGE {stage}\n" if stage else ""
+    parts = [steps, part("gpu.h"), source, part("gpu.cu")]
     return _HEADERS.sub("", assemble("\n".join(parts)))
 
 

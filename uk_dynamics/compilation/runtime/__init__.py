@@ -11,7 +11,12 @@ from uk_dynamics.compilation.runtime.compiled_laws import (
     JointSpaceMemory,
     TransferMemory,
 )
-from uk_dynamics.compilation.runtime.compiled_loops import CompiledLoops, LoopBatch
+from uk_dynamics.compilation.runtime.compiled_loops import (
+    CompiledLoops,
+    LoopBatch,
+    LoopCall,
+    LoopMover,
+)
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
 from uk_dynamics.compilation.runtime.compiled_standing import (

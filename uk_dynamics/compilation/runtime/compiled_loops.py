@@ -3,11 +3,13 @@
 """Batches of closed loops, side by side in the lanes of vectors, in C."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.emit.c_text import structure
@@ -49,36 +51,25 @@ class LoopBatch:
     alone: int
 
 
-class CompiledLoops:
-    """The library for closed loops of some tasks, or of a mechanism, side by side."""
+#: The structure that C gets.
+LoopCall = structure("uk_loop_batch")
 
-    def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
-        """Load the library; compile it when it is not in the cache.
 
-        Args:
-            subject: Tasks, whose law is in lanes as well; or a mechanism, for laws of any kind.
+class LoopMover(ABC):
+    """What moves closed loops of some tasks, or of a mechanism, side by side.
 
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-            WrongLibraryError: A mechanism: what was compiled moves otherwise than in Python.
-        """
-        #: The file, in the cache.
-        self.path = library_of(subject, Library.CLOSED_LOOPS)
-        self._library = ctypes.CDLL(str(self.path))
-        mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
-        self._decide = None
-        if isinstance(subject, Tasks):
-            servo = ctypes.CDLL(str(library_of(subject)))
-            self._decide = ctypes.cast(servo.uk_decide, ctypes.c_void_p).value
-        self._move = self._library.uk_move_loops
-        self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
-        #: Motions per vector.
-        self.width: int = self._library.uk_width()
+    Attributes:
+        width: Motions per vector.
+        complete: Whether the law of one motion is there for whatever lanes do not decide, so that
+            a motion that stops is one that is wrong.
+    """
+
+    width = 1
+    complete = False
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._rows = max(1, len(mechanism.constraints))
         self._motors = len(mechanism.actuators)
-        if not isinstance(subject, Tasks):
-            name = f"closed loops of {mechanism.name}"
-            verify(self.path, name, lambda: _answers(self, mechanism))
 
     def move(
         self,
@@ -124,44 +115,30 @@ class CompiledLoops:
             "v_out": np.empty((count, samples, v.shape[1])),
             "efforts_out": np.empty((count, samples, self._motors)),
             "seen": np.full((count, self._motors + flags), np.inf),
-            "stopped": np.zeros(count),
+            **{name: np.zeros(count) for name in ("stopped", "steps", "alone")},
         }
-        controllers = np.array([law.controller for law in laws], dtype=np.uintp)
-        places = [0 if table is None else table.ctypes.data for table in structures]
-        tables = np.array(places, dtype=np.uintp)
         rows = np.ones(self._rows)
         rows[: len(active)] = active
+        acting = instants.when[instants.control != 0.0]
+        # efforts that wait when the next ones come
+        late = np.arange(len(acting)) - np.searchsorted(acting, acting - delay - same)
+        values = {
+            "stops": len(instants.when),
+            "samples": samples,
+            "euler": euler,
+            "p_stride": 0 if parameters is None else parameters.shape[1],
+            "step": step,
+            "flags": flags,
+            "places": 2 + int(late.max(initial=0)) if delay else 1,
+            "delay": delay,
+            "same": same,
+        }
         common = {"active": rows} | instants._asdict()
         del common["breaks"]  # steps are fixed
-        each = {"tau": tau, "structures": tables, "controllers": controllers} | found
+        each = found | {"tau": tau}
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
-        calls: list[Any] = []
-
-        def run(first: int, end: int) -> None:
-            call = structure("uk_loop_batch")(
-                count=end - first,
-                stops=len(instants.when),
-                samples=samples,
-                euler=euler,
-                p_stride=0 if parameters is None else parameters.shape[1],
-                step=step,
-                law=laws[0].function,
-                decide=self._decide,
-                flags=flags,
-                places=1 + int(np.count_nonzero(instants.control)) if delay else 1,
-                delay=delay,
-                same=same,
-            )
-            for name, array in common.items():
-                setattr(call, name, array.ctypes.data)
-            for name, array in each.items():
-                setattr(call, name, array.ctypes.data + first * array.strides[0])
-            calls.append(call)
-            if self._move(ctypes.addressof(call)):
-                raise MemoryError("not enough memory for motions")
-
-        in_parts(run, count, threads, self.width, self.width)
+        self._run(values, common, each, laws, structures, threads)
         return LoopBatch(
             found["q"],
             found["v"],
@@ -171,9 +148,92 @@ class CompiledLoops:
             found["efforts_out"],
             found["seen"],
             found["stopped"] != 0.0,
-            sum(call.steps for call in calls),
-            sum(call.alone for call in calls),
+            int(found["steps"].sum()),
+            int(found["alone"].sum()),
         )
+
+    @abstractmethod
+    def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
+        """Try it before it is used.
+
+        Args:
+            name: What moves, for messages.
+            comparisons: Compares its answers with those of the reference; called if need be.
+
+        Raises:
+            WrongLibraryError: It answers wrongly.
+        """
+
+    @abstractmethod
+    def _run(
+        self,
+        values: Mapping[str, float],  # numbers of the structure
+        common: Mapping[str, Array],  # arrays that all motions have in common
+        each: Mapping[str, Array],  # arrays of numbers with a row for each; C writes results there
+        laws: Sequence[Law],
+        structures: Sequence[Array | None],
+        threads: int | None,
+    ) -> None:
+        """Call C."""
+
+
+class CompiledLoops(LoopMover):
+    """The library for closed loops of some tasks, or of a mechanism, side by side."""
+
+    def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
+        """Load the library; compile it when it is not in the cache.
+
+        Args:
+            subject: Tasks, whose law is in lanes as well; or a mechanism, for laws of any kind.
+
+        Raises:
+            CompilationError: Some part cannot be compiled, or there is no compiler.
+            WrongLibraryError: A mechanism: what was compiled moves otherwise than in Python.
+        """
+        #: The file, in the cache.
+        self.path = library_of(subject, Library.CLOSED_LOOPS)
+        self._library = ctypes.CDLL(str(self.path))
+        super().__init__(subject.mechanism if isinstance(subject, Tasks) else subject)
+        self._decide = None
+        if isinstance(subject, Tasks):
+            servo = ctypes.CDLL(str(library_of(subject)))
+            self._decide = ctypes.cast(servo.uk_decide, ctypes.c_void_p).value
+        self._move = self._library.uk_move_loops
+        self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
+        self.width = self._library.uk_width()
+        if not isinstance(subject, Tasks):
+            name = f"closed loops of {subject.name}"
+            self.verify(name, lambda: _answers(self, subject))
+
+    def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
+        """Try the library on this processor; see :meth:`LoopMover.verify`."""
+        verify(self.path, name, comparisons)
+
+    def _run(
+        self,
+        values: Mapping[str, float],
+        common: Mapping[str, Array],
+        each: Mapping[str, Array],
+        laws: Sequence[Law],
+        structures: Sequence[Array | None],
+        threads: int | None,
+    ) -> None:
+        """Call C, on all processors."""
+        places = [0 if table is None else table.ctypes.data for table in structures]
+        addresses = {"structures": places, "controllers": [law.controller for law in laws]}
+        every: dict[str, NDArray[Any]] = dict(each)
+        every |= {name: np.array(x, dtype=np.uintp) for name, x in addresses.items()}
+
+        def run(first: int, end: int) -> None:
+            call = LoopCall(**values, count=end - first, law=laws[0].function, decide=self._decide)
+            for name, array in common.items():
+                setattr(call, name, array.ctypes.data)
+            for name, array in every.items():
+                setattr(call, name, array.ctypes.data + first * array.strides[0])
+            if self._move(ctypes.addressof(call)):
+                raise MemoryError("not enough memory for motions")
+
+        in_parts(run, len(laws), threads, self.width, self.width)
 
 
 _STEP = 1e-3  # s

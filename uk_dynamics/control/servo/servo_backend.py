@@ -48,8 +48,7 @@ def servo_evaluator(
             raise InputError(f"cannot be compiled: {problem}", file=tasks.spec.file)
         return interpreted
     choice = choose(rows, asked)
-    if choice == "gpu":
-        raise InputError("the servo law does not run on a GPU", place="backend")
+    _check_place(choice)
 
     def compiled() -> ServoEvaluator:
         options: dict[str, Any] = {"friction": friction, "memory": memory, "periods": periods}
