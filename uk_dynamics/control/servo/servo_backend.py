@@ -48,7 +48,12 @@ def servo_evaluator(
             raise InputError(f"cannot be compiled: {problem}", file=tasks.spec.file)
         return interpreted
     choice = choose(rows, asked)
-    _check_place(choice)
+    if choice == "gpu":
+        raise InputError(
+            'a single servo law does not run on a GPU; simulate_many(..., backend="gpu") moves'
+            ' motions there, under controllers with backend="compiled"',
+            place="backend",
+        )
 
     def compiled() -> ServoEvaluator:
         options: dict[str, Any] = {"friction": friction, "memory": memory, "periods": periods}
