@@ -77,6 +77,7 @@ def controller_package(
     words["goal"] = _goal(commanded)
     words["readme_trajectory"] = filled("README_trajectory.md", words) if commanded else ""
     whole = ("CMakeLists.txt", "package.xml", "README.md", "controller_plugin.xml", "LICENSE")
+    headers = ("closed_loop_tables.hpp", "closed_loop_servo.hpp", "closed_loop_controller.hpp")
     tests = (
         "law_answers.hpp",
         "test_closed_loop_servo.cpp",
@@ -84,16 +85,13 @@ def controller_package(
         "test_load_controller.cpp",
     )
     return {
-        **{name: filled(name, words) for name in (*whole, "CPPLINT.cfg")},
+        **{name: filled(name, words) for name in whole},
         **{f"test/{name}": filled(name, words) for name in tests},
         f"include/{package}/{loops}.h": f"{words['licence_cpp']}\n{header}",
-        f"include/{package}/closed_loop_servo.hpp": filled("closed_loop_servo.hpp", words),
+        **{f"include/{package}/{name}": filled(name, words) for name in headers},
         f"src/{loops}.c": f"{words['licence_cpp']}\n"
         + source.replace(f'"{loops}.h"', f'"{package}/{loops}.h"'),
         f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
-        f"include/{package}/closed_loop_controller.hpp": filled(
-            "closed_loop_controller.hpp", words
-        ),
         "src/closed_loop_controller.cpp": filled("closed_loop_controller.cpp", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(commanded, words, rate),
