@@ -30,7 +30,7 @@ from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.resources import shipped_files
 
 # thirty simulations on a cluster of one's own; twenty machines; much that is compiled or fitted
-SLOW = {"sweeps", "mechanisms", "compiled", "derivatives", "identification"}
+SLOW = {"sweeps", "mechanisms", "compiled", "derivatives", "identification", "robust"}
 SHELL = ("sh", "bash")
 DURATION = 0.1  # s of simulated time
 # What else a command takes so that it ends soon.

@@ -45,7 +45,7 @@ def instants(trajectory, name, closes=None):
     ]
 
 
-@pytest.mark.parametrize("restitution", [0.5, 0.9])
+@pytest.mark.parametrize("restitution", [0.5, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_a_ball_bounces_until_it_rests(restitution):
     e, height = restitution, 1.0
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % e}}}")
@@ -295,6 +295,7 @@ def test_time_stepping_converges_to_the_events_at_order_one(restitution):
     assert errors[1] < 2e-3
 
 
+@pytest.mark.slow
 def test_time_stepping_neither_sinks_nor_creeps():
     slope = 0.3
     block, start = on_slope(slope, 1.05 * np.tan(slope))
@@ -327,7 +328,7 @@ class Untold:
         law.active = None
 
 
-@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+@pytest.mark.parametrize("method", [pytest.param("DOP853", marks=pytest.mark.slow), "moreau"])
 def test_a_controller_is_told_on_what_the_machine_stands(method):
     leg = Mechanism.from_spec(MechanismSpec.from_text(f"schema: 1{LEG}"))
     tasks = Tasks.from_file("landing_leg_knee", leg)
@@ -377,6 +378,7 @@ def tilted_fall():
     return block, start
 
 
+@pytest.mark.slow
 def test_a_block_that_falls_on_a_corner_comes_to_rest_on_its_side():
     block, start = tilted_fall()
     found = simulate(block, start, 1.2, method="DOP853")
@@ -393,6 +395,7 @@ def test_a_block_that_falls_on_a_corner_comes_to_rest_on_its_side():
     np.testing.assert_allclose(found.q, steps.q, rtol=0, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_events_without_end_are_stepped_over(monkeypatch):
     block, start = tilted_fall()
     exact = simulate(block, start, 0.6, method="DOP853")

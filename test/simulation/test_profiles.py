@@ -31,6 +31,7 @@ def at(machine: Mechanism, x: float, z: float, speed: float = 0.0, turning: floa
     return machine.state([x, 0.0, z, 0.0, 0.0, 0.0, 1.0], [speed, 0.0, 0.0, 0.0, turning, 0.0])
 
 
+@pytest.mark.slow
 def test_a_wheel_rolls_over_a_step() -> None:
     """It turns about the edge, which takes the part of its momentum that went into it.
 
@@ -56,7 +57,9 @@ def test_a_wheel_rolls_over_a_step() -> None:
     assert run.v[-1, 4] == pytest.approx(above, abs=5e-3)  # rad/s, by steps of order one
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "backend", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)]
+)
 def test_a_point_on_a_slope_of_pieces_is_one_on_a_plane(backend: str) -> None:
     angle = 0.5
     rise = float(np.tan(angle))

@@ -116,7 +116,9 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "law", [pytest.param("predicted", marks=pytest.mark.slow), "held", "modes"]
+)
 def test_other_laws_move_side_by_side_too(law, caplog):
     """Late efforts between the periods, laws that lanes do not know."""
     runs = _runs("five_bar", "five_bar_sweep", 1.0, 3)

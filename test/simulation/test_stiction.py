@@ -131,6 +131,7 @@ forces:
     assert place.max() == pytest.approx(furthest, abs=1e-3)  # of samples every 10 ms
 
 
+@pytest.mark.slow
 def test_fixed_steps_agree_to_order_one() -> None:
     k, F = 200.0, 3.0
     text = f"joints: {{x: {{friction: {F}, stiction: {F}, spring: {{stiffness: {k}}}}}}}"

@@ -174,6 +174,7 @@ def test_the_command_prints_times_beside_errors(tmp_path, capsys):
     assert "| four_bar | Pinocchio constraintDynamics |" in text
 
 
+@pytest.mark.slow
 def test_contact_is_measured_beside_mujoco(tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)  # without the example that a clone has

@@ -66,6 +66,7 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
     assert 5 < searched < 29  # the closed form serves some
 
 
+@pytest.mark.slow
 def test_motions_are_told_of_detected_contacts_by_python(biped: Mechanism) -> None:
     data = yaml.safe_load((FOLDER / "stand.yaml").read_text())
     data["contacts"] = {name: {"stands": "detected"} for name in data["contacts"]}

@@ -341,7 +341,9 @@ def test_mistakes_are_named(five_bar: Mechanism, more: dict[str, Any], said: str
         five_bar_tasks(five_bar, **more)
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "backend", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)]
+)
 def test_without_periods_nothing_is_compared(five_bar: Mechanism, backend: str) -> None:
     tasks = five_bar_tasks(five_bar, adaptive=[MASS], observer=2.0)
     controller = ServoController(five_bar, tasks, backend=backend)

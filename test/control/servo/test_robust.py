@@ -134,7 +134,10 @@ class RealMachine:
         return rows.A @ qdd + rows.bias + k * rows.rate
 
 
-@pytest.mark.parametrize(("name", "rows"), [("five_bar", ""), ("rrr3", "xza"), ("rrr3", "xz")])
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("five_bar", ""), pytest.param("rrr3", "xza", marks=pytest.mark.slow), ("rrr3", "xz")],
+)
 @pytest.mark.parametrize("form", ["layer", "surface"])
 @pytest.mark.parametrize("motions", [4, pytest.param(280, marks=pytest.mark.slow)])
 def test_the_lyapunov_function_falls_outside_the_layer(

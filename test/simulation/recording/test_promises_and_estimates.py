@@ -111,6 +111,7 @@ def test_plots_show_bands(motion: tuple[ServoController, Trajectory]) -> None:
     assert units == ["kg", "N m"]
 
 
+@pytest.mark.slow
 def test_batches_have_bounds_and_no_estimates(five_bar: Mechanism, tasks: Tasks) -> None:
     laws = [
         ServoController(five_bar, tasks, control_period=PERIOD, backend="compiled")
