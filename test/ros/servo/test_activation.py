@@ -30,7 +30,9 @@ SHORT = 0.4  # s: what is refused
 class Bench:
     """servo_controller as a process, configured, and a machine at rest that talks if told to."""
 
-    def __init__(self, ros: Ros, start_node: StartProcess, **parameters: Any) -> None:
+    def __init__(
+        self, ros: Ros, start_node: StartProcess, *, talks: bool = True, **parameters: Any
+    ) -> None:
         self.ros, self.node = ros, ros.node()
         given = {
             "mechanism": "five_bar",
@@ -44,7 +46,7 @@ class Bench:
         self.diagnostics = DiagnosticsEar(self.node, "servo_controller")
         mechanism = Mechanism.from_file("five_bar")
         self.names, self.q = list(mechanism.joint_names), mechanism.assemble(crank=0.7)
-        self.talks = True
+        self.talks = talks  # what was sent before may be taken after an activation
         self._states = self.node.create_publisher(JointState, "joint_states", 10)
         self.node.create_timer(0.01, self._talk)
         self._change = self.node.create_client(ChangeState, "servo_controller/change_state")
@@ -81,9 +83,8 @@ class Bench:
 def test_yes_means_that_efforts_flow_also_after_refusals(
     ros: Ros, start_node: StartProcess
 ) -> None:
-    bench = Bench(ros, start_node, start_timeout=SHORT)
+    bench = Bench(ros, start_node, talks=False, start_timeout=SHORT)
     commands = Ear(bench.node, Float64MultiArray, COMMANDS)
-    bench.talks = False
     for _ in range(3):
         bench.expect_refusal(f"no efforts within {SHORT:g} s: no usable state on /joint_states")
         assert not any(message.data[0] for message in commands.messages)
@@ -124,8 +125,7 @@ def test_a_fault_at_the_start_is_the_answer(ros: Ros, start_node: StartProcess) 
 
 
 def test_deactivation_ends_the_wait(ros: Ros, start_node: StartProcess) -> None:
-    bench = Bench(ros, start_node, start_timeout=60.0)
-    bench.talks = False
+    bench = Bench(ros, start_node, talks=False, start_timeout=60.0)
     asked = bench.ask("activate")
     again = bench.ask("activate")  # as clients do that have heard nothing
     ros.until(lambda: bench.phase == "active", "the wait")
