@@ -83,12 +83,21 @@ class InputError(UkDynamicsError):
 
 
 @contextmanager
-def located(*, file: str = "", place: str = "") -> Iterator[None]:
+def located(file: str = "", place: str = "") -> Iterator[None]:
     """Let errors of input say where they stand, as :meth:`InputError.located`."""
     try:
         yield
     except InputError as error:
         raise error.located(file=file, place=place) from None
+
+
+@contextmanager
+def inside(file: str, place: str) -> Iterator[None]:
+    """Say where errors of input stand that know only their own key; :meth:`InputError.within`."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(file=file, place=place) from None
 
 
 def expect(place: str, found: object, kind: type, such: str) -> None:

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import lacking, relaxed_share
-from uk_dynamics.exceptions import InputError, UnknownNameError, expect
+from uk_dynamics.exceptions import InputError, UnknownNameError, expect, inside
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
-from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.mechanism.resolution.actuators import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     resolve_constraint,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.simulation.plots.curves import plot_trajectory
 from uk_dynamics.simulation.recording import columns, mcap_trajectory
 from uk_dynamics.simulation.recording.bags import is_bag
@@ -101,10 +101,8 @@ def _loaded(path: Path) -> TrajectoryData:
         return columns.load(path)
     data = columns.read_npz(path)
     if "positions" + _NAMES not in data:
-        try:
+        with located(str(path)):
             return columns.from_columns(data, path.stem)
-        except InputError as error:
-            raise error.located(file=str(path)) from None
     try:
         return _from_arrays(data)
     except columns.BROKEN:

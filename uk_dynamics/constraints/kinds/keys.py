@@ -3,12 +3,11 @@
 """Keys that several kinds have: what they mean, as JSON Schema, and how they are read."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uk_dynamics.constraints.rows.row import Direction
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError
 
 _SHORTEST = 1e-9
 
@@ -61,12 +60,3 @@ def read_value(value: Any, rule: Mapping[str, Any], key: str) -> Any:
     if isinstance(value, list):
         return unit_axis(value, key) if rule["items"] == VECTOR["items"] else tuple(value)
     return float(value) if rule.get("type") == "number" else value
-
-
-@contextmanager
-def at(key: str) -> Iterator[None]:
-    """Say at which key of a constraint a mistake stands, unless it says so itself."""
-    try:
-        yield
-    except InputError as error:
-        raise error.located(place=key) from None

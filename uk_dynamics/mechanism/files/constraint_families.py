@@ -15,8 +15,8 @@ from uk_dynamics.constraints.expressions import (
     label_of,
     passes,
 )
-from uk_dynamics.exceptions import ExpressionError
-from uk_dynamics.mechanism.files.wording import located, place_text
+from uk_dynamics.exceptions import ExpressionError, located
+from uk_dynamics.mechanism.files.wording import place_text
 
 _SUBSCRIPTED = re.compile(r"[A-Za-z_]\w*\[[^\]]*\]")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.rows import Hull, Round, weighted_joints
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, inside
 from uk_dynamics.mechanism.files.frame_specification import (
     FrameSpec,
     Vector,
@@ -18,7 +18,6 @@ from uk_dynamics.mechanism.files.frame_specification import (
     given,
     vector,
 )
-from uk_dynamics.mechanism.files.wording import inside
 from uk_dynamics.model.urdf import from_quaternion
 
 _ZERO: Vector = (0.0, 0.0, 0.0)

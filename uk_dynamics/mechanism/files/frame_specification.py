@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.wording import inside
+from uk_dynamics.exceptions import MechanismFileError, inside
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]

@@ -14,7 +14,7 @@ from uk_dynamics import resources
 from uk_dynamics.constraints.rows import weighted_joints
 from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.escaping import control_character
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import InputError, MechanismFileError, inside, located
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
@@ -27,7 +27,7 @@ from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSp
 from uk_dynamics.mechanism.files.frame_specification import Vector, given, vector
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.solver_specification import SolverSpec
-from uk_dynamics.mechanism.files.wording import inside, located, place_text
+from uk_dynamics.mechanism.files.wording import place_text
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
 
 Numbers = tuple[tuple[str, float], ...]
@@ -158,10 +158,8 @@ class MechanismSpec(Read):
 
     @classmethod
     def _from_urdf(cls, path: Path, shown: str) -> MechanismSpec:
-        try:
+        with located(shown):
             tags = actuation_tags(read_urdf(path))
-        except InputError as error:
-            raise error.located(file=shown) from None
         motors = tuple(ActuatorSpec(tag.joint, ((tag.joint, 1.0),)) for tag in tags)
         name, model = path.name.partition(".")[0], ModelSpec(urdf=path.name)
         return cls(shown, name, path.parent.absolute(), model, actuators=motors)

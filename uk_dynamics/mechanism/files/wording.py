@@ -4,31 +4,9 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from uk_dynamics.exceptions import InputError
 
 Place = tuple[str | int, ...]
 """Keys and list positions that lead from the top of a file to a value."""
-
-
-@contextmanager
-def located(file: str, place: str) -> Iterator[None]:
-    """Say where in which file a mistake stands, unless it says so itself."""
-    try:
-        yield
-    except InputError as error:
-        raise error.located(file=file, place=place) from None
-
-
-@contextmanager
-def inside(file: str, place: str) -> Iterator[None]:
-    """Say in which file and below which place a mistake stands that knows only its own key."""
-    try:
-        yield
-    except InputError as error:
-        raise error.within(file=file, place=place) from None
 
 
 def place_text(place: Place) -> str:

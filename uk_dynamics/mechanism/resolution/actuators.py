@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.core.servo import LIMITS
-from uk_dynamics.exceptions import InputError, MechanismFileError, expect_names
+from uk_dynamics.exceptions import InputError, MechanismFileError, expect_names, located
 from uk_dynamics.mechanism.files.specification import ActuatorSpec
 from uk_dynamics.mechanism.files.tasks_specification import AllocationSpec
-from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model import RobotModel, named_numbers
 
 

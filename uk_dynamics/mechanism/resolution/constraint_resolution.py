@@ -11,7 +11,7 @@ from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
 from uk_dynamics.constraints.references import Constant, Live, ReferenceSet
 from uk_dynamics.constraints.rows import Constraint, ConstraintSet, JointTerm, joint_terms
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, inside, located
 from uk_dynamics.forces import (
     ConstantEffort,
     ConstantWrench,
@@ -33,7 +33,6 @@ from uk_dynamics.mechanism.files.constraint_specification import (
 )
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.wording import inside, located
 from uk_dynamics.mechanism.resolution.one_sided import OneSided, contact_constraints
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel

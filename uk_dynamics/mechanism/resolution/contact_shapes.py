@@ -15,11 +15,10 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.rows import POINTS, Hull
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.mechanism.files.force_specification import ContactSpec
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, vector
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.model.urdf import (
     Box,
     Cylinder,

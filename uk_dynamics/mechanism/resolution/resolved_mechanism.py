@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
-from uk_dynamics.exceptions import CodedWarning, expect, expect_names
+from uk_dynamics.exceptions import CodedWarning, expect, expect_names, located
 from uk_dynamics.mechanism.files.specification import ActuatorSpec, MechanismSpec
-from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
     STANDING,

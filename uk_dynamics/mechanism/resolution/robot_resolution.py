@@ -10,11 +10,10 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import foreign_words, kind_by_foreign_name
-from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names
+from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names, located
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
-from uk_dynamics.mechanism.files.wording import located
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.model import JointForces, RobotModel
 from uk_dynamics.model.urdf import (

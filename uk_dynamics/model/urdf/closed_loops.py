@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.exceptions import UrdfError, located
 from uk_dynamics.model.urdf.description import (
     WORLD,
     Array,
@@ -74,10 +74,8 @@ class _Reader:
             for node in nodes:
                 name = node.get("name", "")
                 tag = node.tag.replace(_DRAKE, "drake:")
-                try:
+                with located(place=f"{tag} {name}".strip()):
                     found = read(node)
-                except UrdfError as error:
-                    raise error.located(place=f"{tag} {name}".strip()) from None
                 if found is not None:
                     yield found
 
@@ -86,7 +84,7 @@ class _Reader:
 
         Both ways begin at the nearest link that they have in common.
         """
-        try:
+        with located(place=f"coupling {node.get('name', '')}".strip()):
             name = _name(node)
             ends = [self._link(node, tag) for tag in ("predecessor", "successor")]
             ratio = _numbers(node, "ratio", "value", 1)[0]
@@ -101,8 +99,6 @@ class _Reader:
                         problem = f"joint {joint.name} is {joint.type}; a ratio needs single ones"
                         raise UrdfError(problem)
                     factors[joint.name] = factor
-        except UrdfError as error:
-            raise error.located(place=f"coupling {node.get('name', '')}".strip()) from None
         return Coupling(name, tuple(factors.items()))
 
     def _way(self, link: str) -> list[Joint]:

@@ -17,7 +17,7 @@ import copy
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.exceptions import UrdfError, located
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, prefixed
 from uk_dynamics.model.urdf.description import Array, Pose
 from uk_dynamics.model.urdf.rotation import about_axis, compose, to_rpy
@@ -46,10 +46,8 @@ class _Composer:
     def expand(self, robot: ET.Element, source: Source, within: tuple[Path, ...]) -> None:
         within = (*within, source.directory / source.name)
         for node in robot.findall("include"):
-            try:
+            with located(source.name, "include"):
                 parts = self._included(node, source, within)
-            except UrdfError as error:
-                raise error.located(file=source.name, place="include") from None
             known = {material.get("name") for material in robot.iterfind("material")}
             parts = [p for p in parts if p.tag != "material" or p.get("name") not in known]
             position = list(robot).index(node)
@@ -103,12 +101,10 @@ def _lock(robot: ET.Element, lock: ET.Element, source: str) -> None:
     if kind not in ("revolute", "continuous", "prismatic"):
         raise UrdfError(f"a {kind} joint cannot be locked", file=source, place=f"joint {name}")
     direction = joint.find("axis")
-    try:
+    with located(source, f"joint {name}"):
         pose = read_origin(joint.find("origin"))
         text = "1 0 0" if direction is None else direction.get("xyz", "1 0 0")
         axis = unit_vector("axis xyz", text)
-    except UrdfError as error:
-        raise error.located(file=source, place=f"joint {name}") from None
     position = finite_numbers(f"lock {name}: position", lock.get("position", "0"), 1)[0]
     motion = Pose(rotation=about_axis(axis, position))
     if kind == "prismatic":

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import CodedWarning, UrdfError
+from uk_dynamics.exceptions import CodedWarning, UrdfError, located
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, closed_loops
 from uk_dynamics.model.urdf.composition import expand_includes
 from uk_dynamics.model.urdf.description import (
@@ -57,11 +57,9 @@ def read_urdf_text(text: str, source: str = "robot_description") -> RobotDescrip
 
 def _read(source: Source) -> RobotDescription:
     robot = parse_robot(source.text, source.name, encoding=source.encoding)
-    try:
+    with located(source.name):
         expand_includes(robot, source)
         return _Reader(robot, source.name, source.warnings).description()
-    except UrdfError as error:
-        raise error.located(file=source.name) from None
 
 
 class _Reader:

@@ -19,7 +19,7 @@ import numpy as np
 from urdf_parser_py import urdf as reference
 from urdf_parser_py.xml_reflection import core as reflection
 
-from uk_dynamics.exceptions import UrdfError
+from uk_dynamics.exceptions import UrdfError, located
 from uk_dynamics.model.urdf.description import Array, Pose
 from uk_dynamics.model.urdf.rotation import from_rpy
 
@@ -77,12 +77,10 @@ def parse_element(kind: str, node: ET.Element) -> Element:
     place = f"{kind} {name}"
     reduced = _dynamics_only(node)
     complaints: list[str] = []
-    try:
+    with located(place=place):
         _check_joint_type(kind, node)
         for part in reduced.iter():
             _check_attributes(part)
-    except UrdfError as error:
-        raise error.located(place=place) from None
     with _collecting(complaints):
         try:
             found = CLASSES[kind].from_xml(reduced, reflection.Path(kind))

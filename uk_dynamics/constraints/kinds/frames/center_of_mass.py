@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
-from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
-from uk_dynamics.exceptions import InputError, expect_names
+from uk_dynamics.exceptions import InputError, expect_names, located
 from uk_dynamics.model import RobotModel
 
 
@@ -58,7 +57,7 @@ class CenterOfMass(Kind):
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per axis, in declared order."""
-        with at("links"):
+        with located(place="links"):
             masses = MassPoints.of(self.links, setting.model)
         parent = setting.frames.get("parent")
         moved = np.zeros(setting.model.nv)

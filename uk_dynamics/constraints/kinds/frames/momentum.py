@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass, MassPoints
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
-from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, Row, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array, apply, cross
+from uk_dynamics.exceptions import located
 
 _LABELS = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -56,7 +56,7 @@ class Momentum(Kind):
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """A row per component, in declared order."""
-        with at("links"):
+        with located(place="links"):
             bodies = _Bodies.of(self.links, setting)
         return tuple(MomentumRow(label, bodies) for label in self.axes)
 

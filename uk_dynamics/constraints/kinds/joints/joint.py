@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import JOINT, at
+from uk_dynamics.constraints.kinds.keys import JOINT
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
+from uk_dynamics.exceptions import located
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Joint(Kind):
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The joint."""
-        with at("joint"):
+        with located(place="joint"):
             terms = joint_terms([(self.joint, 1.0)], setting.model)
         return (JointRow("", terms, 0.0),)
 

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import OFFSET, at
+from uk_dynamics.constraints.kinds.keys import OFFSET
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
 from uk_dynamics.constraints.rows.row import Row
+from uk_dynamics.exceptions import located
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class JointCoupling(Kind):
     @classmethod
     def from_data(cls, data: Data) -> "JointCoupling":
         """See :meth:`Kind.from_data`."""
-        with at("joints"):
+        with located(place="joints"):
             joints = weighted_joints(data["joints"])
         return cls(joints, float(data.get("offset", 0.0)))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The sum."""
-        with at("joints"):
+        with located(place="joints"):
             terms = joint_terms(self.joints, setting.model)
         return (JointRow("", terms, self.offset),)
 

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import JOINT, at
+from uk_dynamics.constraints.kinds.keys import JOINT
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, JointTerm, joint_terms
 from uk_dynamics.constraints.rows.row import Row
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, located
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class RackAndPinion(Kind):
         """The rack against the pinion."""
         terms: list[JointTerm] = []
         for key, joint, factor in (("rack", self.rack, 1.0), ("pinion", self.pinion, -self.radius)):
-            with at(key):
+            with located(place=key):
                 terms += joint_terms([(joint, factor)], setting.model)
         return (JointRow("", tuple(terms), self.offset),)
 

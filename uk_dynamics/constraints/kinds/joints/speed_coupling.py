@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.keys import at
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
 from uk_dynamics.constraints.rows.row import Row
+from uk_dynamics.exceptions import located
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class SpeedCoupling(Kind):
     @classmethod
     def from_data(cls, data: Data) -> "SpeedCoupling":
         """See :meth:`Kind.from_data`."""
-        with at("joints"):
+        with located(place="joints"):
             return cls(weighted_joints(data["joints"]))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The sum."""
-        with at("joints"):
+        with located(place="joints"):
             terms = joint_terms(self.joints, setting.model)
         return (JointRow("", terms, 0.0, velocities=True),)
 
