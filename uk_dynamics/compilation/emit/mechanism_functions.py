@@ -2,7 +2,7 @@
 
 """What a mechanism is at a state, and its solution where that is regular, as functions of C."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
@@ -10,6 +10,7 @@ from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.functions import Targets, function, places
 from uk_dynamics.compilation.emit.pieces import in_pieces
 from uk_dynamics.compilation.trace import regular
+from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
@@ -214,7 +215,7 @@ def motions_function(
     mechanism: ResolvedMechanism, terms: SymbolicTerms, dialect: Dialect = SCALAR
 ) -> Motions:
     """Acceleration, multipliers, and what answers both equations, at regular states."""
-    found = _coordinates(mechanism, inputs := as_inputs(terms), regular.motions_cost)
+    found = _coordinates(mechanism, inputs := as_inputs(terms))
     if found is None:
         return Motions("#define UK_MOTIONS 0", [], [], [])
     nv, rows = len(inputs.F), found.rows.order
@@ -249,15 +250,13 @@ def motions_function(
 
 
 def _coordinates(
-    mechanism: ResolvedMechanism,
-    inputs: SymbolicTerms,
-    cost: Callable[[regular.RegularSolution], int] = regular.acceleration_cost,
+    mechanism: ResolvedMechanism, inputs: SymbolicTerms
 ) -> regular.RegularSolution | None:
-    """The cheapest solution by a kind that has coordinates of the admissible motions."""
+    """A solution that has coordinates of the admissible motions."""
     independent = _independent(mechanism)
     if not independent:
         return None
-    return regular.solve(mechanism, inputs, independent, regular.COORDINATES, cost)
+    return regular.solve(mechanism, inputs, independent, (Elimination,))
 
 
 def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:

@@ -126,7 +126,7 @@ class Elimination(IndependentRows):
         return Answer(motion, force_of, self._combine(at_pivots))
 
     def admissible(self, g: Sparse) -> list[Scalar]:
-        """See :class:`IndependentRows`."""
+        """Orthonormal coordinates of what rows leave of a whitened force, (nv − rank,)."""
         h = {i: g[i] for i in self._free if i in g}
         for r, column in self._columns.items():
             if column in g:
@@ -135,7 +135,7 @@ class Elimination(IndependentRows):
         return [found.get(i, 0.0) * root(self._metric[i]) for i in self._free]
 
     def correction(self, r: int) -> Sparse:
-        """In pivot columns alone; see :class:`IndependentRows`."""
+        """A whitened motion, in pivot columns, that makes an independent row one, others zero."""
         return {self._columns[k]: x for k, x in self._substitute({r: 1.0}).items()}
 
     def dependence(self, r: int) -> Sparse:

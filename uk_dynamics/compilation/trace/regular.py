@@ -15,7 +15,7 @@ to ``SAFE_ROUNDING``. In all other states rows are pivoted by their residual nor
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation.trace.elimination import Elimination
-from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, IndependentRows, Reflections
+from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, IndependentRows
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,
@@ -46,9 +46,7 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
-#: Kinds that have coordinates of the admissible motions, and all of them.
-COORDINATES: Sequence[type[IndependentRows]] = (Reflections, Elimination)
-_KINDS: Sequence[type[IndependentRows]] = (GramSchmidt, *COORDINATES)
+_KINDS: Sequence[type[IndependentRows]] = (GramSchmidt, Elimination)
 _ROUNDING = 1e-12  # of rows of unit length
 _THRESHOLD = 0.2  # of the largest entry of a row: the least pivot
 
@@ -76,31 +74,21 @@ class RegularSolution:
     factor: TreeFactor
 
     def admissible(self, force: Sparse) -> Admissible:
-        """A generalized force in the admissible motions; for the kinds in ``COORDINATES``."""
+        """A generalized force in the admissible motions; of rows that are eliminated."""
+        assert isinstance(self.rows, Elimination)
         g = self.factor.whiten(force)
         square = dot(weighted(self.factor.inverse, g), g)
         return Admissible(self.rows.admissible(g), square)
 
     def correction(self, r: int) -> list[Scalar]:
         """A motion that this independent row sees as one, and no other one does, (nv,)."""
+        assert isinstance(self.rows, Elimination)
         return self.factor.unwhiten(self.rows.correction(r))
 
 
-def acceleration_cost(solution: RegularSolution) -> int:
+def _cost(solution: RegularSolution) -> int:
     """What computing the acceleration costs, in additions."""
-    return _cost([*solution.qdd, solution.nearness])
-
-
-def motions_cost(solution: RegularSolution) -> int:
-    """What it costs with coordinates of all forces and corrections of all rows, likewise."""
-    forces = (solution.admissible({i: 1.0}).coordinates for i in range(len(solution.qdd)))
-    corrections = map(solution.correction, solution.rows.order)
-    wanted = [x for part in (*forces, *corrections) for x in part]
-    return _cost([*solution.qdd, solution.nearness, *wanted])
-
-
-def _cost(roots: list[Scalar]) -> int:
-    return sum(_SLOW.get(x.operation, 1) for x in in_order(roots))
+    return sum(_SLOW.get(x.operation, 1) for x in in_order([*solution.qdd, solution.nearness]))
 
 
 def independent_at_start(mechanism: ResolvedMechanism) -> dict[int, int]:
@@ -160,14 +148,13 @@ def solve(
     terms: SymbolicTerms,
     independent: Mapping[int, int],
     kinds: Sequence[type[IndependentRows]] = _KINDS,
-    cost: Callable[[RegularSolution], int] = acceleration_cost,
 ) -> RegularSolution | None:
     """Trace the solution that costs least."""
     try:
         found = [_solve(mechanism, terms, independent, kind) for kind in kinds]
     except (ZeroDivisionError, ValueError):  # of constants: one over zero, root of less
         return None
-    return min(found, key=cost)
+    return min(found, key=_cost)
 
 
 def _solve(
