@@ -18,12 +18,14 @@ from uk_dynamics.ros.process.udp_transport import udp_environment
 pytestmark = pytest.mark.ros
 
 LOCAL = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+UDP = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}  # rmw_fastrtps adds shared memory within LOCALHOST
+DEFAULT = {"FASTDDS_BUILTIN_TRANSPORTS": "DEFAULT"}
 
 
 @pytest.mark.parametrize(
     ("given", "shared"),
-    [(LOCAL, False), ({}, False), ({"FASTDDS_BUILTIN_TRANSPORTS": "DEFAULT"}, True)],
-    ids=["localhost", "subnet", "chosen"],
+    [(LOCAL, False), (LOCAL | UDP, False), ({}, False), (DEFAULT, True)],
+    ids=["localhost", "localhost, UDP chosen", "subnet", "chosen"],
 )
 def test_a_node_has_no_shared_memory_unless_it_is_chosen(
     given: dict[str, str], shared: bool, tmp_path: Path

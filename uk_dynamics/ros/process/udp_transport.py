@@ -16,17 +16,20 @@ _RANGE, _LOCAL, _PEERS = "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", 
 def udp_environment(environment: Mapping[str, str]) -> dict[str, str | None]:
     """Variables (None: unset) for UDP alone; none at all where a user has chosen something.
 
-    With the range LOCALHOST rmw_fastrtps always adds shared memory. Its place takes a profile of
-    Fast DDS with the same range.
+    With the range LOCALHOST rmw_fastrtps always adds shared memory, whatever transports are named;
+    one that stands still there was seen to hold up others for a second, after which Fast DDS looks
+    whether it lives. Its place takes a profile of Fast DDS with the same range.
     """
-    chosen = any(environment.get(name) for name in (*_PROFILES, TRANSPORTS, _PEERS))
+    udp = environment.get(TRANSPORTS) in (None, "", "UDPv4")
+    chosen = not udp or any(environment.get(name) for name in (*_PROFILES, _PEERS))
     other = not environment.get("RMW_IMPLEMENTATION", "rmw_fastrtps").startswith("rmw_fastrtps")
     if chosen or other:
         return {}
     if environment.get(_LOCAL) != "1" and environment.get(_RANGE) != "LOCALHOST":
         return {TRANSPORTS: "UDPv4"}
     profile = str(share_directory() / "config" / "dds" / "udp_loopback.xml")
-    return {_LOCAL: None, _RANGE: "SYSTEM_DEFAULT", **dict.fromkeys(_PROFILES, profile)}
+    local = {_LOCAL: None, TRANSPORTS: None, _RANGE: "SYSTEM_DEFAULT"}
+    return {**local, **dict.fromkeys(_PROFILES, profile)}
 
 
 def use_udp() -> None:
