@@ -130,20 +130,26 @@ class UnknownNameError(InputError):
         self.kind = kind
         self.name = name
         self.candidates = tuple(candidates)
-        super().__init__(f'no {kind} "{name}"; {self._remedy()}', file=file, place=place)
+        remedy = instead(name, self.candidates) or f"there is no {kind} at all"
+        super().__init__(f'no {kind} "{name}"; {remedy}', file=file, place=place)
 
-    def _remedy(self) -> str:
-        close = difflib.get_close_matches(self.name, self.candidates, n=1)
-        if not close and self.name:  # cut short
-            longer = [name for name in self.candidates if name.startswith(self.name)]
-            close = longer if len(longer) == 1 else []
-        if close:
-            return f'did you mean "{close[0]}"?'
-        if not self.candidates:
-            return f"there is no {self.kind} at all"
-        shown = ", ".join(self.candidates[:12])
-        more = len(self.candidates) - 12
-        return f"there are: {shown}" + (f" and {more} more" if more > 0 else "")
+
+def instead(name: str, candidates: Collection[str]) -> str:
+    """What may be written instead of a name that does not exist; empty: there is nothing."""
+    close = difflib.get_close_matches(name, candidates, n=1)
+    if not close and name:  # cut short
+        longer = [candidate for candidate in candidates if candidate.startswith(name)]
+        close = longer if len(longer) == 1 else []
+    if close:
+        return f'did you mean "{close[0]}"?'
+    return f"there are: {some(candidates, 12)}" if candidates else ""
+
+
+def some(names: Iterable[str], most: int) -> str:
+    """Names as text; of many the first ones, and how many more there are."""
+    names = tuple(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def expect_names(

@@ -24,7 +24,7 @@ from uk_dynamics.constraints.kinds import kind_by_foreign_name
 from uk_dynamics.constraints.kinds.pairs import Hinge, Weld
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
 from uk_dynamics.conversion.robot.urdf_text import xml_text
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.model.urdf import FAR, Array, Pose, RobotDescription, compose, inverse, turning_to
 
 _X = np.array([1.0, 0.0, 0.0])
@@ -47,15 +47,14 @@ def read_loop_closures(data: dict[str, Any], description: RobotDescription) -> I
         pin = Pose(point, turning_to(_X, axis / np.linalg.norm(axis)))
         entry: dict[str, object] = {"type": Hinge.name, "axis": _X.tolist()}
         for role, key in (("parent", "link_a"), ("child", "link_b")):
-            link = closure.get(key)
-            if link not in at_zero:
-                raise UnknownNameError("link", str(link), at_zero, place=f"{place}.{key}")
+            link = str(closure.get(key))
+            expect_names("link", [link], at_zero, place=f"{place}.{key}")
             entry[role] = frame_data(link, compose(inverse(at_zero[link]), pin))
         robot.add_constraint(f"loop_{number}", entry)
     known = [joint.name for joint in description.joints]
-    for joint_name in data.get("independent") or ():
-        if joint_name not in known:
-            raise UnknownNameError("joint", str(joint_name), known, place="independent")
+    independent = data.get("independent") or ()
+    expect_names("joint", map(str, independent), known, place="independent")
+    for joint_name in independent:
         why = "guess: an independent joint of the closed loops"
         robot.add_actuator(joint_name, {"joint": joint_name}, why)
     for key in data.keys() - {"closures", "independent", "dependent"}:
@@ -92,10 +91,10 @@ def read_gepetto(
         robot.lost(f"key {key}", "is unknown")
     _close(frames, lists, robot)
     joints = [joint.get("name", "") for joint in tree.iterfind("joint")]
-    for motor in lists.get("name_mot", []):
-        if motor not in joints:
-            raise UnknownNameError("joint", str(motor), joints, place="name_mot")
-        robot.add_actuator(str(motor), {"joint": str(motor)})
+    motors = [str(motor) for motor in lists.get("name_mot", [])]
+    expect_names("joint", motors, joints, place="name_mot")
+    for motor in motors:
+        robot.add_actuator(motor, {"joint": motor})
     if any("package:///" in (mesh.get("filename") or "") for mesh in tree.iter("mesh")):
         robot.lost("meshes", "their addresses (package:///...) name no package")
     return robot, xml_text(tree)
@@ -124,9 +123,7 @@ def _close(
         place = f"closed_loop[{number}]"
         if not isinstance(pair, list) or len(pair) != 2:
             raise InputError("expected a pair of frames", place=place)
-        for name in pair:
-            if name not in frames:
-                raise UnknownNameError("frame", str(name), frames, place=place)
+        expect_names("frame", map(str, pair), frames, place=place)
         closure = kind_by_foreign_name(str(kind).lower(), "Gepetto")
         if closure is None:
             robot.changed(f"closed_loop {pair[0]}", f'type "{kind}" counts as 6d')
@@ -144,11 +141,10 @@ def _retype(
 ) -> None:
     """Turn joints of the URDF into what the YAML says that they are."""
     joints = {joint.get("name", ""): joint for joint in tree.iterfind("joint")}
-    pairs = zip(lists.get("joint_name", []), lists.get("joint_type", []), strict=True)
-    for name, kind in pairs:
-        if name not in joints:
-            raise UnknownNameError("joint", str(name), joints, place="joint_name")
-        joint, word = joints[str(name)], str(kind).upper()
+    names = [str(name) for name in lists.get("joint_name", [])]
+    expect_names("joint", names, joints, place="joint_name")
+    for name, kind in zip(names, lists.get("joint_type", []), strict=True):
+        joint, word = joints[name], str(kind).upper()
         if word == "FIXED":
             _strip(joint, "fixed")
         elif word == "SPHERICAL":

@@ -10,7 +10,7 @@ import numpy as np
 from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import planned_share
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, UnknownNameError, expect_names
 from uk_dynamics.mechanism.files.standing_specification import StandingSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.one_sided import OneSided
@@ -129,15 +129,9 @@ class StandingContacts:
         self.damping = self._rows.damping
         lifted: list[int] = []
         for task, size in zip(spec.tasks, sizes, strict=True):
-            if task.while_lifted is not None and task.while_lifted not in known_entries:
-                place = f"tasks.{task.name}.while_lifted"
-                raise UnknownNameError(
-                    "standing contact",
-                    task.while_lifted,
-                    known_entries,
-                    file=spec.file,
-                    place=place,
-                )
+            if task.while_lifted is not None:
+                place, lifts = f"tasks.{task.name}.while_lifted", [task.while_lifted]
+                expect_names("standing contact", lifts, known_entries, file=spec.file, place=place)
             lifted += [known_entries.get(task.while_lifted or "", -1)] * size
         self.lifted: Indices = np.array(lifted, dtype=np.intp)
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import lacking, relaxed_share
-from uk_dynamics.exceptions import InputError, UnknownNameError, expect, inside
+from uk_dynamics.exceptions import InputError, expect, expect_names, inside
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.actuators import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -118,9 +118,7 @@ class Tasks:
         """Of an observer, of each row, (mt,), in rad/s."""
         spec = self.spec
         found, given = np.zeros(len(self.constraints)), dict(getattr(spec, place))
-        for name in given:
-            if name not in self.names:
-                raise UnknownNameError("task", name, self.names, file=spec.file, place=place)
+        expect_names("task", given, self.names, file=spec.file, place=place)
         for task in spec.tasks:
             rows = self.constraints.slices[task.name]
             if task.name not in given:

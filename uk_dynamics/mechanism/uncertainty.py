@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.constraints.rows import FrameKinematics
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.files import RobustSpec
 from uk_dynamics.mechanism.resolution.parameters import check_values
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -86,10 +86,8 @@ class Uncertainty:
     def _direction_of(self, name: str) -> int:
         """The direction of a parameter that is estimated."""
         given = [x for x, _ in self.spec.parameters]
-        if name not in given:
-            raise UnknownNameError(
-                "interval of robust: parameters for", name, given, file=self._file, place="adaptive"
-            )
+        kind = "interval of robust: parameters for"
+        expect_names(kind, [name], given, file=self._file, place="adaptive")
         if name not in self.names:
             problem = f"{name} has an interval without width; nothing of it is left to estimate"
             raise InputError(problem, file=self._file, place="adaptive")
@@ -132,10 +130,8 @@ class Uncertainty:
         known, motors = mechanism.parameters, mechanism.actuators.names
         for name, (low, high) in spec.parameters:
             place = f".parameters.{name}"
-            if name not in known:
-                raise UnknownNameError(
-                    "parameter", name, known, file=self._file, place=f"{_PLACE}.parameters"
-                )
+            above = f"{_PLACE}.parameters"
+            expect_names("parameter", [name], known, file=self._file, place=above)
             if not (name.rpartition(".")[2] in LINEAR or ".inertia." in name):
                 raise self._error(
                     place,
@@ -155,17 +151,12 @@ class Uncertainty:
             if deviation > 0.0:
                 yield name, [Direction(((name, deviation),))]
         for motor, part in spec.motors:
-            if motor not in motors:
-                raise UnknownNameError(
-                    "motor", motor, motors, file=self._file, place=f"{_PLACE}.motors"
-                )
+            expect_names("motor", [motor], motors, file=self._file, place=f"{_PLACE}.motors")
             if part > 0.0:
                 yield motor, [Direction(motor=motors.index(motor), size=part)]
         for force in spec.forces:
-            links = mechanism.model.frame_names
-            if force.link not in links:
-                place = f"{_PLACE}.forces.{force.name}.link"
-                raise UnknownNameError("link", force.link, links, file=self._file, place=place)
+            links, place = mechanism.model.frame_names, f"{_PLACE}.forces.{force.name}.link"
+            expect_names("link", [force.link], links, file=self._file, place=place)
             for what, size, first in (("force", force.force, 0), ("torque", force.torque, 3)):
                 axes = range(first, first + 3)
                 if size > 0.0:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
@@ -68,8 +68,7 @@ class Poser:
 
     def lead_joint(self, q: Array, name: str, value: float) -> Pose:
         """Bring one joint to a position, in rad or m; other motors stay if the loops permit."""
-        if name not in self.joints:
-            raise UnknownNameError("joint", name, self.joints)
+        expect_names("joint", [name], self.joints)
         index = self._model.position_index(name)
         asked, (low, high) = value, self._limits(name)
         value = min(max(value, low), high)

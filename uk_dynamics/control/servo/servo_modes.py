@@ -13,7 +13,7 @@ from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import CompiledLaw, LawInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
@@ -111,8 +111,7 @@ class ServoModes:
         Raises:
             UnknownNameError: There is no such mode.
         """
-        if mode not in self._laws:
-            raise UnknownNameError("mode", mode, self.modes)
+        expect_names("mode", [mode], self.modes)
         if mode != self._mode:
             self._mode = mode
             self._laws[mode].reset(self._transfer.memory.sent)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import row_gains
-from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array
 
@@ -66,8 +66,7 @@ class TaskGains:
             UnknownNameError: There is no such task.
             InputError: A gain is negative or not finite; nothing is changed.
         """
-        if task not in self._gains:
-            raise UnknownNameError("task", task, self._constraints.names)
+        expect_names("task", [task], self._constraints.names)
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 <= value < float("inf"):
                 raise InputError(f"expected a number from 0 up, found {value}", place=name)

@@ -25,7 +25,7 @@ from uk_dynamics.conversion.export.urdf import (
 )
 from uk_dynamics.conversion.robot.imported_robot import Remark, named, remark_lines
 from uk_dynamics.escaping import xml_comment
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism.files import SolverSpec, StabilizationSpec
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -61,8 +61,7 @@ def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
         InputError: Its tree has a joint that the format has not.
         AssemblyError: The format draws it where its loops are closed, and they do not close.
     """
-    if to not in FORMATS:
-        raise UnknownNameError("format", to, FORMATS)
+    expect_names("format", [to], FORMATS)
     machine = Machine.of(mechanism)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"
     texts = _texts(machine, to, name)

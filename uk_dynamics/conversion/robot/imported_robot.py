@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
 from uk_dynamics.escaping import one_line
+from uk_dynamics.exceptions import some
 from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]
@@ -38,7 +39,7 @@ def together(remarks: Sequence[Remark]) -> list[Remark]:
         kind, _, name = remark.subject.partition(" ")
         alike.setdefault((kind, remark.reason, remark.lost, remark.structural), []).append(name)
     return [
-        Remark(f"{named(kind, names[:_SHOWN])}{_more(names)}".strip(), reason, lost, structural)
+        Remark(named(kind, names, _SHOWN).strip(), reason, lost, structural)
         for (kind, reason, lost, structural), names in alike.items()
     ]
 
@@ -55,14 +56,10 @@ def remark_lines(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
             yield from textwrap.wrap(said, _WIDTH, subsequent_indent="  ", break_long_words=False)
 
 
-def named(kind: str, names: Sequence[str]) -> str:
+def named(kind: str, names: Sequence[str], most: int = 1000) -> str:
     """One or several of a kind, as remarks name them."""
     ending = "es" if kind.endswith("sh") else "s"
-    return f"{kind}{ending * (len(names) > 1)} {', '.join(names)}"
-
-
-def _more(names: Sequence[str]) -> str:
-    return f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{kind}{ending * (len(names) > 1)} {some(names, most)}"
 
 
 class Remarks:

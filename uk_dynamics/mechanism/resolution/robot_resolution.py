@@ -88,9 +88,9 @@ def attached_frames(
     frames = []
     for owner in owners:
         for role, frame in owner.frames:
-            if frame.link not in links and frame.link != WORLD:
+            if frame.link != WORLD:
                 place = f"{section}.{owner.name}.{role}.link"
-                raise UnknownNameError("link", frame.link, links, file=file, place=place)
+                expect_names("link", [frame.link], links, file=file, place=place)
             name = frame_name(owner, role)
             frames.append(AttachedFrame(name, frame.link, frame.xyz, frame.quaternion))
     return frames

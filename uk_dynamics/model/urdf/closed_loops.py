@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import UrdfError, located
+from uk_dynamics.exceptions import UrdfError, instead, located
 from uk_dynamics.model.urdf.description import (
     WORLD,
     Array,
@@ -231,8 +231,8 @@ class _Reader:
 
     def _known(self, link: str, role: str) -> str:
         if link not in self.at_zero:
-            known = ", ".join([name for name in self.at_zero if name != WORLD][:12])
-            raise UrdfError(f'no {role} link "{link}"; there are: {known}')
+            known = [name for name in self.at_zero if name != WORLD]
+            raise UrdfError(f'no {role} link "{link}"; {instead(link, known)}')
         return link
 
 

@@ -2,7 +2,6 @@
 
 """A tree of links and joints as a robot description has it, and which inertias a body can have."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.exceptions import CodedWarning, UrdfError
+from uk_dynamics.exceptions import CodedWarning, UrdfError, instead, some
 
 JointType = Literal["revolute", "prismatic", "fixed", "floating", "planar"]
 
@@ -154,8 +153,8 @@ def order_joints(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, t
     children = {joint.child for joint in joints}
     roots = [link.name for link in links if link.name not in children]
     if len(roots) > 1:
-        shown = ", ".join(roots[:6])
-        raise UrdfError(f"the links {shown} have no parent; connect them by joints to one root")
+        problem = f"the links {some(roots, 6)} have no parent; connect them by joints to one root"
+        raise UrdfError(problem)
     ordered: list[Joint] = []
     waiting = list(reversed(by_parent.get(roots[0], []))) if roots else []
     while waiting:
@@ -164,7 +163,7 @@ def order_joints(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, t
         waiting += reversed(by_parent.get(joint.child, []))
     if len(ordered) < len(joints):
         reached = {joint.name for joint in ordered}
-        cycle = ", ".join([joint.name for joint in joints if joint.name not in reached][:6])
+        cycle = some((joint.name for joint in joints if joint.name not in reached), 6)
         raise UrdfError(f"the joints {cycle} form a cycle; {CLOSE_IN_MECHANISM}")
     return roots[0], tuple(ordered)
 
@@ -177,7 +176,7 @@ def _check_ends(links: Sequence[str], joints: Sequence[Joint]) -> dict[str, list
         place = f"joint {joint.name}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in known:
-                raise UrdfError(f'no {role} link "{link}"; {_suggestion(link, links)}', place=place)
+                raise UrdfError(f'no {role} link "{link}"; {instead(link, links)}', place=place)
         if joint.parent == joint.child:
             raise UrdfError(f"parent and child are both {joint.parent}", place=place)
         if joint.child in mover:
@@ -201,7 +200,7 @@ def check_mimics(mimics: Iterable[Mimic], joints: Sequence[Joint]) -> None:
         while passed[-1] in source:
             leader = source[passed[-1]]
             if leader not in by_name:
-                remedy = _suggestion(leader, list(by_name))
+                remedy = instead(leader, by_name)
                 raise UrdfError(f'no joint "{leader}" to mimic; {remedy}', place=place)
             if leader in passed:
                 raise UrdfError(f"mimics itself through {', '.join(passed)}", place=place)
@@ -223,13 +222,6 @@ def moves_no_mass(links: Iterable[Link], ordered: Sequence[Joint]) -> list[str]:
         elif joint.type != "fixed":
             massless.append(joint.name)
     return massless[::-1]
-
-
-def _suggestion(name: str, candidates: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, candidates, n=1)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    return "there are: " + ", ".join(candidates[:12])
 
 
 RELATIVE_ROUNDING = 1e-6  # files carry six digits

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import CodedWarning, UrdfError, located
+from uk_dynamics.exceptions import CodedWarning, UrdfError, located, some
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, closed_loops
 from uk_dynamics.model.urdf.composition import expand_includes
 from uk_dynamics.model.urdf.description import (
@@ -260,9 +260,7 @@ def _direction(element: Element, axis: list[float]) -> Any:
 
 def _shared(complaint: str, places: list[str]) -> str:
     """One warning for what many elements have in common."""
-    more = len(places) - 2
-    shown = ", ".join(places[:2]) + (f" and {more} more" if more > 0 else "")
-    return f"{shown}: {complaint}"
+    return f"{some(places, 2)}: {complaint}"
 
 
 def _check_unique(kind: str, names: Iterable[str]) -> None:

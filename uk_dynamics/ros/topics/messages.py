@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, some
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.topics.serialized import SerializedJointState
@@ -214,9 +214,7 @@ def _zeros(size: int) -> array[float]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    shown = ", ".join(f'"{name:.40}"' for name in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return some((f'"{name:.40}"' for name in names), _SHOWN)
 
 
 TOPIC = "simulator/active_constraints"

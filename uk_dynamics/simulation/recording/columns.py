@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, some
 from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
@@ -174,11 +174,9 @@ def template(
 
 
 def _unlike(problem: str, found: Mapping[str, Any]) -> InputError:
-    shown = ", ".join(f"{x:.40}" for x in list(found)[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return InputError(
-        f"{problem}; expected columns such as {HEADER}, with the time in s, found {shown}{more}"
-    )
+    shown = some((f"{x:.40}" for x in found), _SHOWN)
+    wanted = f"columns such as {HEADER}, with the time in s"
+    return InputError(f"{problem}; expected {wanted}, found {shown}")
 
 
 def _numbers(column: str, values: Any) -> Array:

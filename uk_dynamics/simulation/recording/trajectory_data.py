@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.exceptions import UnknownNameError
+from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism.contact import SLOW
 from uk_dynamics.simulation.recording.machine_data import MachineData
 
@@ -240,8 +240,7 @@ class TrajectoryData:
         Raises:
             UnknownNameError: There is none with this name.
         """
-        if name not in self.contacts:
-            raise UnknownNameError("contact", name, self.contacts)
+        expect_names("contact", [name], self.contacts)
         first = self.names.contact_rows.index(f"{name}.normal")
         rubs = f"{name}.x" in self.names.contact_rows
         tangents = slice(first + 1, first + 3 if rubs else first + 1)
@@ -255,8 +254,7 @@ class TrajectoryData:
 
 
 def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Array:
-    if name not in names:
-        raise UnknownNameError(kind, name, names)
+    expect_names(kind, [name], names)
     column: Array = values[:, names.index(name)]
     return column
 
