@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 
@@ -74,10 +75,15 @@ def test_rate_and_ctrl_c_and_a_name_that_is_not_there(ros: Ros, start_process: S
     publisher = node.create_publisher(JointState, "states", 10)
     node.create_timer(0.01, lambda: publisher.publish(JointState()))
     rate = start_process([sys.executable, "-c", COMMAND, "topic", "hz", "states"])
-    ros.until(lambda: "average rate" in rate.output, "a rate")
+
+    def measured() -> bool:
+        # a busy computer is slower than the timer, or makes up for it once
+        rates = map(float, re.findall(r"average rate: ([\d.]+)", rate.output))
+        return any(0.0 < number < 150.0 for number in rates)
+
+    ros.until(measured, "a rate")
     rate.send_signal(signal.SIGINT)
-    number = float(_ended(ros, rate).split("average rate: ")[1].split()[0])
-    assert 0.0 < number < 150.0  # a busy computer is slower than the timer, never faster
+    _ended(ros, rate)
     assert rate.exit_code == 0
     missing = start_process([sys.executable, "-c", COMMAND, "topic", "echo", "/stats"])
     assert "/states" in _ended(ros, missing)  # what there is

@@ -10,7 +10,8 @@ pytest.importorskip("rclpy")
 pytest.importorskip("viser")
 
 import numpy as np
-from support.nodes.ros_ears import overrides
+from sensor_msgs.msg import JointState
+from support.nodes.ros_ears import Ear, overrides
 from support.nodes.ros_fixtures import Ros
 
 from uk_dynamics import Mechanism
@@ -41,10 +42,14 @@ def test_it_shows_the_machine_and_controls_the_simulator(ros: Ros, viewer: Viewe
     start = Mechanism.from_file("four_bar").start()
     ros.until(lambda: _shown(viewer) and _shown(viewer).mode, "states")
     assert abs(_shown(viewer).state.q - start.q).max() < 1e-9  # serialised as they are
+    services = viewer.clients
+    ros.until(lambda: all(client.service_is_ready() for client in services), "the simulator")
+    states = Ear(ros.node(), JointState, "joint_states")
 
     viewer._view._panel.wishes.ask("play", lambda source: source.control("play"))
     ros.until(lambda: np.abs(_shown(viewer).state.q - start.q).max() > 0.05, "motion")
     viewer._view._panel.wishes.ask("pause", lambda source: source.control("pause"))
+    ros.until(lambda: states.next(ros).header.stamp == states.next(ros).header.stamp, "a stop")
     viewer._view._panel.wishes.ask("reset", lambda source: source.control("reset"))
     ros.until(lambda: np.abs(_shown(viewer).state.q - start.q).max() < 1e-9, "the start")
 

@@ -86,7 +86,7 @@ def test_a_watchdog_that_is_told_to_end_takes_the_command_of_a_dead_controller_b
     ros: Ros, start_node: StartProcess
 ) -> None:
     node = ros.node()
-    beats, commands, watchdogs = {}, {}, {}
+    beats, commands, watchdogs, grants = {}, {}, {}, {}
     for name in ("dead", "done"):
         watchdogs[name] = start_node(
             "command_watchdog",
@@ -95,17 +95,22 @@ def test_a_watchdog_that_is_told_to_end_takes_the_command_of_a_dead_controller_b
         )
         topic = f"/{name}/servo_controller/heartbeat"
         beats[name] = node.create_publisher(UInt64MultiArray, topic, 10)
+        grants[name] = Ear(node, UInt64MultiArray, f"{topic}/acknowledged")
         commands[name] = Ear(node, Float64MultiArray, f"/{name}/effort_controller/commands")
-    ros.until(lambda: all(b.get_subscription_count() for b in beats.values()), "both watchdogs")
 
     def beat(name: str, generation: int, driving: int) -> None:
         beats[name].publish(UInt64MultiArray(data=[generation, 0, driving]))
 
-    beat("dead", 1, 1)
+    def begin(name: str, generation: int) -> None:
+        """Beat until it is answered: the first ones may come before both know each other."""
+        heard = len(grants[name].messages)
+        ros.until(lambda: beat(name, generation, 1) or len(grants[name].messages) > heard, name)
+
+    begin("dead", 1)
     ros.until(lambda: len(commands["dead"].messages) > 20, "zeros")  # the hand-over is complete
-    beat("dead", 2, 1)
-    beat("done", 1, 1)
+    begin("done", 1)
     beat("done", 1, 0)
+    begin("dead", 2)
     heard = len(commands["dead"].messages)
     assert watchdogs["done"].stop(signal.SIGINT) == 0
     assert not commands["done"].messages

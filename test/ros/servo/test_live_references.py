@@ -95,6 +95,11 @@ class Bench:
         state = State(t, self.start.q, self.start.v)
         return np.array(self.reference.command(state, followed).efforts)
 
+    def follows(self, t: float, **followed: Any) -> None:
+        """Wait for what the law commands that follows this; a former answer may come before."""
+        expected = self.expected(t, **followed)
+        self.ros.until(lambda: np.abs(self.efforts(t) - expected).max() < SAME, f"{expected} N m")
+
     def refuse(self, publisher: Any, message: Any, problem: str) -> None:
         """Send something until it is refused; diagnostics would tell it a second later."""
         problems = self.controller._problems
@@ -142,10 +147,9 @@ def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
     ros.until(publisher.get_subscription_count, "the controller's ear")
     # begins at the last state, which is at t = 0, in the initial reference at rest
     points = Waypoints(np.array([1.0, 2.0]), np.array([[0.8], [0.7]]), np.array([[0.1], [0.0]]))
-    held = ServoController.command(bench.reference, State(0.0, bench.start.q, bench.start.v))
     sample = bench.reference.tasks.sample(0.0)
     first = Trajectory.through(points, now=0.0, present=sample)
-    assert np.abs(bench.efforts(0.0) - held.efforts) < SAME
+    bench.follows(0.0)
 
     publisher.publish(
         trajectory(
@@ -158,14 +162,14 @@ def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
     ros.until(lambda: followed in live, "the trajectory")
     for t in (0.3, 1.0, 1.4):
         # the difference of stamps is rounded to 1e-14 s
-        assert np.abs(bench.efforts(t) - bench.expected(t, track=first)) < SAME
+        bench.follows(t, track=first)
     for message, problem in REFUSED.values():
         bench.refuse(publisher, message, problem)
     late = trajectory({"t": 0.2, "positions": [0.7]})
     late.header.stamp = Time(sec=100)
     bench.refuse(publisher, late, "it ended 1.2 s ago")
     bench.diagnostics.until(ros, "~/joint_trajectory: it ended 1.2 s ago")
-    assert np.abs(bench.efforts(1.5) - bench.expected(1.5, track=first)) < SAME, "still followed"
+    bench.follows(1.5, track=first)  # still followed
 
     old = live["track"]
     publisher.publish(trajectory({"t": 1.0, "positions": [0.5]}))
@@ -173,15 +177,15 @@ def test_a_joint_trajectory_is_followed_replaced_and_held(ros: Ros) -> None:
     second = Trajectory.through(
         Waypoints(np.array([2.5]), np.array([[0.5]])), now=1.5, present=first.sample(1.5)
     )
-    assert np.abs(bench.efforts(1.5) - bench.expected(1.5, track=second)) < SAME
-    assert np.abs(bench.efforts(2.0) - bench.expected(2.0, track=second)) < SAME
+    bench.follows(1.5, track=second)
+    bench.follows(2.0, track=second)
 
     old = live["track"]
     publisher.publish(JointTrajectory())
     ros.until(lambda: live["track"] is not old, "the hold")
     hold = second.sample(2.0)
     hold = hold._replace(rate=0.0 * hold.rate, acceleration=0.0 * hold.rate)
-    assert np.abs(bench.efforts(2.4) - bench.expected(2.4, track=hold)) < SAME
+    bench.follows(2.4, track=hold)
 
 
 PLATFORM = """
@@ -229,9 +233,9 @@ def test_a_target_pose_is_approached_within_the_limits(ros: Ros, tmp_path: Path)
     way = approach(begin, target, paces, 0.0)
     assert way.knots[-1] == pytest.approx(15 / 8 * 0.03 / 0.05, abs=1e-12)
     for t in (0.3, 0.9, 2.0):
-        assert np.abs(bench.efforts(t) - bench.expected(t, pose=way)).max() < SAME
+        bench.follows(t, pose=way)
     held = ReferenceSample(target, np.zeros(6), np.zeros(6))
-    assert np.abs(bench.efforts(2.0) - bench.expected(2.0, pose=held)).max() < SAME
+    bench.follows(2.0, pose=held)
 
     own = bench.node.create_publisher(PoseStamped, "servo_controller/pose/target_pose", 10)
     old = live["pose"]

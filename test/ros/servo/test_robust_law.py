@@ -60,7 +60,8 @@ def test_bounds_are_published_and_the_term_is_switched(ros: Ros, tmp_path: Path)
     with_term = bench.command(next(steps) * 1e-3)
     assert bench.set("robust", False).successful
     ros.until(lambda: heard(float("inf")))
-    assert abs(bench.command(next(steps) * 1e-3) - with_term) > 1.0  # N m
+    # N m; what was decided before may still come
+    ros.until(lambda: abs(bench.command(next(steps) * 1e-3) - with_term) > 1.0, "another effort")
     assert not bench.set("gains.sweep.damping_ratio", 0.7).successful
     assert bench.set("robust", True).successful
     ros.until(lambda: heard(law.promise.error[0]))

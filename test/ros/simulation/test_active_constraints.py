@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
@@ -173,7 +174,9 @@ def test_contacts_close_slide_and_stick_for_all_nodes(
     node = ros.node()
     contacts = Ear(node, JointState, "forward_dynamics/contacts")
     own = Ear(node, JointState, "simulator/contacts")
-    active = Ear(node, JointState, TOPIC, LATCHED_QOS)
+    # every one is kept, however late this process is
+    kept = QoSProfile(depth=100, durability=LATCHED_QOS.durability)
+    active = Ear(node, JointState, TOPIC, kept)
     pause = node.create_client(SetBool, "simulator/pause")
 
     def force() -> list[float]:

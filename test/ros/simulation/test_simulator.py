@@ -235,7 +235,9 @@ def test_unusable_commands_are_ignored_and_reported(ros: Ros) -> None:
     bench.command(math.nan)
     bench.diagnostics.until(ros, "effort of crank_motor is nan")
     assert bench.diagnostics.level == WARN
-    assert int(bench.diagnostics.values["ignored_messages"]) == len(BAD_ARRAYS) + 1
+    # a report may be made between two of them
+    ignored = str(len(BAD_ARRAYS) + 1)
+    ros.until(lambda: bench.diagnostics.values["ignored_messages"] == ignored, "all of them")
     state = bench.state()
     assert state.effort[0] == 2.0, "the last usable command holds"
     assert np.isfinite(state.position).all()
@@ -274,8 +276,12 @@ def test_effort_limits_hold_and_are_reported(ros: Ros) -> None:
 
 def test_stale_command_is_forgotten_and_reported(ros: Ros) -> None:
     bench = Bench(ros, command_timeout=0.2)
-    bench.command(5.0)
-    bench.until_effort(5.0)
+
+    def driven() -> bool:
+        bench.command(5.0)
+        return bench.state().effort[0] == 5.0
+
+    ros.until(driven, "effort 5")
     bench.until_effort(0.0)
     bench.diagnostics.until(ros, "commands are stale")
     assert bench.diagnostics.level == WARN
@@ -325,9 +331,13 @@ def test_a_simulator_that_ends_last_goes_on_until_zero_has_been_reported(
     node = ros.node()
     states = Ear(node, JointState, "joint_states")
     commands = node.create_publisher(Float64MultiArray, COMMANDS, 500)
-    ros.until(commands.get_subscription_count, "the simulator to listen")
-    commands.publish(Float64MultiArray(data=[0.1]))
-    ros.until(lambda: states.messages and states.messages[-1].effort[0] == 0.1, "the effort")
+
+    def driven() -> bool:
+        # again and again: the simulator may not know yet who publishes
+        commands.publish(Float64MultiArray(data=[0.1]))
+        return bool(states.messages) and states.messages[-1].effort[0] == 0.1
+
+    ros.until(driven, "the effort")
     process.send_signal(signal.SIGINT)
     heard = len(states.messages)
     ros.until(lambda: len(states.messages) > heard + 100, "motion after the signal")
@@ -357,9 +367,16 @@ def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: 
 
 def test_diagnostics_tell_what_is_going_on(ros: Ros) -> None:
     bench = Bench(ros, rate=200.0)
-    ros.until(lambda: float(bench.diagnostics.values.get("time", "0")) > 1.5, "1.5 s of motion")
+
+    def value(key: str) -> float:
+        return float(bench.diagnostics.values.get(key, "nan"))
+
+    ros.until(lambda: value("time") > 1.5, "1.5 s of motion")
+    # steps that a busy computer has missed are caught up in the report after
+    paced = "a report of a pace that is kept"
+    ros.until(lambda: value("real_time_factor") < 1.5 and value("rate") < 300.0, paced)
+    ros.until(lambda: bench.diagnostics.level == OK, "a report without problems")
     values = bench.diagnostics.values
-    assert bench.diagnostics.level == OK
     assert values["rank"] == "3"
     assert values["rows"] == "4"
     assert values["undetermined_forces"] == "middle_pin, right_pin", "parallel legs share the load"
@@ -370,8 +387,8 @@ def test_diagnostics_tell_what_is_going_on(ros: Ros) -> None:
     energy = start.energy(start.state(start.assemble())).total
     assert float(values["energy"]) == pytest.approx(energy, abs=1e-4 * abs(energy))  # six digits
     # how fast a shared computer is does not matter here, only that it is measured
-    assert 0.0 < float(values["real_time_factor"]) < 1.5
-    assert 0.0 < float(values["rate"]) < 300.0
+    assert float(values["real_time_factor"]) > 0.0
+    assert float(values["rate"]) > 0.0
     assert int(values["missed_ticks"]) >= 0
 
 

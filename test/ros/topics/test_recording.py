@@ -73,7 +73,8 @@ def test_a_machine_that_floats_is_recorded_and_comes_back(
     recorder = TopicRecorder(ros.node("recorder"), mechanism, path)
     settings = {"mechanism": str(mechanism_file), "rate": 100.0, "backend": "interpreted"}
     simulator = start_node("simulator", parameters=settings)
-    ros.until(lambda: recorder.counts["/odom"] > 40, "a recording", 60.0)
+    wanted = ("/joint_states", "/odom")
+    ros.until(lambda: min(recorder.counts[t] for t in wanted) > 40, "a recording", 60.0)
     recorder.close()
     simulator.end()
     motion = ukd.Trajectory.load(path)
