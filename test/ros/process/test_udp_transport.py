@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,34 @@ def test_a_node_has_no_shared_memory_unless_it_is_chosen(
         assert ("/dev/shm/fastrtps" in maps) is shared
     finally:
         assert node.end()
+
+
+@pytest.mark.parametrize("given", [LOCAL, {}], ids=["localhost", "subnet"])
+def test_a_node_says_where_it_is_several_times_a_second(
+    given: dict[str, str], tmp_path: Path, ros_domain: int
+) -> None:
+    """Fast DDS does so every 3 s, and a process that has missed the first answer waits for it."""
+    left_out = ("PROFILES_FILE", "DISCOVERY_RANGE", "BUILTIN_TRANSPORTS")
+    env = {k: v for k, v in os.environ.items() if not k.endswith(left_out)} | given
+    first = 7400 + 250 * ros_domain  # ports of DDS: multicast, and of participant 30
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as heard:
+        heard.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        heard.bind(("", first + 10 + 2 * 30 if given else first))
+        if not given:
+            group = struct.pack("=4sI", socket.inet_aton("239.255.0.1"), socket.INADDR_ANY)
+            heard.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
+        heard.settimeout(30.0)
+        parameters = {"mechanism": "four_bar"}
+        command = node_command("command_watchdog", directory=tmp_path, parameters=parameters)
+        node = NodeProcess(command, tmp_path / "log", env=env)
+        try:
+            times = []
+            while len(times) < 20:  # five come in the first half second by themselves
+                assert heard.recv(65536).startswith(b"RTPS")
+                times.append(time.monotonic())
+        finally:
+            assert node.end()
+    assert times[-1] - times[6] < 8.0  # 13 periods of 0.25 s, or of 3 s
 
 
 @pytest.mark.parametrize(

@@ -18,18 +18,18 @@ def udp_environment(environment: Mapping[str, str]) -> dict[str, str | None]:
 
     With the range LOCALHOST rmw_fastrtps always adds shared memory, whatever transports are named;
     one that stands still there was seen to hold up others for a second, after which Fast DDS looks
-    whether it lives. Its place takes a profile of Fast DDS with the same range.
+    whether it lives. Its place takes a profile of Fast DDS with the same range, which also lets
+    processes find each other sooner; so does one for the other ranges.
     """
     udp = environment.get(TRANSPORTS) in (None, "", "UDPv4")
     chosen = not udp or any(environment.get(name) for name in (*_PROFILES, _PEERS))
     other = not environment.get("RMW_IMPLEMENTATION", "rmw_fastrtps").startswith("rmw_fastrtps")
     if chosen or other:
         return {}
-    if environment.get(_LOCAL) != "1" and environment.get(_RANGE) != "LOCALHOST":
-        return {TRANSPORTS: "UDPv4"}
-    profile = str(share_directory() / "config" / "dds" / "udp_loopback.xml")
-    local = {_LOCAL: None, TRANSPORTS: None, _RANGE: "SYSTEM_DEFAULT"}
-    return {**local, **dict.fromkeys(_PROFILES, profile)}
+    here = environment.get(_LOCAL) == "1" or environment.get(_RANGE) == "LOCALHOST"
+    profile = share_directory() / "config" / "dds" / ("udp_loopback.xml" if here else "udp.xml")
+    local = {_LOCAL: None, _RANGE: "SYSTEM_DEFAULT"} if here else {}
+    return {**local, TRANSPORTS: None, **dict.fromkeys(_PROFILES, str(profile))}
 
 
 def use_udp() -> None:
