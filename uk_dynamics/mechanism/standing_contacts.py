@@ -11,8 +11,7 @@ from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import planned_share
 from uk_dynamics.exceptions import InputError, UnknownNameError, expect_names
-from uk_dynamics.mechanism.files.standing_specification import StandingSpec
-from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.files.tasks_specification import StandingSpec, TasksSpec
 from uk_dynamics.mechanism.resolution.one_sided import OneSided
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array

@@ -28,8 +28,8 @@ from support.bad_messages import (
 )
 
 from uk_dynamics.mechanism.resolution.actuators import Actuators
+from uk_dynamics.ros.topics.inputs import StateReader
 from uk_dynamics.ros.topics.messages import EffortReader
-from uk_dynamics.ros.topics.state_reader import StateReader
 
 pytestmark = pytest.mark.ros
 

@@ -2,7 +2,6 @@
 
 """The shared mathematics of constraint rows."""
 
-from uk_dynamics.constraints.rows.box_rows import BoxRow
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.convex_hulls import POINTS, Hull
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
@@ -21,7 +20,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     relative_twist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
-from uk_dynamics.constraints.rows.round_rows import Round, RoundRow
+from uk_dynamics.constraints.rows.round_rows import BoxRow, Round, RoundRow
 from uk_dynamics.constraints.rows.row import (
     Constraint,
     ConstraintTerms,

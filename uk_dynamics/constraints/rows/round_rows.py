@@ -1,12 +1,15 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Contacts of two round bodies: spheres and capsules outside or inside one another.
+"""Contacts of round bodies: spheres, capsules, hollows; and of points and spheres with boxes.
 
 Each body is what is nearer than a radius to a segment of its frame's z axis: a sphere where the
 segment is a point, a cylinder without ends where it is long. With the nearest points of both
 segments, w from the parent's to the child's, the gap is |w| − R − r, and in a hollow parent, as a
 pin in its bearing has it, R − r − |w|. The nearest points move along the segments, and the normal
 turns with them.
+
+A box is about its frame's origin, and may be rounded by a radius. Outside, the gap is the distance
+from the nearest point of the box; what has come inside is pushed out of the nearest face.
 """
 
 from collections.abc import Sequence
@@ -17,8 +20,8 @@ import numpy as np
 
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
-from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, cross, dot
+from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, RowFrames
+from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
 from uk_dynamics.core.linalg import above, at_least, below, square_root, where
 
 _TINY = 1e-300  # segments that meet give a zero row, which the rank rule reports, instead of NaN
@@ -185,3 +188,63 @@ def _within(x: Array, most: Array) -> tuple[Array, Array]:
     """X between −most and most, and 1 where that leaves it as it is, (m,) each."""
     inner = where(below(x, most), where(above(x, -most), 1.0, 0.0), 0.0)
     return where(above(x, most), most, where(below(x, -most), -most, x)), inner
+
+
+_ON_A_FACE = 1e-9  # m: what is nearer to the box is on the face that it is least behind
+
+
+@dataclass(frozen=True)
+class BoxRow(RoundRow):
+    """One direction of a contact with a box, which is its label: normal, x or y."""
+
+    half: Direction  # lengths of half its edges, in m
+
+    @classmethod
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> "BoxRows":
+        """See :meth:`FrameRow.stack`."""
+        round_ = RoundRow.stack(rows, frames, length)
+        return BoxRows(**vars(round_), half=np.array([row.half for row in rows]))
+
+
+@dataclass(frozen=True)
+class BoxRows(RoundRows):
+    """Gaps, or velocities of the contact point across the normal."""
+
+    half: Array  # (m, 3), in m
+
+    def _nearest(self, kinematics: FrameKinematics) -> Nearest:
+        _, d = self.frames.origins(kinematics)
+        axes = kinematics.rotation.take(self.frames.parent, 0)
+        local = apply(axes.transpose(0, 2, 1), d)
+        sign = where(below(local, 0.0), -1.0, 1.0)
+        behind = sign * local - self.half  # below zero: between both faces
+        out = where(above(behind, 0.0), behind, 0.0 * behind)
+        far = square_root(dot(out, out) + _TINY)
+        x, y, z = behind.T
+        depth = at_least(at_least(x, y), z)
+        first = where(below(x, depth), 0.0, 1.0)
+        second = where(below(y, depth), 0.0, 1.0) * (1.0 - first)
+        face = sign * np.stack((first, second, 1.0 - first - second), axis=1)
+        outside = above(far, _ON_A_FACE)
+        bend = where(outside, 1.0 / far, 0.0 * far)
+        normal = np.stack(
+            [where(outside, sign[:, i] * out[:, i] / far, face[:, i]) for i in range(3)], axis=1
+        )
+        none = 0.0 * far
+        return Nearest(
+            a=axes,
+            b=d,
+            cosine=none,
+            t=none,
+            inner_s=where(above(behind, 0.0), 1.0, 0.0 * behind),
+            inner_t=none,
+            w=d,
+            distance=where(outside, far, depth),
+            normal=apply(axes, normal),
+            bend=bend,
+        )
+
+    def _moving(self, near: Nearest, v: Array, omega: Array) -> tuple[Array, Array]:
+        """Along edges and faces the nearest point of the box follows."""
+        local = apply(near.a.transpose(0, 2, 1), v)
+        return apply(near.a, near.inner_s * local), v

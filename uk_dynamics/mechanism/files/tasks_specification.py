@@ -4,16 +4,124 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from uk_dynamics.core.servo import LONG_AGO
+from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.constraint_families import write_out_families
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec, read_constraints
 from uk_dynamics.mechanism.files.file_location import Read
-from uk_dynamics.mechanism.files.robust_specification import RobustSpec
+from uk_dynamics.mechanism.files.frame_specification import given
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import Numbers, numbers
-from uk_dynamics.mechanism.files.standing_specification import StandingSpec
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class OutsideForceSpec:
+    """Bounds of a force and a torque from outside, whatever their directions."""
+
+    name: str  # its key in the file
+    link: str  # link or frame of the URDF at whose origin they act
+    force: float = 0.0  # in N
+    torque: float = 0.0  # in N·m
+
+
+@dataclass(frozen=True)
+class RobustSpec:
+    """What is uncertain, and how the law meets it."""
+
+    # intervals of parameters, by the names of ``mechanism.parameters``, in SI units
+    parameters: tuple[tuple[str, Interval], ...] = ()
+    # part by which the constant of each motor may differ from that of the model
+    motors: tuple[tuple[str, float], ...] = ()
+    forces: tuple[OutsideForceSpec, ...] = ()
+    # confidence of the covariances of the mechanism file; 0: they are not used
+    confidence: float = 0.0
+    # ``layer``: proportional within the boundary layer, constant outside; ``surface``: the cubic
+    # function of a generalised sliding surface, which takes the place of the damping of s
+    form: Literal["layer", "surface"] = "layer"
+    delay: float = 0.0  # of the loop besides half a control period, in s
+    bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
+        """Build it from checked data.
+
+        Raises:
+            MechanismFileError: Nothing is uncertain, or an interval is empty.
+        """
+        parameters = tuple(
+            (name, (float(x[0]), float(x[1]))) for name, x in _of(data, "parameters")
+        )
+        for name, (low, high) in parameters:
+            if low > high:
+                problem = f"found [{low:g}, {high:g}]; write the smaller number first"
+                raise MechanismFileError(problem, file=file, place=f"robust.parameters.{name}")
+        forces = tuple(
+            OutsideForceSpec(name, x["link"], **given(x, "force", "torque"))
+            for name, x in _of(data, "forces")
+        )
+        identified = data.get("from") == "identified"
+        found = cls(
+            parameters,
+            tuple((name, float(part)) for name, part in _of(data, "motors")),
+            forces,
+            float(data.get("confidence", 0.95)) if identified else 0.0,
+            data.get("form", cls.form),
+            **given(data, "delay", "bandwidth"),
+        )
+        if not (found.parameters or found.motors or found.forces or found.confidence):
+            problem = "nothing is uncertain; give parameters, motors, forces or from: identified"
+            raise MechanismFileError(problem, file=file, place="robust")
+        if "confidence" in data and not identified:
+            problem = "a confidence is of covariances; add from: identified"
+            raise MechanismFileError(problem, file=file, place="robust.confidence")
+        return found
+
+
+def _of(data: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
+    return list(data.get(key, {}).items())
+
+
+@dataclass(frozen=True)
+class StandingSpec:
+    """A contact of the mechanism file, or an entry of several points, that stands."""
+
+    name: str  # its key in the file
+    # when: always, while it is closed, or intervals from to, in s
+    stands: Literal["always", "detected"] | tuple[Interval, ...] = "always"
+    friction: float | None = None  # μ that forces may use; None: that of the mechanism file
+    force_limit: float = np.inf  # of the normal force of each point, in N
+    ramp: float = 0.05  # time in which forces rise and fall where a contact begins or ends, in s
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """When it stands by its plan; always, where it has none."""
+        return ((-LONG_AGO, LONG_AGO),) if isinstance(self.stands, str) else self.stands
+
+    @classmethod
+    def from_data(cls, name: str, data: Mapping[str, Any], file: str) -> "StandingSpec":
+        """Build it from checked data.
+
+        Raises:
+            MechanismFileError: Intervals that are empty or overlap.
+        """
+        values = dict(data)
+        stands = values.get("stands", cls.stands)
+        if not isinstance(stands, str):
+            values["stands"] = intervals = tuple((float(a), float(b)) for a, b in stands)
+            ends = [end for interval in intervals for end in interval]
+            if any(a >= b for a, b in pairwise(ends)):
+                found = ", ".join(f"[{a:g}, {b:g}]" for a, b in intervals)
+                problem = f"found {found}; intervals are [from, to] one after the other"
+                raise MechanismFileError(problem, file=file, place=f"contacts.{name}.stands")
+        return cls(name, **values)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from uk_dynamics.model.urdf.description import (
     JointType,
     Link,
     Mimic,
-    Pose,
     RobotDescription,
     check_mimics,
     inertia_problem,
@@ -28,8 +27,7 @@ from uk_dynamics.model.urdf.description import (
     order_joints,
     outweighed,
 )
-from uk_dynamics.model.urdf.rotation import from_rpy
-from uk_dynamics.model.urdf.schema import Element, parse_element
+from uk_dynamics.model.urdf.schema import Element, parse_element, read_origin, unit_vector
 from uk_dynamics.model.urdf.source import Source, read_source, text_source
 from uk_dynamics.model.urdf.xml_text import parse_robot
 
@@ -145,7 +143,7 @@ class _Reader:
             inertia = np.zeros((3, 3))
         else:
             inertia = np.array(inertial.inertia.to_matrix(), dtype=float)
-        pose = _pose(inertial.origin)
+        pose = read_origin(node.find("inertial/origin"))
         problem, fatal = inertia_problem(mass, inertia)
         if problem and fatal:
             self.impossible.append(element.name)
@@ -161,9 +159,10 @@ class _Reader:
         kind: JointType = "revolute" if continuous else found.type
         if found.mimic is not None:
             self._mimic(element, found.mimic)
-        axis = np.array([1.0, 0.0, 0.0])
-        if found.axis is not None and kind in ("revolute", "prismatic", "planar"):
-            axis = _direction(element, found.axis)
+        axis, given = np.array([1.0, 0.0, 0.0]), node.find("axis")
+        if given is not None and kind in ("revolute", "prismatic", "planar"):
+            with located(place=element.place):
+                axis = unit_vector("axis xyz", given.get("xyz", ""))
         damping, friction = _dynamics(found.dynamics)
         lower, upper, effort, velocity = self._limits(element, kind, continuous)
         return Joint(
@@ -171,7 +170,7 @@ class _Reader:
             type=kind,
             parent=found.parent,
             child=found.child,
-            pose=_pose(found.origin),
+            pose=read_origin(node.find("origin")),
             axis=axis,
             lower=lower,
             upper=upper,
@@ -241,21 +240,6 @@ def _dynamics(dynamics: Any) -> tuple[float, float]:
     if dynamics is None:
         return 0.0, 0.0
     return float(dynamics.damping or 0.0), float(dynamics.friction or 0.0)
-
-
-def _pose(origin: Any) -> Pose:
-    if origin is None:
-        return Pose()
-    translation = np.array(origin.xyz or [0.0, 0.0, 0.0], dtype=float)
-    return Pose(translation, from_rpy(origin.rpy or [0.0, 0.0, 0.0]))
-
-
-def _direction(element: Element, axis: list[float]) -> Any:
-    vector = np.array(axis, dtype=float)
-    length = float(np.linalg.norm(vector))
-    if length < 1e-9:
-        raise UrdfError("the axis is zero; give a direction such as 0 0 1", place=element.place)
-    return vector / length
 
 
 def _shared(complaint: str, places: list[str]) -> str:
