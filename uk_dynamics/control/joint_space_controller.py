@@ -79,8 +79,6 @@ class JointSpaceController(ABC):
         self._dynamics = InterpretedDynamics(mechanism)
         self._memory = JointSpaceMemory(mechanism)
         self.limits = MotorLimits(mechanism, control_period, self._memory.fields)
-        # One row per admissible motion, whose number depends on the state.
-        self._allocations: dict[int, LimitedAllocation] = {}
 
     def compiled(self) -> CompiledLaw | str:
         """Itself in C, where the mechanism is; otherwise what keeps it in Python."""
@@ -137,8 +135,6 @@ class JointSpaceController(ABC):
                 limits count; None: unknown.
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
-        self._allocations.clear()
-        self._memory.forget()
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits."""
@@ -177,14 +173,12 @@ class JointSpaceController(ABC):
         bounds = self.limits.bounds(state.v)
         efforts, settled = servo.efforts, True
         if not bounds.contain(efforts):
-            rows = len(servo.wanted)
-            if rows not in self._allocations:
-                priorities = np.ones(rows, dtype=np.intp)
-                self._allocations[rows] = LimitedAllocation(priorities, self.weights, tolerance)
-            efforts = self._allocations[rows].solve(
+            alike = np.ones(len(servo.wanted), dtype=np.intp)  # one row per admissible motion
+            allocation = LimitedAllocation(alike, self.weights, tolerance)
+            efforts = allocation.solve(
                 servo.map, servo.wanted, bounds.lower, bounds.upper, servo.efforts
             )
-            settled = self._allocations[rows].finished
+            settled = allocation.finished
         self.limits.remember(efforts)
         residual = factorization.admissible(
             M @ (desired - free.qdd) - actuators.matrix @ servo.efforts

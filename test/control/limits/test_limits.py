@@ -76,19 +76,13 @@ def test_just_above_the_optimum_it_is_the_closed_form(seed, rows, motors, priori
 
 
 @given(SEEDS, st.integers(1, 6), st.integers(2, 8))
-def test_from_anywhere_the_answer_is_the_same(seed, rows, motors):
+def test_what_was_solved_before_does_not_matter(seed, rows, motors):
     problem = Problem(seed, rows, motors, 2)
     bound = 0.5 * np.abs(problem.closed) + 1e-3
     first = problem.solve(bound)
-    again = problem.solve(bound)
     problem.solve(0.1 * bound)
     problem.solve(10.0 * bound)
-    after = problem.solve(bound)
-    problem.allocation.reset()
-    size = np.abs(problem.wanted).max()
-    # The efforts may differ where motors hardly matter to any task; what tasks get does not.
-    for efforts in (again, after, problem.solve(bound)):
-        np.testing.assert_allclose(problem.C @ efforts, problem.C @ first, rtol=0, atol=1e-6 * size)
+    np.testing.assert_array_equal(problem.solve(bound), first)
 
 
 @given(SEEDS)

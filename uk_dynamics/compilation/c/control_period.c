@@ -155,13 +155,25 @@ static uk_mask uk_hold(const uk_lanes_memory *m, uk_lanes_law *w, uk_mask of, uk
 
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
-  m->warm = m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
+  m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
 #if UK_CONTACT_ROWS
   m->contact_told = m->plan_begun = 0.0;
   memset(m->stood, 0, sizeof m->stood);
 #endif
   uk_restart(m->commands, &m->known_commands, efforts);
 }
+
+#if UK_CONTACT_ROWS
+/* Whether the forces of the contacts, of which some do not stand, are inside. */
+static int uk_within_pyramids(const uk_memory *m) {
+  for (int k = 0; k < UK_CONTACTS; ++k) {
+    const double *f = m->efforts + UK_MOTORS + 3 * k;
+    if (m->asked[3 * k] == 0.0) continue;
+    if (!(fabs(f[1]) + fabs(f[2]) <= m->contact_friction[k] * f[0] && f[0] <= m->contact_most[k])) return 0;
+  }
+  return 1;
+}
+#endif
 
 /* Whether the law's answer is the command. */
 static int uk_serves(const uk_memory *m, const uk_limits *limits) {

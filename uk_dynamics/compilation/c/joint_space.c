@@ -4,10 +4,10 @@
 #pragma once
 
 #include "admissible.c"
-#include "allocate.c"
 #include "configuration.c"
 #include "evaluate.c"
 #include "internal_forces.c"
+#include "limited_allocation.c"
 #include "limits.c"
 #include "references.c"
 #include "uk_following.h"
@@ -104,8 +104,8 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
       for (int j = 0; j < UK_NU; ++j) map[i][j] *= root[j];
     memcpy(preferred, efforts, sizeof preferred);
     const uk_allocation asked = {
-        1, rows, NULL, NULL, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
-        c->last + rows * UK_NU, c->searched + rows, efforts, &finished,
+        1, rows, NULL, NULL, 0, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
+        NULL, NULL, NULL, efforts, &finished,
     };
     if (uk_allocate_efforts(&asked)) return 4;
     if (flags != NULL) uk_reasons(&limits, most, efforts, flags);

@@ -7,19 +7,20 @@
 #define UK_NORMALS UK_MOST(UK_UNKNOWNS, UK_INEQUALITIES) /* most of them */
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 
-/* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n). Whether it was found. */
+/* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n); rest: u less that sum. Whether it was found.
+ * Of normals that differ in their last entries only the rest is right to the size of these: it is turned out of
+ * the basis, not a difference. */
 static int uk_nonnegative(uk_basis *basis, int count, int n, const double *normals,
-                          const double *u, double *y) {
+                          const double *u, double *y, double *rest) {
   int in[UK_NORMALS], barred[UK_NORMALS], place[UK_NORMALS], used = 0;
   double size = sqrt(uk_squares(u, 0, n));
   basis->n = n, basis->count = basis->rank = 0, basis->ordered = 1;
   for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
   for (int round = 0; round < 10 * count + 1; ++round) {
-    double rest[UK_LONGEST + 1], steepest = 0.0;
+    double steepest = 0.0;
     int next = -1;
     memcpy(rest, u, sizeof(double) * n);
-    for (int k = 0; k < used; ++k)
-      for (int i = 0; i < n; ++i) rest[i] -= y[place[k]] * normals[place[k] * n + i];
+    uk_orthogonal_part(basis, rest);
     for (int j = 0; j < count; ++j) {
       if (in[j] || barred[j]) continue;
       const double *x = normals + j * n;

@@ -3,7 +3,7 @@
  * factors of them, so that rows may depend on others, and motors serve some and not all. */
 #pragma once
 
-#include "contact_allocation.c"
+#include "limited_allocation.c"
 #include "robust.c"
 
 /* Which rows the motors can give anything: what is left of them by the range of C is rounding. */
@@ -230,13 +230,13 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 
 /* Efforts within limits at the state of the last uk_servo. 0, or 1: none. */
 UK_EXPORT int uk_allocate(uk_memory *m) {
-#if UK_CONTACT_ROWS
-  return uk_allocate_with_contacts(m);
-#else
-  const uk_allocation asked = {
-      UK_LEVELS, UK_MT,  uk_level,  UK_SIDE, m->weights, m->lower,   m->upper,
-      m->efforts, m->map, m->wanted, m->last, &m->warm,   m->limited, &m->finished,
+  uk_allocation asked = {
+      UK_LEVELS, UK_MT, uk_level, UK_SIDE, 1, m->weights, m->lower, m->upper, m->efforts, m->map, m->wanted,
+      NULL, NULL, NULL, m->limited, &m->finished,
   };
-  return uk_allocate_efforts(&asked);
+#if UK_CONTACT_ROWS
+  asked.asked = m->asked, asked.friction = m->contact_friction, asked.most = m->contact_most;
 #endif
+  for (int r = 0; r < UK_MT; ++r) asked.served &= m->reachable[r] != 0.0;
+  return uk_allocate_efforts(&asked);
 }

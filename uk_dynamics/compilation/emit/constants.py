@@ -24,15 +24,15 @@ from uk_dynamics.core.integration import (
     METHOD_CODES,
     PART_OF_A_STEP,
 )
-from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, SEARCH_CONSTANTS, rank_rule
+from uk_dynamics.core.linalg import MASSLESS, NO_INERTIA, rank_rule
 from uk_dynamics.core.servo import (
-    CONTACT_CONSTANTS,
     LEAST_SHARE,
     LIMITS,
     MET,
     NEVER,
     PAST,
     POWERS,
+    SEARCH_CONSTANTS,
     STOOD,
     TOUCHES,
     continuation_rule,
@@ -62,7 +62,6 @@ def constants() -> Mapping[str, float]:
         METHOD_CODES,
         {"PART_OF_A_STEP": PART_OF_A_STEP},
         SEARCH_CONSTANTS,
-        CONTACT_CONSTANTS,
         {"LEAST_SHARE": LEAST_SHARE, "TOUCHES": TOUCHES, "NEVER": NEVER, "STOOD": STOOD},
         _stated_in(control_constants),
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},

@@ -229,7 +229,7 @@ class JointSpaceLayout(LimitsLayout):
     """What gravity compensation and hold are set to and remember."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
-        motors, nv, m = len(mechanism.actuators), mechanism.model.nv, len(mechanism.constraints)
+        motors, m = len(mechanism.actuators), len(mechanism.constraints)
         super().__init__(
             motors,
             ("holds", 1, "1: hold, 0: gravity compensation"),
@@ -244,8 +244,6 @@ class JointSpaceLayout(LimitsLayout):
             ("internal_row", max(m, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(m, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
-            ("searched", nv + 1, "whether there were searches, by rows"),
-            ("last", (nv + 1) * motors, "where they ended"),
         )
 
 
@@ -278,7 +276,6 @@ class ServoLayout(Layout):
             ("feedback", rows, "part of it that feedback asks for"),
             ("lower", own, "smallest efforts"),
             ("upper", own, "largest efforts"),
-            ("warm", 1, "whether there are last efforts"),
             *([("surface", rows, "s of the robust term")] if uncertain else []),
             *(_contacts(tasks) if contacts else ()),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
@@ -306,9 +303,9 @@ class ServoLayout(Layout):
         )
         #: Inputs and answers of the law, one behind the other.
         self.law = slice(settings.start, self.allocation.stop)
-        self._add(("A_t", rows * nv, ""), ("bias_t", rows, ""))
-        self._add(("last", motors, "where the last search ended"))
         self._add(
+            ("A_t", rows * nv, ""),
+            ("bias_t", rows, ""),
             ("task_part", rows * nv, "task rows in the admissible motions"),
             ("motor_part", motors * nv, "motors, likewise"),
             ("task_size", rows, "of task rows, with what the structure holds"),
@@ -516,7 +513,7 @@ def _corrections(rows: int, p: int) -> Iterator[tuple[str, int, str]]:
 ROBUST_KNOWN = tuple(name for name, *_ in _ROBUST_SETTINGS[1:])
 _SCALARS = (
     *(name for name, *_ in (*_ROBUST_SETTINGS, *_CORRECTION_SETTINGS)),
-    *("stabilize", "status", "rank", "motor_rank", "task_rank", "warm", "finished", "period"),
+    *("stabilize", "status", "rank", "motor_rank", "task_rank", "finished", "period"),
     *("blend_time", "friction", "past_known", "past_t", "acceleration_known", "begun", "begin"),
     *("regular_rank", "periods_held", "approach_time", "known_commands", "internal", "tree"),
     *("allowed", "failed", "singular", "ordered", "forces", "under_way", "duration"),

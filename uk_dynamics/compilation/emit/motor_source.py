@@ -79,7 +79,7 @@ def allocation(mechanism: ResolvedMechanism, rows: int, bounded: int = 0) -> lis
             task_rank(mechanism),
             table("double", "uk_task_handicap", tie_handicap(most)),
         ),
-        part("allocate.c"),
+        part("limited_allocation.c"),
     ]
 
 

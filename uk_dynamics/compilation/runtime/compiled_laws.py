@@ -101,10 +101,6 @@ class JointSpaceMemory(_LawMemory):
         self._table = table = structural_table(mechanism, inputs.references, inputs.active)
         self.call.structure = None if table is None else table.ctypes.data
 
-    def forget(self) -> None:
-        """Forget where searches ended."""
-        self.fields["searched"][:] = 0.0
-
 
 class TransferMemory(_LawMemory):
     """What a transfer between laws remembers; ``uk_hand_over`` works on it too."""

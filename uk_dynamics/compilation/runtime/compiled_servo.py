@@ -115,17 +115,12 @@ class ServoCall:
     def allocate(self, lower: Array, upper: Array) -> Array | None:
         """Efforts within limits at the last state of :meth:`servo`, then 1 where they are optimal.
 
-        Fresh, (motors + 1,); None: the search failed. It begins where the last one ended, unless
-        :meth:`forget` was called.
+        Fresh, (motors + 1,); None: the search failed.
         """
         memory, layout = self.memory, self._layout
         memory[layout["lower"]] = lower
         memory[layout["upper"]] = upper
         return None if self._allocate(self._address) else memory[layout.allocation].copy()
-
-    def forget(self) -> None:
-        """Forget where the last search ended."""
-        self.memory[self._layout["warm"]] = 0.0
 
     def _fill(self, state: State, followed: ReferenceSample | None = None) -> None:
         memory, layout = self.memory, self._layout
@@ -314,11 +309,6 @@ class CompiledServo:
         if found is None:
             return self._otherwise.allocate(servo, demand, lower, upper)
         return found[:-1], bool(found[-1])
-
-    def forget(self) -> None:
-        """Forget where the last search ended."""
-        self._call.forget()
-        self._otherwise.forget()
 
     def _followed(self, state: State, references: References | None) -> ReferenceSample:
         return self._tasks.sample(state.t, references) or self._nothing

@@ -80,10 +80,9 @@ class _NoAnswer(Exception):
 class _Nobody:
     """Takes what C does not answer."""
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
+    def __getattr__(self, _: str) -> Callable[..., None]:
         def refuse(*_: object, **__: object) -> None:
-            if name != "forget":
-                raise _NoAnswer
+            raise _NoAnswer
 
         return refuse
 
@@ -194,11 +193,6 @@ class CompiledStanding:
             return self._otherwise.allocate(servo, demand, lower, upper)
         return found[self._own], bool(found[-1])
 
-    def forget(self) -> None:
-        """Forget where the last search ended."""
-        self.law.forget()
-        self._otherwise.forget()
-
     def _comparisons(self, tasks: Tasks) -> Iterable[Comparison]:
         """Compare it with the law in Python where all contacts stand, and where some do."""
         k, rows = len(self._contacts.names), len(tasks.constraints)
@@ -214,7 +208,6 @@ class CompiledStanding:
                     feedback = -40.0 * errors.rate - 400.0 * errors.residual
                     weights = tasks.allocation.weights
                     demand = Demand(feedback, None, weights, None, Inputs(), standing=standing)
-                    law.forget()
                     servo = law.evaluate(trial.state, demand).servo
                     within, _ = law.allocate(servo, demand, -limits, limits)
                     return {

@@ -233,10 +233,8 @@ def servo_answers(
             )
             outcome = law.evaluate(state, demand)
             efforts = outcome.servo.efforts
-            law.forget()
             half = 0.5 * np.abs(efforts) + 1e-3
             limited, _ = law.allocate(outcome.servo, demand, -half, half)
-            law.forget()
             return {
                 "errors of tasks": np.concatenate([errors.residual, errors.rate]),
                 "efforts": efforts,

@@ -10,7 +10,6 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.servo.robust_servo import Nominal, robust_servo
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import (
-    ContactAllocation,
     LimitedAllocation,
     ServoSolution,
     servo_efforts,
@@ -46,7 +45,6 @@ class InterpretedServo:
             tasks.mechanism.spec.solver.task_rank_tolerance,
             tasks.side,
         )
-        self._with_contacts = ContactAllocation(tasks.mechanism.spec.solver.task_rank_tolerance)
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure, in m or rad."""
@@ -156,31 +154,23 @@ class InterpretedServo:
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """Efforts within limits, and whether they are optimal."""
-        if (standing := demand.standing) is not None:
+        allocation, standing, stand = self._allocation, demand.standing, {}
+        allocation.weights = demand.weights
+        if standing is not None:
             contacts = self._tasks.standing
             assert contacts is not None
-            first, weights = 3 * len(standing.points), self._weights(demand)
-            friction = contacts.friction[standing.points]
-            found = self._with_contacts.solve(
-                servo.map,
-                servo.wanted,
-                (np.arange(first), *(first + rows for rows in self._allocation.levels)),
-                weights,
-                lower,
-                upper,
-                servo.efforts,
-                friction,
-                standing.most,
-                served=servo.fully_reachable,
-            )
-            return found, self._with_contacts.finished
-        self._allocation.weights = demand.weights
-        efforts = self._allocation.solve(servo.map, servo.wanted, lower, upper, servo.efforts)
-        return efforts, self._allocation.finished
-
-    def forget(self) -> None:
-        """Start the next search without a warm start."""
-        self._allocation.reset()
+            allocation.weights = self._weights(demand)
+            stand = {"friction": contacts.friction[standing.points], "most": standing.most}
+        efforts = allocation.solve(
+            servo.map,
+            servo.wanted,
+            lower,
+            upper,
+            servo.efforts,
+            served=servo.fully_reachable,
+            **stand,
+        )
+        return efforts, allocation.finished
 
     def _without_efforts(self, prepared: Prepared, state: State, inputs: Inputs) -> Solution:
         """The motion of the structure with zero motor efforts."""

@@ -107,7 +107,3 @@ class DeferredServo:
     ) -> tuple[Array, bool]:
         """See :meth:`ServoEvaluator.allocate`."""
         return self.last.allocate(servo, demand, lower, upper)
-
-    def forget(self) -> None:
-        """See :meth:`ServoEvaluator.forget`."""
-        self.last.forget()

@@ -287,7 +287,6 @@ class ServoSettings:
             UnknownNameError, StateError: A motor does not exist, or the size is wrong.
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
-        self._evaluator.forget()
         self.start.reset()
         if self._plan is not None:
             self._plan.reset()

@@ -1,9 +1,8 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Rank rule, row basis, mass factors, rotations, bounded least squares."""
+"""Rank rule, row basis, mass factors, rotations."""
 
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.core.linalg.bounded_least_squares import SEARCH_CONSTANTS, bounded_least_squares
 from uk_dynamics.core.linalg.mass_factor import (
     MASSLESS,
     NO_INERTIA,

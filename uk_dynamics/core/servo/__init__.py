@@ -3,11 +3,6 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo import continuation_rule, control_constants
-from uk_dynamics.core.servo.contact_allocation import (
-    CONTACT_CONSTANTS,
-    ContactAllocation,
-    within_pyramids,
-)
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     COMMANDS_UNDER_WAY,
@@ -31,7 +26,11 @@ from uk_dynamics.core.servo.correction_rule import (
     watched,
 )
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
-from uk_dynamics.core.servo.limited_allocation import LimitedAllocation
+from uk_dynamics.core.servo.limited_allocation import (
+    SEARCH_CONSTANTS,
+    LimitedAllocation,
+    within_pyramids,
+)
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
 from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.motor_limits_rule import LIMITS, PAST, effort_bounds, remembered

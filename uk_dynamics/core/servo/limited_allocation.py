@@ -1,88 +1,282 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Efforts within limits: least task residual by priority, then least distance from preferred ones.
+"""Efforts within limits, with contact forces inside friction pyramids: by priority, then nearest.
 
-The unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. One
-least-squares problem per priority minimises the residual of its rows without changing those of
-higher priority; a last one chooses among the efforts that achieve this. A row that is bounded, not
-served, has one unknown more: what is beyond its bound, which is not negative and costs nothing.
+Unknowns are scaled, x = √W u, so that motors of different kind and size are comparable. A contact
+force is inside a pyramid inside its cone, |f_x| + |f_y| ≤ μ f_n, so that all limits are linear.
+Where everything that is asked for can be served, the answer is the one nearest to the closed form
+among those that serve it: a least-distance problem in the motions that the rows leave, which Lawson
+and Hanson (1974, chapter 23) solve as non-negative least squares.
+
+Where it cannot, each priority in turn is served as well as those before and the limits allow. What
+is left of its rows is unique, and so are the limits that it pushes against: where their multiplier
+is positive for one answer, all answers are at them. The least distance finds those limits when
+steps that the rows do not see are nearly free; with these limits as equations, the rows are served
+once more, to rounding, and what equations and rows leave is for the next priority.
+
+A row that is bounded, not served, is a limit that can be exceeded at a cost, by an unknown of its
+own, while its priority is served. Where it has to be exceeded, it is a row as the others; where
+not, it is a limit for the priorities behind.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg import bounded_least_squares
+from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+_INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
+_DEPENDENT = 1e-10  # limits whose normals differ by less are one
+_STILL = 1e-9  # of its size: an inequality that changes by less does not change
+_SLACK = 1e-12  # in units of equal cost: where a search ends, no motion may be left within limits
+_KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
+_FREE = 1e-7  # cost of a step that rows do not see, relative to theirs
+_PUSHED = 1e-9  # of its size if nothing cancelled: a limit that is pushed less is not needed
+_PUSHED_FREELY = 1e3  # the same of what the cost of free steps explains
+_NONE = np.zeros(0)
+#: The generated C takes the constants from here.
+SEARCH_CONSTANTS = {
+    "INSIDE_PYRAMID": _INSIDE,
+    "DEPENDENT": _DEPENDENT,
+    "UNCHANGED": _STILL,
+    "SLACK": _SLACK,
+    "KEPT": _KEPT,
+    "FREE_STEP": _FREE,
+    "PUSHED": _PUSHED,
+    "PUSHED_FREELY": _PUSHED_FREELY,
+}
 
 
-def in_stages(
-    stages: Iterable[tuple[Array, Array]],  # rows (m, n) and what they are to be (m,), in order
-    motions: Array,  # along which unknowns may change, (n, g), orthonormal
-    x: Array,  # where the search begins, within the bounds, (n,)
-    low: Array,
-    high: Array,
-    rank_tolerance: float,
-) -> tuple[Array, bool]:
-    """Least residual of each stage without harm to those before; whether all searches ended."""
-    finished = True
-    for rows, right in stages:
-        if not motions.shape[1]:
-            break
-        found = bounded_least_squares(
-            rows, right, motions, x, low, high, rank_tolerance=rank_tolerance
-        )
-        x, motions = found.x, found.motions
-        finished &= found.finished
-    return x, finished
+def within_pyramids(forces: Array, friction: Array, most: Array) -> bool:
+    """Whether contact forces, (k, 3) of normal, x and y, are where the search keeps them."""
+    normal, tangential = forces[:, 0], np.abs(forces[:, 1:]).sum(axis=1)
+    return bool((tangential <= friction * normal).all() and (normal <= most).all())
+
+
+class _Limits(NamedTuple):
+    """What is to hold of efforts and forces x in units of equal cost: rows @ x ≥ least."""
+
+    rows: Array  # (c, n)
+    least: Array  # (c,)
+
+    @classmethod
+    def of(cls, root: Array, lower: Array, upper: Array, friction: Array, most: Array) -> _Limits:
+        """The limits; units in root, (nu + 3k,), bounds of efforts, μ and normal forces."""
+        unit, nu = np.eye(len(root)), len(lower)
+        normal, x, y = unit[nu::3], unit[nu + 1 :: 3], unit[nu + 2 :: 3]
+        size = 1.0 / (1.0 + friction)[:, None]
+        rows = [unit[:nu], -unit[:nu], -normal]
+        rows += [
+            (friction[:, None] * normal + a * x + b * y) * size for a in (1, -1) for b in (1, -1)
+        ]
+        least = np.concatenate((root[:nu] * lower, -root[:nu] * upper, -root[nu::3] * most))
+        acts = np.isfinite(least := np.append(least, np.zeros(4 * len(friction))))
+        return cls(np.concatenate(rows)[acts], least[acts])
+
+    def and_also(self, rows: Array, least: Array) -> _Limits:
+        """These limits before others."""
+        return _Limits(np.concatenate((self.rows, rows)), np.append(self.least, least))
+
+    def of_those(self, which: Flags) -> _Limits:
+        """Some of the limits."""
+        return _Limits(self.rows[which], self.least[which])
+
+    def nearest(self, x: Array, motions: Array) -> Array | None:
+        """What is within them and nearest to x along motions, (n,); None: nothing is."""
+        along, lack = self.rows @ motions, self.least - self.rows @ x
+        push = self.pushes(along, lack)
+        if push is None:
+            return None
+        active = push > 0.0
+        way = np.linalg.lstsq(along[active], lack[active], rcond=None)[0]
+        if not (along @ way >= lack - _KEPT * (1.0 + np.abs(lack).max(initial=0.0))).all():
+            return None
+        found: Array = x + motions @ way
+        return found
+
+    @staticmethod
+    def pushes(along: Array, lack: Array) -> Array | None:
+        """Multipliers of the least |way| with along @ way ≥ lack; None: there is none, (c,)."""
+        from scipy.optimize import nnls  # takes long to import
+
+        push = np.zeros(len(lack))
+        size = np.linalg.norm(along, axis=1)
+        moves = size > _STILL
+        if (lack[~moves] > _KEPT).any():
+            return None
+        if not moves.any():
+            return push
+        scaled = np.vstack((along[moves].T, lack[moves] - _SLACK)) / size[moves]
+        try:
+            found, _ = nnls(scaled, np.append(np.zeros(along.shape[1]), 1.0))
+        except RuntimeError:  # too many iterations
+            return None
+        rest = 1.0 - scaled[-1] @ found
+        push[moves] = found / size[moves] / (rest if rest > 0.0 else 1.0)
+        return push
+
+
+class _Place(NamedTuple):
+    """Where the search is after some priorities."""
+
+    limits: _Limits
+    x: Array  # serves them best, (n,)
+    motions: Array  # orthonormal, along which it goes on to, (n, g)
+    nearest: Array  # to the closed form within limits, (n,)
 
 
 class LimitedAllocation:
-    """Allocates efforts within limits, with a warm start from the last solution."""
+    """Allocates efforts, and forces of contacts, within limits."""
 
     def __init__(
         self,
-        priorities: NDArray[np.intp],
+        priorities: Indices,
         weights: Array,
         rank_tolerance: float,
         side: Array | None = None,  # rows that are bounded, as of :func:`lacking`
     ) -> None:
-        self.levels: tuple[Indices, ...] = tuple(
-            np.flatnonzero(priorities == priority) for priority in np.unique(priorities)
-        )
-        self.finished = True
-        self.weights = weights  # diagonal of W, positive, (nu,)
+        self.finished = True  # whether the last answer is the best
+        self.weights = weights  # of squares of efforts, and of forces, positive, (nu + 3k,)
+        self._priorities = priorities
         self._tolerance = rank_tolerance
         self._side = np.zeros(len(priorities)) if side is None else side
-        self._bounded = np.flatnonzero(self._side)
-        self._last: Array | None = None
 
-    def solve(self, C: Array, wanted: Array, lower: Array, upper: Array, preferred: Array) -> Array:
-        """Efforts, (nu,), in N or N·m."""
-        root = np.sqrt(self.weights)
-        low, high, goal = root * lower, root * upper, root * preferred
-        x = np.clip(goal if self._last is None else self._last, low, high)
-        rows, motors, bounded, side = C / root, len(x), self._bounded, self._side
-        if len(bounded):
-            size = np.linalg.norm(rows[bounded], axis=1)
-            size[size == 0.0] = 1.0
-            beyond = (side * (rows @ x - wanted))[bounded] / size
-            x = np.append(x, np.maximum(beyond, 0.0))
-            low, high = np.append(low, 0.0 * size), np.append(high, np.full(len(size), np.inf))
-            slack = np.zeros((len(rows), len(size)))
-            slack[bounded, np.arange(len(size))] = -side[bounded] * size
-            rows = np.hstack((rows, slack))
-        stages = [(rows[level], wanted[level]) for level in self.levels]
-        stages.append((np.eye(motors, len(x)), goal))
-        motions = np.eye(len(x))[:, low < high]  # a motor with equal bounds is fixed
-        x, self.finished = in_stages(stages, motions, x, low, high, self._tolerance)
-        self._last = x[:motors]
-        efforts: Array = np.clip(self._last / root, lower, upper)
-        return efforts
+    def solve(
+        self,
+        C: Array,  # rows per unit effort and force, those of contacts first, (3k + mt, nu + 3k)
+        wanted: Array,  # (3k + mt,)
+        lower: Array,  # of the efforts, (nu,)
+        upper: Array,  # (nu,)
+        closed: Array,  # to come close to, (nu + 3k,): of least squares
+        *,
+        friction: Array = _NONE,  # of contacts that stand, μ, (k,)
+        most: Array = _NONE,  # largest normal forces, (k,), possibly infinite
+        served: bool = False,  # whether the closed form serves all rows that are not bounded
+    ) -> Array:
+        """Efforts, then forces of the contacts: normal, x and y of each, (nu + 3k,), N or N·m."""
+        nu, root, first = len(lower), np.sqrt(self.weights), np.zeros(3 * len(friction))
+        limits, rows, goal = _Limits.of(root, lower, upper, friction, most), C / root, root * closed
+        side = np.append(first, self._side)
+        levels = np.append(first, 1.0 + self._priorities)  # contacts are served before tasks
+        self.finished, found = True, None
+        if served:
+            own = side == 0.0
+            basis = RowBasis(np.asfortranarray(rows[own].T), None, self._tolerance)
+            best = goal + basis.basis_product(basis.coordinates(wanted[own] - rows[own] @ goal))
+            bounds = _bounds(rows, wanted, side)[0]
+            found = limits.and_also(*bounds).nearest(best, basis.complement())
+        if found is None:
+            fixed = np.append(lower >= upper, np.zeros(len(root) - nu, dtype=bool))
+            x = np.where(fixed, root * np.append(lower, closed[nu:]), goal)
+            place = _Place(limits, x, np.eye(len(root))[:, ~fixed], x)
+            for level in np.unique(levels):
+                own = levels == level
+                place = self._serve(place, rows[own], wanted[own], side[own], goal)
+            found = place.nearest
+        answer = found / root
+        answer[:nu] = np.clip(answer[:nu], lower, upper)
+        return _inside(answer, nu, friction, most)
 
-    def reset(self) -> None:
-        """Forget the last efforts."""
-        self._last = None
+    def _serve(self, place: _Place, C: Array, wanted: Array, side: Array, goal: Array) -> _Place:
+        """Serve rows of a priority."""
+        x, motions = place.x, place.motions
+        rows, rest = C @ motions, wanted - C @ x
+        sizes = np.linalg.norm(rows, axis=1)
+        rows[sizes <= self._tolerance * np.linalg.norm(C, axis=1)] = 0.0  # fixed before
+        sizes = np.linalg.norm(rows, axis=1)
+        served, bounded = side == 0.0, np.flatnonzero((side != 0.0) & (sizes > 0.0))
+        bounds, lengths = _bounds(C[bounded], wanted[bounded], side[bounded])
+        hard, limits = len(place.limits.least), place.limits.and_also(*bounds)
+        along, lack = limits.rows @ motions, limits.least - limits.rows @ x
+        pushed, around = np.zeros(len(lack), dtype=bool), x
+        for again in (False, True):
+            held = pushed.copy()  # limits that are equations
+            held[hard:] = False
+            ones = np.ones(held.sum())
+            first, _, normals = least_solution(along[held], ones, lack[held], _DEPENDENT)
+            inner = normals.complement()
+            of = rows[served], sizes[served], rest[served]
+            more, _, basis = least_solution(
+                of[0] @ inner, of[1], of[2] - of[0] @ first, self._tolerance
+            )
+            free = motions @ inner @ basis.complement()
+            best = x + motions @ (first + inner @ more)
+            best += free @ (free.T @ (goal - best))
+            found = limits.nearest(best, free)
+            if found is not None:
+                return _Place(limits, best, free, found)
+            if not again:
+                pushed, around = self._pushed(
+                    limits, motions, rows[served], basis, 1.0 / lengths, best, free
+                )
+                exceeded = pushed[hard:]
+                served[bounded[exceeded]] = True
+                stay = np.append(np.ones(hard, dtype=bool), ~exceeded)
+                limits, along, lack, pushed = (
+                    limits.of_those(stay),
+                    along[stay],
+                    lack[stay],
+                    pushed[stay],
+                )
+        self.finished = False
+        return _Place(limits, around, free, around)
+
+    def _pushed(
+        self,
+        limits: _Limits,
+        motions: Array,
+        rows: Array,
+        basis: RowBasis,
+        soft: Array,
+        *places: Array,
+    ) -> tuple[Flags, Array]:
+        """Limits that rows push against, (c,), and a point close to the best within them, (n,).
+
+        Unknown is by how much rows are served less than they could be, by how much bounded ones
+        exceed their bounds, the last limits, and, at a small cost, where.
+
+        soft: What bounded rows exceed, in units of their limits, (c',).
+        places: The best point, and motions from there that the rows do not see, (n, g).
+        """
+        best, free = places
+        seen = basis.rotate_back(np.eye(rows.shape[1], basis.rank, order="F"))
+        upper = np.linalg.qr(rows @ seen)[1]
+        size = float(np.linalg.norm(np.append(rows, 1.0 / soft))) or 1.0
+        cost = _FREE * size
+        moved = np.linalg.solve(upper.T, (limits.rows @ (motions @ seen)).T).T
+        beyond = np.zeros((len(limits.least), len(soft)))
+        np.fill_diagonal(beyond[len(beyond) - len(soft) :], soft)
+        along = np.concatenate((moved, beyond, limits.rows @ free / cost), axis=1)
+        push = limits.pushes(along, limits.least - limits.rows @ best)
+        if push is None:
+            return np.zeros(len(limits.least), dtype=bool), best
+        way = push @ along
+        on, off = np.split(way, [basis.rank + len(soft)])
+        steps = motions @ (seen @ np.linalg.solve(upper, on[: basis.rank])), free @ off / cost
+        least = max(
+            _PUSHED * size * float(np.linalg.norm(on)),
+            _PUSHED_FREELY * cost * float(np.linalg.norm(off)),
+        )
+        return push > least, best + steps[0] + steps[1]
+
+
+def _bounds(C: Array, wanted: Array, side: Array) -> tuple[tuple[Array, Array], Array]:
+    """Bounded ones of rows as limits, (c', n) and (c',), and what they were divided by, (c',)."""
+    bounded = np.flatnonzero(side)
+    sizes = np.linalg.norm(C[bounded], axis=1)
+    sizes[sizes == 0.0] = 1.0
+    parts = side[bounded] / sizes
+    return (C[bounded] * parts[:, None], wanted[bounded] * parts), sizes
+
+
+def _inside(answer: Array, nu: int, friction: Array, most: Array) -> Array:
+    """Efforts and forces, whose forces rounding has left just outside, with these inside."""
+    forces = answer[nu:].reshape(-1, 3)
+    forces[:, 0] = np.clip(forces[:, 0], 0.0, most)
+    held, wanted = friction * forces[:, 0], np.abs(forces[:, 1:]).sum(axis=1)
+    beyond = wanted > held
+    forces[beyond, 1:] *= (_INSIDE * held[beyond] / wanted[beyond])[:, None]
+    return answer

@@ -136,8 +136,6 @@ class ServoEvaluator(Protocol):
     ) -> tuple[Array, bool]:
         """Efforts within limits: least task slack by priority, then nearest to those without.
 
-        The search begins where the last one ended, unless :meth:`forget` was called.
-
         Args:
             servo: Of the last evaluation.
             demand: What was asked for there.
@@ -148,6 +146,3 @@ class ServoEvaluator(Protocol):
             The efforts, (motors,), and whether there are no better ones; else the search was cut
             short.
         """
-
-    def forget(self) -> None:
-        """Forget where the last search ended."""

@@ -1,0 +1,344 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Efforts within limits, with contact forces inside their friction pyramids, as core/servo/limited_allocation.py
+ * has it: the nearest to the closed form where everything can be served, else by priority. */
+#pragma once
+
+#include "nonnegative.c"
+
+typedef struct {
+  int levels, rows;        /* priorities; rows of the map */
+  const int *level;        /* of each row; null: all have the first one */
+  const double *side;      /* 1 or -1 where a row is bounded, 0 where not; null: none is */
+  int served;              /* whether the closed form serves all rows that are not */
+  const double *weights, *lower, *upper, *closed; /* (UK_NU), limits of motors (UK_MOTORS) */
+  const double *map, *wanted;                     /* (rows, UK_NU), (rows) */
+  const double *asked, *friction, *most; /* whether rows are there; of contacts (UK_CONTACTS); null: no contacts */
+  double *efforts, *finished;            /* answers: (UK_NU), and 1 where there are no better ones */
+} uk_allocation;
+
+typedef struct { /* an inequality: a row at x is at least so much */
+  int row, first;       /* times part[0]; or, where it is below zero, part is from the first unknown on */
+  double part[3], least;
+} uk_inequality;
+
+typedef struct { /* motors, then normal, x and y of the contacts that stand, in units of equal cost */
+  int count, contacts, rows;           /* how many; rows that ask for something */
+  int place[UK_NU], contact[UK_CONTACTS + 1]; /* among all */
+  double root[UK_NU], closed[UK_NU];
+  double C[UK_MT * UK_NU], wanted[UK_MT], side[UK_MT], length[UK_MT];
+  int level[UK_MT];
+  int free;                                /* motions along which they may change, one behind the other */
+  double x[UK_NU], motions[UK_NU * UK_NU]; /* where they are, and these, orthonormal */
+  int limits;
+  uk_inequality limit[UK_INEQUALITIES];
+  uk_basis_room rooms[3];
+  uk_basis basis, range, second;
+} uk_pushes;
+
+/* y = sum of x_k times row k, of which each has n numbers. */
+static void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
+  for (int j = 0; j < n; ++j) y[j] = 0.0;
+  for (int k = 0; k < count; ++k)
+    for (int j = 0; j < n; ++j) y[j] += x[k] * rows[k * n + j];
+}
+
+static double uk_inner_product(const double *x, const double *y, int n) {
+  double sum = 0.0;
+  for (int j = 0; j < n; ++j) sum += x[j] * y[j];
+  return sum;
+}
+
+/* What an inequality has of x. */
+static double uk_of_limit(const uk_pushes *p, int i, const double *x) {
+  const uk_inequality *l = p->limit + i;
+  if (l->row >= 0) return l->part[0] * uk_inner_product(p->C + l->row * p->count, x, p->count);
+  double sum = l->part[0] * x[l->first];
+  if (l->part[1] != 0.0) sum += l->part[1] * x[l->first + 1] + l->part[2] * x[l->first + 2];
+  return sum;
+}
+
+/* One more inequality: a times the unknown at `first`, b and c times the next two, is at least this. */
+static void uk_add_limit(uk_pushes *p, int first, double a, double b, double c, double least) {
+  if (isfinite(least)) p->limit[p->limits++] = (uk_inequality){-1, first, {a, b, c}, least};
+}
+
+/* A bounded row as an inequality. */
+static void uk_add_bound(uk_pushes *p, int r) {
+  const double part = p->side[r] / (p->length[r] > 0.0 ? p->length[r] : 1.0);
+  p->limit[p->limits++] = (uk_inequality){r, 0, {part, 0.0, 0.0}, part * p->wanted[r]};
+}
+
+static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
+  p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
+  p->contacts = p->rows = p->limits = 0;
+  for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
+  for (int k = 0; k < UK_CONTACTS; ++k) {
+    if (a->asked[3 * k] == 0.0) continue;
+    for (int i = 0; i < 3; ++i) p->place[UK_MOTORS + 3 * p->contacts + i] = UK_MOTORS + 3 * k + i;
+    p->contact[p->contacts++] = k;
+  }
+  const int n = p->count = UK_MOTORS + 3 * p->contacts;
+  for (int j = 0; j < n; ++j) {
+    p->root[j] = sqrt(a->weights[p->place[j]]);
+    p->closed[j] = p->root[j] * a->closed[p->place[j]];
+  }
+  for (int j = 0; j < UK_MOTORS; ++j) {
+    uk_add_limit(p, j, 1.0, 0.0, 0.0, p->root[j] * a->lower[j]);
+    uk_add_limit(p, j, -1.0, 0.0, 0.0, -p->root[j] * a->upper[j]);
+  }
+  for (int k = 0; k < p->contacts; ++k) {
+    const int at = UK_MOTORS + 3 * k;
+    const double friction = a->friction[p->contact[k]], size = 1.0 / (1.0 + friction);
+    uk_add_limit(p, at, -1.0, 0.0, 0.0, -p->root[at] * a->most[p->contact[k]]);
+    for (int face = 0; face < 4; ++face)
+      uk_add_limit(p, at, friction * size, face & 1 ? -size : size, face & 2 ? -size : size, 0.0);
+  }
+  for (int r = 0; r < a->rows; ++r) {
+    if (a->asked && a->asked[r] == 0.0) continue;
+    double *row = p->C + p->rows * n;
+    for (int j = 0; j < n; ++j) row[j] = a->map[r * UK_NU + p->place[j]] / p->root[j];
+    p->level[p->rows] = a->level ? a->level[r] : 0;
+    p->side[p->rows] = UK_BOUNDED && a->side ? a->side[r] : 0.0;
+    p->length[p->rows] = sqrt(uk_squares(row, 0, n));
+    p->wanted[p->rows++] = a->wanted[r];
+  }
+}
+
+/* Motions, (free, n), that a basis of rows of them leaves. */
+static int uk_left_motions(const uk_basis *b, const double *motions, int n, double *left) {
+  const int free = b->n, rank = b->rank;
+  for (int k = 0; k < free - rank; ++k) {
+    double one[UK_NU];
+    for (int i = 0; i < free; ++i) one[i] = i == rank + k;
+    uk_rotate_back(b, one);
+    uk_combine(motions, free, n, one, left + k * n);
+  }
+  return free - rank;
+}
+
+/* Let x come as near as motions allow to the closed form. */
+static void uk_toward_closed(const uk_pushes *p, const double *motions, int free, double *x) {
+  for (int k = 0; k < free; ++k) {
+    double along = 0.0;
+    for (int j = 0; j < p->count; ++j) along += motions[k * p->count + j] * (p->closed[j] - x[j]);
+    for (int j = 0; j < p->count; ++j) x[j] += along * motions[k * p->count + j];
+  }
+}
+
+/* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits), and that way; 0: there is none. */
+static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *push,
+                          double *way) {
+  double scaled[UK_INEQUALITIES * (UK_UNKNOWNS + 1)], size[UK_INEQUALITIES], found[UK_INEQUALITIES];
+  double up[UK_UNKNOWNS + 1] = {0.0}, rest[UK_UNKNOWNS + 1] = {0.0};
+  int moves[UK_INEQUALITIES], count = 0;
+  for (int i = 0; i < p->limits; ++i) {
+    const double norm = sqrt(uk_squares(along + i * g, 0, g));
+    push[i] = 0.0;
+    if (norm > UK_UNCHANGED) {
+      double *to = scaled + count * (g + 1);
+      for (int k = 0; k < g; ++k) to[k] = along[i * g + k] / norm;
+      to[g] = (lack[i] - UK_SLACK) / norm;
+      size[count] = norm, moves[count++] = i;
+    } else if (lack[i] > UK_KEPT) {
+      return 0;
+    }
+  }
+  up[g] = rest[g] = 1.0;
+  if (count && !uk_nonnegative(&p->basis, count, g + 1, scaled, up, found, rest)) return 0;
+  const double scale = rest[g] > 0.0 ? 1.0 / rest[g] : 1.0;
+  for (int i = 0; i < count; ++i) push[moves[i]] = found[i] / size[i] * scale;
+  for (int k = 0; k < g; ++k) way[k] = -rest[k] * scale;
+  return 1;
+}
+
+/* What is within limits and nearest to x along motions, (g, n); 0: nothing is. */
+static int uk_nearest_within(uk_pushes *p, const double *x, const double *motions, int g, double *answer) {
+  const int n = p->count, count = p->limits;
+  double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS], most = 0.0;
+  for (int i = 0; i < count; ++i) {
+    lack[i] = p->limit[i].least - uk_of_limit(p, i, x);
+    if (fabs(lack[i]) > most) most = fabs(lack[i]);
+    for (int k = 0; k < g; ++k) along[i * g + k] = uk_of_limit(p, i, motions + k * n);
+  }
+  if (!uk_find_pushes(p, along, lack, g, push, way)) return 0;
+  double active[UK_INEQUALITIES * UK_NU], wanted[UK_INEQUALITIES];
+  int held = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!(push[i] > 0.0)) continue;
+    memcpy(active + held * g, along + i * g, sizeof(double) * g);
+    wanted[held++] = lack[i];
+  }
+  if (held) uk_least_solution(&p->basis, &p->range, active, held, g, NULL, UK_DEPENDENT, wanted, way);
+  for (int i = 0; i < count; ++i)
+    if (!(uk_inner_product(along + i * g, way, g) >= lack[i] - UK_KEPT * (1.0 + most))) return 0;
+  uk_combine(motions, g, n, way, answer);
+  for (int j = 0; j < n; ++j) answer[j] += x[j];
+  return 1;
+}
+
+/* Limits that rows push against where they are served less than they could be, and bounded rows, the last limits,
+ * that are exceeded; and a point near the best one within them. p->second has the rows, (count, free), of which
+ * `left` motions see none; soft: what a bounded row exceeds, in units of its limit. */
+static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const double *soft, int bounded, double size,
+                           const double *best, const double *left, int *held, double *around) {
+  const int n = p->count, free = p->free, rank = p->second.rank, off = free - rank, g = free + bounded;
+  double along[UK_INEQUALITIES * UK_UNKNOWNS], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS];
+  double step[UK_NU] = {0.0}, turned[UK_LONGEST];
+  const double cost = UK_FREE_STEP * size;
+  p->range.n = count, p->range.count = rank;
+  for (int r = 0; r < count; ++r) {
+    memcpy(turned, rows + r * free, sizeof(double) * free);
+    uk_rotate(&p->second, turned);
+    for (int k = 0; k < rank; ++k) p->range.rows[k * count + r] = turned[k];
+  }
+  uk_factor_rows(&p->range, NULL, 0.0);
+  for (int i = 0; i < p->limits; ++i) { /* in coordinates of steps at their cost, then of what rows get */
+    double *way_of = along + i * g;
+    lack[i] = p->limit[i].least - uk_of_limit(p, i, best);
+    for (int k = 0; k < free; ++k) turned[k] = uk_of_limit(p, i, p->motions + k * n);
+    uk_rotate(&p->second, turned);
+    uk_find_coordinates(&p->range, turned, way_of + off);
+    for (int k = 0; k < bounded; ++k) way_of[free + k] = i == p->limits - bounded + k ? soft[k] : 0.0;
+    for (int k = 0; k < off; ++k) way_of[k] = uk_of_limit(p, i, left + k * n) / cost;
+  }
+  memcpy(around, best, sizeof(double) * n);
+  if (!uk_find_pushes(p, along, lack, g, push, way)) return;
+  const double most = UK_PUSHED * size * sqrt(uk_squares(way, off, g));
+  const double least = fmax(most, UK_PUSHED_FREELY * cost * sqrt(uk_squares(way, 0, off)));
+  for (int i = 0; i < p->limits; ++i) held[i] = push[i] > least;
+  uk_solve_triangle(&p->range, way + off);
+  for (int k = 0; k < rank; ++k) step[(int)p->range.row[k]] = way[off + k] * p->range.scale[k];
+  uk_rotate_back(&p->second, step);
+  uk_combine(p->motions, free, n, step, turned);
+  for (int j = 0; j < n; ++j) around[j] += turned[j];
+  for (int k = 0; k < off; ++k)
+    for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[k * n + j];
+}
+
+/* Serve the rows of a level from where p is along its motions, both of which it leaves for the next one, with its
+ * bounded rows as limits; 1 where the answer is within limits and the best, 0 where it is near the best. */
+static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
+  const int n = p->count, free = p->free, hard = p->limits;
+  double rows[UK_MT * UK_NU], rest[UK_MT], sizes[UK_MT], step[UK_NU], best[UK_NU], left[UK_NU * UK_NU];
+  double soft[UK_BOUNDED + 1], size = 0.0;
+  int count = 0, served[UK_MT], bound[UK_BOUNDED + 1], held[UK_INEQUALITIES] = {0};
+  for (int r = 0; r < p->rows; ++r) {
+    if (p->level[r] != level) continue;
+    const double *C = p->C + r * n;
+    double *row = rows + count * free;
+    for (int k = 0; k < free; ++k) row[k] = uk_inner_product(C, p->motions + k * n, n);
+    sizes[count] = sqrt(uk_squares(row, 0, free));
+    if (sizes[count] <= UK_TASK_RANK_TOLERANCE * p->length[r]) { /* fixed before */
+      for (int k = 0; k < free; ++k) row[k] = 0.0;
+      sizes[count] = 0.0;
+    }
+    rest[count] = p->wanted[r] - uk_inner_product(C, p->x, n);
+    served[count] = !UK_BOUNDED || p->side[r] == 0.0;
+    if (served[count]) {
+      size += sizes[count] * sizes[count];
+    } else if (sizes[count] > 0.0) {
+      size += p->length[r] * p->length[r];
+      bound[p->limits - hard] = count, soft[p->limits - hard] = 1.0 / p->length[r];
+      uk_add_bound(p, r);
+    }
+    ++count;
+  }
+  if (!count) return 1;
+  size = size > 0.0 ? sqrt(size) : 1.0;
+  const int bounded = p->limits - hard;
+  for (int again = 0;; ++again) {
+    double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU] = {0.0};
+    double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], turned[UK_LONGEST];
+    const double *within = p->motions;
+    int normals = 0, chosen = 0;
+    for (int i = 0; i < hard; ++i) { /* limits that are pushed are equations */
+      if (!held[i]) continue;
+      for (int k = 0; k < free; ++k) along[normals * free + k] = uk_of_limit(p, i, p->motions + k * n);
+      ones[normals] = 1.0;
+      lack[normals++] = p->limit[i].least - uk_of_limit(p, i, p->x);
+    }
+    uk_least_solution(&p->basis, &p->range, along, normals, free, ones, UK_DEPENDENT, lack, step);
+    const int rank = p->basis.rank, g = free - rank;
+    for (int k = 0; k < count; ++k) {
+      if (!served[k]) continue;
+      memcpy(turned, rows + k * free, sizeof(double) * free);
+      part[chosen] = rest[k] - uk_inner_product(turned, step, free);
+      uk_rotate(&p->basis, turned);
+      memcpy(inner + chosen * g, turned + rank, sizeof(double) * g);
+      natural[chosen++] = sizes[k];
+    }
+    uk_least_solution(&p->second, &p->range, inner, chosen, g, natural, UK_TASK_RANK_TOLERANCE, part, more + rank);
+    uk_rotate_back(&p->basis, more);
+    for (int k = 0; k < free; ++k) step[k] += more[k];
+    if (rank) uk_left_motions(&p->basis, p->motions, n, kept), within = kept;
+    const int next = uk_left_motions(&p->second, within, n, left);
+    uk_combine(p->motions, free, n, step, best);
+    for (int j = 0; j < n; ++j) best[j] += p->x[j];
+    uk_toward_closed(p, left, next, best);
+    const int found = uk_nearest_within(p, best, left, next, answer);
+    if (!found && !again) {
+      uk_find_pushed(p, inner, chosen, soft, bounded, size, best, left, held, answer);
+      p->limits = hard;
+      for (int i = 0; i < bounded; ++i) { /* those that have to be exceeded are rows, and no limits */
+        if (held[hard + i]) served[bound[i]] = 1;
+        else p->limit[p->limits++] = p->limit[hard + i];
+      }
+      continue;
+    }
+    memcpy(p->x, found ? best : answer, sizeof(double) * n);
+    memcpy(p->motions, left, sizeof(double) * next * n);
+    p->free = next;
+    return found;
+  }
+}
+
+/* Efforts and forces within limits. 0, or 1: none. */
+static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
+  uk_pushes p;
+  double x[UK_NU], sum = 0.0;
+  int found = 0;
+  uk_gather_pushes(a, &p);
+  const int n = p.count, hard = p.limits;
+  *a->finished = 1.0;
+  if (a->served && a->levels > 1) { /* the nearest one that serves everything */
+    double unit[UK_NU * UK_NU], rest[UK_MT], best[UK_NU];
+    p.second.n = n, p.second.count = 0;
+    for (int r = 0; r < p.rows; ++r) {
+      if (UK_BOUNDED && p.side[r] != 0.0) {
+        uk_add_bound(&p, r);
+        continue;
+      }
+      rest[p.second.count] = p.wanted[r] - uk_inner_product(p.C + r * n, p.closed, n);
+      memcpy(p.second.rows + n * p.second.count++, p.C + r * n, sizeof(double) * n);
+    }
+    uk_factor_rows(&p.second, NULL, UK_TASK_RANK_TOLERANCE);
+    uk_solve_rows(&p.second, rest, best);
+    for (int j = 0; j < n; ++j) best[j] += p.closed[j];
+    for (int i = 0; i < n * n; ++i) unit[i] = i % (n + 1) == 0;
+    p.free = uk_left_motions(&p.second, unit, n, p.motions);
+    found = uk_nearest_within(&p, best, p.motions, p.free, x);
+    p.limits = hard;
+  }
+  if (!found) {
+    p.free = 0;
+    for (int j = 0; j < n; ++j) { /* a motor whose limits leave no choice has no motion */
+      const int fixed = j < UK_MOTORS && a->lower[j] >= a->upper[j];
+      x[j] = p.x[j] = fixed ? p.root[j] * a->lower[j] : p.closed[j];
+      for (int i = 0; i < n && !fixed; ++i) p.motions[p.free * n + i] = i == j;
+      p.free += !fixed;
+    }
+    for (int level = 0; level < a->levels; ++level)
+      if (!uk_serve_level(&p, level, x)) *a->finished = 0.0;
+  }
+  for (int j = 0; j < UK_NU; ++j) a->efforts[j] = 0.0;
+  for (int j = 0; j < n; ++j) sum += a->efforts[p.place[j]] = x[j] / p.root[j];
+  for (int j = 0; j < UK_MOTORS; ++j) a->efforts[j] = fmin(fmax(a->efforts[j], a->lower[j]), a->upper[j]);
+  for (int k = 0; k < p.contacts; ++k) { /* rounding may have left forces just outside */
+    const int c = p.contact[k];
+    double *f = a->efforts + UK_MOTORS + 3 * c;
+    f[0] = fmin(fmax(f[0], 0.0), a->most[c]);
+    const double held = a->friction[c] * f[0], wanted = fabs(f[1]) + fabs(f[2]);
+    if (wanted > held) f[1] *= UK_INSIDE_PYRAMID * held / wanted, f[2] *= UK_INSIDE_PYRAMID * held / wanted;
+  }
+  return !isfinite(sum);
+}
