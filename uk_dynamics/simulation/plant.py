@@ -10,6 +10,7 @@ import numpy as np
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.core.integration import Tolerances
+from uk_dynamics.core.servo import AT_LIMIT
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
@@ -132,7 +133,7 @@ class Plant:
         command = self._controller.command(state)
         limits = self._actuators.effort_limits
         efforts = np.clip(self._actuators.efforts(command.efforts), -limits, limits)
-        saturated = compress(self._actuators.names, np.abs(efforts) >= limits)
+        saturated = compress(self._actuators.names, np.abs(efforts) >= (1.0 - AT_LIMIT) * limits)
         self.problems = (
             *(f"{name} is at its effort limit" for name in saturated),
             *(

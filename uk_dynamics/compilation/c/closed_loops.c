@@ -28,16 +28,17 @@ static void uk_loop_control(const uk_lanes_memory *m, uk_lanes_memory *law, uk_l
 /* Efforts act that the laws have given: within what motors can, at once or after the delay. */
 static void uk_loop_drive(uk_loop_group *g, const uk_loop_batch *c, long long first, double t, const uk_queue *late,
                           uk_mask *failed) {
-  uk_mask limited;
   uk_lanes *held = c->delay > 0.0 ? uk_append(late, t + c->delay) : g->held;
   for (int l = g->lanes; l < UK_WIDTH; ++l) /* what stands there for want of motions */
     UK_EACH(j, UK_NU) UK_PART(g->law.efforts[j], l) = UK_PART(g->law.efforts[j], g->lanes - 1);
   memcpy(held, g->law.efforts, sizeof(uk_lanes) * UK_NU);
-  *failed |= uk_limit_to_motors(held, &limited);
-  if (uk_any(limited)) UK_EACH(l, g->lanes) {
-    double *seen = c->seen + (first + l) * (UK_NU + c->flags);
-    UK_EACH(j, UK_NU)
-      if (fabs(UK_PART(held[j], l)) >= uk_effort_limit[j] && t < seen[j]) seen[j] = t;
+  *failed |= uk_limit_to_motors(held);
+  UK_EACH(j, UK_NU) {
+    const uk_mask limited = uk_at_effort_limit(j, held[j]);
+    if (uk_any(limited)) UK_EACH(l, g->lanes) {
+      double *seen = c->seen + (first + l) * (UK_NU + c->flags) + j;
+      if (UK_PART(limited, l) && t < *seen) *seen = t;
+    }
   }
 }
 

@@ -59,13 +59,16 @@ static double uk_of_limit(const uk_pushes *p, int i, const double *x) {
 
 /* One more inequality: a times the unknown at `first`, b and c times the next two, is at least this. */
 static void uk_add_limit(uk_pushes *p, int first, double a, double b, double c, double least) {
-  if (isfinite(least)) p->limit[p->limits++] = (uk_inequality){-1, first, {a, b, c}, least};
+  uk_inequality *l = p->limit + p->limits;
+  p->limits += isfinite(least) != 0;
+  l->row = -1, l->first = first, l->part[0] = a, l->part[1] = b, l->part[2] = c, l->least = least;
 }
 
 /* A bounded row as an inequality. */
 static void uk_add_bound(uk_pushes *p, int r) {
   const double part = p->side[r] / (p->length[r] > 0.0 ? p->length[r] : 1.0);
-  p->limit[p->limits++] = (uk_inequality){r, 0, {part, 0.0, 0.0}, part * p->wanted[r]};
+  uk_inequality *l = p->limit + p->limits++;
+  l->row = r, l->part[0] = part, l->least = part * p->wanted[r];
 }
 
 static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
@@ -155,6 +158,7 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
 static int uk_nearest_within(uk_pushes *p, const double *x, const double *motions, int g, double *answer) {
   const int n = p->count, count = p->limits;
   double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS], most = 0.0;
+  along[0] = lack[0] = 0.0; /* there may be none */
   for (int i = 0; i < count; ++i) {
     lack[i] = p->limit[i].least - uk_of_limit(p, i, x);
     if (fabs(lack[i]) > most) most = fabs(lack[i]);

@@ -14,12 +14,11 @@
 static int uk_drive(uk_memory *m, uk_motion *c, int noted) {
   const uk_queue late = {c->late, c->waiting};
   double found[UK_SOME_MOTORS];
-  uk_mask limited;
   if (c->delay > 0.0 && *c->waiting >= c->places) return 2;
   const int failed = c->law(c->controller, m->t, m->q, m->v, found, c->raised + UK_NU);
   if (failed) return failed;
-  if (uk_limit_to_motors(found, &limited)) return 2;
-  for (int j = 0; j < UK_NU; ++j) c->raised[j] = fabs(found[j]) >= uk_effort_limit[j];
+  if (uk_limit_to_motors(found)) return 2;
+  for (int j = 0; j < UK_NU; ++j) c->raised[j] = uk_any(uk_at_effort_limit(j, found[j]));
   memcpy(c->delay > 0.0 ? uk_append(&late, m->t + c->delay) : c->efforts, found, sizeof(double) * UK_NU);
   for (long long k = 0; noted && k < UK_NU + c->flags; ++k)
     if (c->raised[k] != 0.0 && m->t < c->seen[k]) c->seen[k] = m->t;

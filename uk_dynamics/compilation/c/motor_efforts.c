@@ -6,20 +6,23 @@
 #include <string.h>
 
 #include "attributes.h"
+#include "uk_config.h"
 #include "uk_effort_limit.h"
 #include "uk_lanes.h"
 #include "uk_motors.h"
 
-/* Efforts of a law within what motors can, in their place; lanes in which one is no number. Those in which
- * a motor is at its limit are in `limited`. */
-static UK_OPTIONAL uk_mask uk_limit_to_motors(uk_lanes *efforts, uk_mask *limited) {
+/* Lanes in which a motor is at its effort limit, to rounding. */
+UK_INLINE uk_mask uk_at_effort_limit(int motor, uk_lanes effort) {
+  return uk_lanes_fabs(effort) >= uk_all((1.0 - UK_AT_LIMIT) * uk_effort_limit[motor]);
+}
+
+/* Efforts of a law within what motors can, in their place; lanes in which one is no number. */
+static UK_OPTIONAL uk_mask uk_limit_to_motors(uk_lanes *efforts) {
   uk_mask missing = uk_none();
-  *limited = uk_none();
   UK_EACH(j, UK_NU) {
     const uk_lanes most = uk_all(uk_effort_limit[j]), effort = efforts[j];
     missing |= uk_not(uk_finite(effort));
     efforts[j] = uk_pick(effort > most, most, uk_pick(effort < -most, -most, effort));
-    *limited |= uk_lanes_fabs(efforts[j]) >= most;
   }
   return missing;
 }
