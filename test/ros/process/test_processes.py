@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,8 @@ from support.nodes.ros_fixtures import Ros, StartProcess
 from support.waiting import wait_until
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics import Inputs, Mechanism
+from uk_dynamics import Inputs, Mechanism, Tasks
+from uk_dynamics.compilation.build import is_cached
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import share_directory
 from uk_dynamics.ros.demo import demo, demonstration
@@ -179,6 +181,39 @@ def test_demo_follows_its_task_and_leaves_picture_and_numbers(
         # it starts on its tasks; from its usual start it would be off by 0.3 rad
         assert np.abs(recorded["tracking_error"][0]).max() < 1e-9
         assert np.abs(recorded["tracking_error"]).max() < 0.02
+
+
+def prepared(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the demo does before it starts nodes, with a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(directory))
+    monkeypatch.delenv("UK_DYNAMICS_BACKEND")
+    files = {"file": "five_bar", "start_on_tasks": False, "view": None}
+    asked = Namespace(**files, rate=500.0, real_time_factor=1.0)
+    demonstration.Demonstration(asked, "five_bar_sweep")
+
+
+def test_demo_that_cannot_compile_says_so_and_is_interpreted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CC", str(tmp_path / "cc"))
+    prepared(tmp_path, monkeypatch)
+    said = capfd.readouterr().err.splitlines()
+    assert [line.partition(": CC is")[0] for line in sorted(said)] == [
+        "uk_dynamics: five_bar is not compiled but interpreted",
+        "uk_dynamics: the servo law of five_bar is not compiled but interpreted",
+    ]
+
+
+@pytest.mark.slow
+def test_demo_has_compiled_everything_before_its_nodes_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    prepared(tmp_path, monkeypatch)
+    mechanism = Mechanism.from_file("five_bar")
+    assert is_cached(mechanism)
+    assert is_cached(Tasks.from_file("five_bar_sweep", mechanism))
 
 
 def test_demo_without_tasks_cannot_start_on_them(tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ class Bench:
         self._bases = self.node.create_publisher(Odometry, "odom", 10)
         self.state = self.mechanism.start()
         self._now = 100.0
+        self.stopped_at: int | None = None  # of efforts
         ros.until(
             lambda: (
                 self._joints.get_subscription_count()
@@ -201,6 +202,8 @@ class Bench:
                 send()
                 for _ in range(4):  # joints, base, and what comes of them
                     self.ros.spin_once(0.002)
+            if self.stopped_at is None and self.controller._stop.reason:
+                self.stopped_at = len(self.efforts)
             return not self.controller.active
 
         self.ros.until(stopped, "the controller to stop")
@@ -234,6 +237,7 @@ def late(message: Odometry) -> Odometry:
     return message
 
 
+@pytest.mark.retry(reason="a loaded computer suspends processes, which is a fault of its own")
 @pytest.mark.parametrize(
     ("fault", "base", "reason"),
     [
@@ -247,18 +251,19 @@ def late(message: Odometry) -> Odometry:
 def test_a_base_that_is_not_to_be_trusted(
     fault: Fault, base: Callable[[Odometry], Odometry | None], reason: str, ros: Ros, tmp_path: Path
 ) -> None:
-    bench = Bench(ros, tmp_path)
+    # only what is missing is waited for
+    timeout = 1.0 if fault is Fault.BASE_STALE else 30.0
+    bench = Bench(ros, tmp_path, state_timeout=timeout)
     bench.begin()
     told = bench.until_stopped(lambda: bench.send(0.01, base))
     assert told.startswith(f"{fault.name.lower()}: ")
     assert reason in told
     ros.until(lambda: bench.efforts[-1][1] == 0.0, "the final message")
-    at, _ = bench.efforts[-1]
-    # the ramp of the table: from the last effort to zero within ramp_time
-    ramp = [(when, effort) for when, effort in bench.efforts if when > at - 0.3]
-    falling = np.abs([effort for _, effort in ramp])
+    # the ramp of the table: from the last effort, which may still be under way, to zero
+    falling = np.abs([effort for _, effort in bench.efforts[bench.stopped_at :]])
+    falling = falling[falling.argmax() :]
     assert falling[0] > 0.0
-    assert (np.diff(falling[-10:]) <= 1e-12).all()
+    assert (np.diff(falling) <= 1e-12).all()
     bench.diagnostics.until(ros, fault.name.lower())
 
 

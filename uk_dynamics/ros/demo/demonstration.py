@@ -8,14 +8,16 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
-from uk_dynamics.cli.output import summarize
-from uk_dynamics.compilation.build import is_cached
+from uk_dynamics.cli.output import log_on_stderr, summarize
+from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.compilation.build import side_by_side
 from uk_dynamics.control.servo import ServoController, servo_controllability
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism import Tasks
@@ -48,7 +50,14 @@ class Demonstration:
         self._mechanism = Mechanism.from_file(arguments.file)
         self._tasks = Tasks.from_file(tasks, self._mechanism) if tasks else None
         start = self._mechanism.start(tasks=self._tasks if arguments.start_on_tasks else None)
-        self._warnings = _warnings(self._mechanism, self._tasks, start) if self._tasks else ()
+        wait = Selection(unready="wait")
+        work: list[Callable[[], Any]] = [lambda: select_backend(self._mechanism, wait)]
+        if self._tasks:
+            work.append(lambda: ServoController(self._mechanism, self._tasks, backend=wait))
+        # a compiler that works while the mechanism moves would take the processors of its nodes
+        with log_on_stderr():
+            _, *laws = side_by_side(work)
+        self._warnings = _warnings(laws[0], start) if laws else ()
         files: dict[str, object] = {"mechanism": arguments.file, "tasks": tasks or ""}
         self._parameters = {
             "simulator": {
@@ -77,8 +86,6 @@ class Demonstration:
         name = self._mechanism.name
         with own_domain() as domain, NodeProcesses(directory) as processes:
             print(f"{name}: {', '.join(self._parameters)} on ROS_DOMAIN_ID={domain}")
-            if not is_cached(self._mechanism):
-                print("the first start compiles it if there is a C compiler: some seconds")
             if "viewer" in self._parameters:
                 port = self._parameters["viewer"]["port"]
                 print(f"in the browser: http://{LOOPBACK}:{port}")
@@ -210,7 +217,7 @@ def _command() -> str:
     return "uk_dynamics"
 
 
-def _warnings(mechanism: Mechanism, tasks: Tasks, start: State) -> tuple[str, ...]:
+def _warnings(law: ServoController, start: State) -> tuple[str, ...]:
     """Why the motors cannot follow the tasks from the start; empty: they can."""
-    examination = servo_controllability(ServoController(mechanism, tasks), start)
+    examination = servo_controllability(law, start)
     return () if examination.controllable else examination.sentences()
