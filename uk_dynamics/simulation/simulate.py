@@ -158,14 +158,16 @@ def simulate(
         """Move in C from instant to instant; where it cannot, in Python to the next break."""
         first, treated = 0, False  # the instant reached, and whether what happens there has
         when = instants.when
+        in_charge = advance.in_charge
+        in_python = advance.run_in_python if in_charge else advance.run
         while True:
-            stop = advance.stop_after(first, when)
-            here = Instants(*(x[first:stop].copy() for x in instants))
-            here.control[-1] = here.sample[-1] = 0.0
-            if treated:
-                here.sample[0] = 0.0
             phase = "control"
-            if not advance.needs_python:
+            if in_charge and not advance.needs_python:
+                stop = advance.stop_after(first, when)
+                here = Instants(*(x[first:stop].copy() for x in instants))
+                here.control[-1] = here.sample[-1] = 0.0
+                if treated:
+                    here.sample[0] = 0.0
                 found = advance.move(start, here)
                 record_many(here.when[np.flatnonzero(here.sample)], found)
                 advance.close(found, here.when)
@@ -173,6 +175,7 @@ def simulate(
                 treated = phase == "paused"
             if phase == "control" and instants.control[first]:
                 control(start)
+            if phase == "control" and instants.breaks[first]:
                 plant.act(start.t)
             if phase == "control":
                 start = advance.begin(start)
@@ -180,7 +183,8 @@ def simulate(
                 record(start)
             if phase in ("control", "motion"):
                 stop = advance.next_break(first, instants.breaks)
-                for reached in advance.run_in_python(start, when[first + 1 : stop + 1]):
+                plant.set_law()
+                for reached in in_python(start, when[first + 1 : stop + 1]):
                     first, start = first + 1, reached
                     if first < stop and instants.sample[first]:
                         record(reached)
@@ -225,28 +229,12 @@ def simulate(
         rests = at.ticks(state.t, duration, max(advance.longest, duration / _MOST_RESTS))
         effects = np.sort(np.append(effects, rests[~at.near(effects, rests, same)]))
     instants, changes_at = at.merged(controls, effects, scheduled, same)
-    commanded = frozenset(controls.tolist())
     with live_recording(None if recording is None else Path(recording), recorder, cost):
         for begin, stop in pairwise(at.parts(instants, changes_at)):
             for changes in changes_at.get(begin, ()):
                 current = switch(current, changes)
             between = [t for t in instants if begin <= t <= stop]
-            if advance.in_charge:
-                current = move(current, at.marked(between, samples, controls, same))
-                continue
-            for start, end in pairwise(between):
-                if start in commanded:
-                    control(current)
-                plant.act(start)
-                current = advance.begin(current)
-                if at.near(samples, start, same):
-                    record(current)
-                inside = samples[(samples > start + same) & (samples < end - same)]
-                plant.set_law()
-                for reached in advance.run(current, np.append(inside, end)):
-                    current = reached
-                    if reached.t < end:
-                        record(reached)
+            current = move(current, at.marked(between, samples, controls, same))
         for problem, t in {**plant.first_problems, **advance.hints}.items():
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
