@@ -11,11 +11,11 @@ seeds.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
-from uk_dynamics.compilation.trace.symbols import FUNCTIONS, Symbol
+from uk_dynamics.compilation.trace.symbols import FUNCTIONS, Symbol, in_order
 from uk_dynamics.constraints.expressions import DERIVATIVES
 
 _TINY = 1e-150  # roots and angles have corners at zero, where most derivatives are zero as well
@@ -31,38 +31,28 @@ class SymbolDerivatives:
 
     def __call__(self, value: Scalar) -> Sparse:
         """Differentiate a symbol or a constant."""
-        if not isinstance(value, Symbol):
-            return {}
-        stack = [value]
-        while stack:
-            node = stack[-1]
-            if node in self._known:
-                stack.pop()
-                continue
-            missing = [x for x in _symbols(node.operands) if x not in self._known]
-            if missing:
-                stack += missing
-                continue
-            self._known[stack.pop()] = self._of(node)
-        return self._known[value]
+        for node in in_order([value], inputs=True, known=self._known):
+            self._known[node] = self._of(node)
+        return self._known[value] if isinstance(value, Symbol) else {}
 
     def backward(self, value: Scalar) -> Sparse:
         """Differentiate by reverse mode: by the seeds first, then by what they depend on."""
         if not isinstance(value, Symbol):
             return {}
+        nodes = in_order([value], known=self._seeds)
+        moving = set(self._seeds)
+        for node in nodes:
+            if not moving.isdisjoint(node.operands):
+                moving.add(node)
         adjoints: dict[Symbol, Scalar] = {value: 1.0}
-        found: Sparse = {}
-        for node in reversed(in_order_to(value, self._seeds)):
-            adjoint = adjoints.pop(node, 0.0)
-            if is_zero(adjoint):
-                continue
-            if node in self._seeds:
-                add_multiple(found, adjoint, self._known[node])
-                continue
-            for operand, part in _shares(node, adjoint):
-                if not is_zero(part):
+        for node in reversed(nodes):
+            for operand, part in _shares(node, adjoints.pop(node)) if node in adjoints else ():
+                if operand in moving and not is_zero(part):
                     known = adjoints.get(operand)
                     adjoints[operand] = part if known is None else known + part
+        found: Sparse = {}
+        for seed in sorted(self._seeds & adjoints.keys(), key=lambda x: -x.number):
+            add_multiple(found, adjoints[seed], self._known[seed])
         return {k: x for k, x in found.items() if not is_zero(x)}
 
     def _of(self, node: Symbol) -> Sparse:
@@ -80,21 +70,6 @@ class SymbolDerivatives:
         return {k: condition.choose(yes.get(k, 0.0), no.get(k, 0.0)) for k in yes.keys() | no}
 
 
-def in_order_to(value: Symbol, ends: Collection[Symbol]) -> list[Symbol]:
-    """Find the parts of a symbol that depend on some ends, these included; operands first."""
-    moving: dict[Symbol, bool] = {}
-    stack = [value]
-    while stack:
-        node = stack[-1]
-        missing = [] if node in ends else [x for x in _symbols(node.operands) if x not in moving]
-        if node not in moving and missing:
-            stack += missing
-            continue
-        stack.pop()
-        moving[node] = node in ends or any(moving[x] for x in _symbols(node.operands))
-    return sorted((x for x, moves in moving.items() if moves), key=lambda x: x.number)
-
-
 def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
     """Shares of the adjoint of an operation that its operands get."""
     if node.operation == "choose":
@@ -106,10 +81,6 @@ def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
             for x, partial in zip(node.operands, partials_of(node), strict=False)
         ]
     return [(x, part) for x, part in parts if isinstance(x, Symbol)]
-
-
-def _symbols(operands: Iterable[object]) -> list[Symbol]:
-    return [x for x in operands if isinstance(x, Symbol)]
 
 
 def partials_of(node: Symbol) -> tuple[Scalar, ...]:

@@ -16,7 +16,7 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
 )
 from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
-from uk_dynamics.compilation.trace.symbols import Objects, Symbol
+from uk_dynamics.compilation.trace.symbols import Objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
@@ -162,16 +162,8 @@ def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
 
 def _drifts(values: Iterable[Any]) -> bool:
     """Tell whether values depend on time, or on what rows follow."""
-    stack, seen = list(values), set()
-    while stack:
-        x = stack.pop()
-        if not isinstance(x, Symbol) or x in seen:
-            continue
-        if x.operation == "input" and x.operands[0].startswith(("t", "followed")):
-            return True
-        seen.add(x)
-        stack += x.operands
-    return False
+    found = (x.operands[0] for x in in_order(values, inputs=True) if x.operation == "input")
+    return any(name.startswith(("t", "followed")) for name in found)
 
 
 def _supports(A: Objects | Array) -> list[list[int]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -250,17 +250,8 @@ class Substitution:
 
     def __call__(self, value: Operand) -> Operand:
         """A symbol or a constant with them."""
-        stack = [value] if isinstance(value, Symbol) else []
-        while stack:
-            node = stack[-1]
-            operands = [x for x in node.operands if isinstance(x, Symbol)]
-            missing = [x for x in operands if x not in self._known]
-            if missing and node not in self._known:
-                stack += missing
-                continue
-            stack.pop()
-            if node not in self._known:
-                self._known[node] = self._again(node)
+        for node in in_order([value], inputs=True, known=self._known):
+            self._known[node] = self._again(node)
         return self._known[value] if isinstance(value, Symbol) else value
 
     def _again(self, node: Symbol) -> Operand:
@@ -298,12 +289,18 @@ def as_objects(values: Any) -> Objects:
     return cast(Objects, array)
 
 
-def in_order(roots: Iterable[Any], *, inputs: bool = False) -> list[Symbol]:
-    """All operations below some roots, operands first; with the inputs of them if wanted."""
-    stack = [x for x in roots if isinstance(x, Symbol)]
+def in_order(
+    roots: Iterable[Any], *, inputs: bool = False, known: Collection[Symbol] = ()
+) -> list[Symbol]:
+    """All operations below some roots, operands first; with the inputs of them if wanted.
+
+    What is known is left out, and so is what it alone needs.
+    """
+    stack = [x for x in roots if isinstance(x, Symbol) and x not in known]
     seen = set(stack)
     while stack:
-        fresh = {x for x in stack.pop().operands if isinstance(x, Symbol)} - seen
+        operands = stack.pop().operands
+        fresh = {x for x in operands if isinstance(x, Symbol) and x not in known} - seen
         seen |= fresh
         stack += fresh
     wanted = (node for node in seen if inputs or node.operation != "input")
