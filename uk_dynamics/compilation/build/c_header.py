@@ -49,27 +49,34 @@ extern "C" {{
 """
 
 
-def header(
+def header_and_source(
     identifier: str,
+    declared: str,
+    definitions: str,
     *,
     title: str,
     text: str,
-    declarations: str,
     prototypes: str,
     lists: Mapping[str, Sequence[str]] | None = None,
+    before: str = "",
     suffix: str = "",
-) -> str:
-    """A header.
+) -> tuple[str, str]:
+    """A header, and the file that defines what it declares.
 
     Args:
         identifier: Prefix of all names.
-        title: First words of its comment, which names the mechanism.
+        declared: Constants and types, as those of ``emit`` write them.
+        definitions: Of the functions, likewise.
+        title: First words of the header's comment, which names the mechanism.
         text: How to use it, in our names; paragraphs are filled.
-        declarations: Constants and types, in our names.
         prototypes: Of the functions, in our names.
         lists: Names of the mechanism, by what they are.
-        suffix: Of its guard.
+        before: What the header without suffix declares, which this one includes.
+        suffix: Of the names of both files; empty: they stand alone.
     """
+    from uk_dynamics.compilation.emit.c_text import assemble  # only those who export need it
+
+    included = f'#include "{identifier}.h"\n\n' if suffix else ""
     entries = "".join(
         f"\n *   {f'{name}:':13}{listed(names)}" for name, names in (lists or {}).items()
     )
@@ -78,14 +85,16 @@ def header(
         for x in named(text, identifier).strip().split("\n\n")
     ]
     lines = "".join(f"\n * {line}".rstrip() for line in "\n\n".join(paragraphs).split("\n"))
-    return _HEADER.format(
+    declaring = _HEADER.format(
         title=title,
         lists=f" *{entries}\n *" if entries else " *",
         text=lines.removeprefix("\n"),
         guard=f"{identifier}{suffix}".upper(),
-        declarations=named(declarations, identifier),
+        declarations=included + named(assemble(declared, before), identifier),
         prototypes=named(prototypes, identifier),
     )
+    defining = named(assemble(definitions, before + declared), identifier)
+    return declaring, f'#include "{identifier}{suffix}.h"\n{defining}'
 
 
 def write(directory: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:

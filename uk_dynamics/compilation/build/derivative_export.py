@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uk_dynamics.compilation.build.c_header import USE, header, marked, named
+from uk_dynamics.compilation.build.c_header import USE, header_and_source, marked, named
 from uk_dynamics.compilation.build.compilable import check, writing
 from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
@@ -120,7 +120,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
     from uk_dynamics.compilation.derivatives.patterns import motion_patterns, projection_pattern
     from uk_dynamics.compilation.emit import derivative_source, ode_source
-    from uk_dynamics.compilation.emit.c_text import assemble, part
+    from uk_dynamics.compilation.emit.c_text import part
 
     check(mechanism, straight=True)
     varied = mechanism.varied
@@ -170,28 +170,24 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
     lists["qdd"] = marked(names, motion_patterns(mechanism, traced).acceleration, columns)
-    batch = derivative_source.derivative_batch_declarations()
-    definitions_of_batches = derivative_source.derivative_batch_definitions(mechanism)
-    return {
-        f"{identifier}.h": header(
-            identifier,
-            title=f"{name}: derivatives of the constrained acceleration by {by}. Generated.",
-            text=text,
-            lists=lists,
-            declarations=assemble(declarations),
-            prototypes=prototypes,
-        ),
-        f"{identifier}.c": f'#include "{identifier}.h"\n'
-        + named(assemble(definitions, declarations), identifier),
-        f"{identifier}_example.c": example,
-        f"{identifier}_batch.h": header(
-            identifier,
-            title=f"{name}: derivatives at many states, by {by}. Generated.",
-            text=_BATCH_TEXT,
-            declarations=f'#include "{identifier}.h"\n\n' + assemble(batch, declarations),
-            prototypes="int uk_differentiate_batch(const uk_derivative_batch *batch);\n",
-            suffix="_batch",
-        ),
-        f"{identifier}_batch.c": f'#include "{identifier}_batch.h"\n'
-        + named(assemble(definitions_of_batches, declarations + batch), identifier),
-    }
+    files = header_and_source(
+        identifier,
+        declarations,
+        definitions,
+        title=f"{name}: derivatives of the constrained acceleration by {by}. Generated.",
+        text=text,
+        lists=lists,
+        prototypes=prototypes,
+    )
+    files += header_and_source(
+        identifier,
+        derivative_source.derivative_batch_declarations(),
+        derivative_source.derivative_batch_definitions(mechanism),
+        title=f"{name}: derivatives at many states, by {by}. Generated.",
+        text=_BATCH_TEXT,
+        prototypes="int uk_differentiate_batch(const uk_derivative_batch *batch);\n",
+        before=declarations,
+        suffix="_batch",
+    )
+    names_of_files = (f"{identifier}{end}" for end in (".h", ".c", "_batch.h", "_batch.c"))
+    return dict(zip(names_of_files, files, strict=True)) | {f"{identifier}_example.c": example}

@@ -4,7 +4,7 @@
 
 from pathlib import Path
 
-from uk_dynamics.compilation.build.c_header import USE, header, named, write
+from uk_dynamics.compilation.build.c_header import USE, header_and_source, named, write
 from uk_dynamics.compilation.build.compilable import check, writing
 from uk_dynamics.compilation.emit.layout import rolls
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
@@ -125,12 +125,6 @@ _ROLLOUT_EXAMPLE = """\
   }}
 """
 
-_INCLUDE = """\
-#include <math.h>
-
-#include "{header}"
-"""
-
 _STATES, _STEPS = 10, 100
 
 
@@ -150,7 +144,6 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         InputError: The directory cannot be written.
     """
     from uk_dynamics.compilation.emit import generate  # only those who export need it
-    from uk_dynamics.compilation.emit.c_text import assemble
 
     check(mechanism, straight=True, moves=True)
     mechanism = mechanism.settled()
@@ -179,28 +172,26 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
     definitions = [generate.definitions(mechanism), *generate.contact_step(mechanism)]
     batch = generate.batch_declarations(mechanism)
     rollout = "int uk_rollout(const uk_trajectories *trajectories);\n" if moves else ""
-    texts = {
-        ".h": header(
-            identifier,
-            title=f"{name}: constrained accelerations of a mechanism with closed loops. Generated.",
-            text=_TEXT + _CONTACT_TEXT * one_sided,
-            lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
-            declarations=assemble(declared),
-            prototypes="int uk_evaluate(uk_memory *memory);\n" + _OF_CONTACTS * one_sided,
-        ),
-        ".c": _INCLUDE.format(header=f"{identifier}.h")
-        + named(assemble("\n".join(definitions), declared), identifier),
-        "_example.c": named(_EXAMPLE, identifier).format(**words),
-        "_batch.h": header(
-            identifier,
-            title=f"{name}: many states at once, one in each lane of a vector. Generated.",
-            text=_BATCH_TEXT,
-            declarations=f'#include "{identifier}.h"\n\n{assemble(batch, declared)}',
-            prototypes=f"int uk_evaluate_batch(const uk_batch *batch);\n{rollout}",
-            suffix="_batch",
-        ),
-        "_batch.c": _INCLUDE.format(header=f"{identifier}_batch.h")
-        + named(assemble(generate.batch_definitions(mechanism), declared + batch), identifier),
-        "_batch_example.c": named(_BATCH_EXAMPLE, identifier).format(**words),
-    }
+    files = header_and_source(
+        identifier,
+        declared,
+        "\n".join(definitions),
+        title=f"{name}: constrained accelerations of a mechanism with closed loops. Generated.",
+        text=_TEXT + _CONTACT_TEXT * one_sided,
+        lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
+        prototypes="int uk_evaluate(uk_memory *memory);\n" + _OF_CONTACTS * one_sided,
+    )
+    files += header_and_source(
+        identifier,
+        batch,
+        generate.batch_definitions(mechanism),
+        title=f"{name}: many states at once, one in each lane of a vector. Generated.",
+        text=_BATCH_TEXT,
+        prototypes=f"int uk_evaluate_batch(const uk_batch *batch);\n{rollout}",
+        before=declared,
+        suffix="_batch",
+    )
+    texts = dict(zip((".h", ".c", "_batch.h", "_batch.c"), files, strict=True))
+    texts["_example.c"] = named(_EXAMPLE, identifier).format(**words)
+    texts["_batch_example.c"] = named(_BATCH_EXAMPLE, identifier).format(**words)
     return write(directory, {f"{identifier}{suffix}": text for suffix, text in texts.items()})

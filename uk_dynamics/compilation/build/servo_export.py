@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from uk_dynamics.compilation.build.c_header import header, marked, named
+from uk_dynamics.compilation.build.c_header import header_and_source, marked
 from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles, writing
 from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, rolls
 from uk_dynamics.core.servo import Known
@@ -62,7 +62,7 @@ def servo_export(
     Raises:
         InputError: Some part cannot be written as C.
     """
-    from uk_dynamics.compilation.emit.c_text import assemble, defines, part
+    from uk_dynamics.compilation.emit.c_text import defines, part
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
         completion_definitions,
@@ -96,17 +96,7 @@ def servo_export(
         *defines(REFERENCE_KINDS | BEYOND_TIMES),
         "",
     ]
-    declared = "\n".join(declarations)
-    text = header(
-        identifier,
-        title=f"{c_comment(mechanism.name)}: the servo law of tasks. Generated.",
-        text=_TEXT + _LAW + (_ESTIMATION if tables is not None else ""),
-        lists=lists,
-        declarations=assemble(declared),
-        prototypes=_OF_THE_LAW + (_OF_THE_ESTIMATION if tables is not None else ""),
-    )
     source = [
-        f'#include "{identifier}.h"',
         servo_definitions(tasks, structure),
         *closing(mechanism),
         jumps(mechanism),
@@ -115,7 +105,15 @@ def servo_export(
         control_start(tasks, known),
         "" if tables is None else completion_definitions(structure, tables),
     ]
-    return text, named(assemble("\n".join(source), declared), identifier)
+    return header_and_source(
+        identifier,
+        "\n".join(declarations),
+        "\n".join(source),
+        title=f"{c_comment(mechanism.name)}: the servo law of tasks. Generated.",
+        text=_TEXT + _LAW + (_ESTIMATION if tables is not None else ""),
+        lists=lists,
+        prototypes=_OF_THE_LAW + (_OF_THE_ESTIMATION if tables is not None else ""),
+    )
 
 
 _EFFORTS = """
@@ -148,7 +146,6 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
         InputError: Some part cannot be written as C.
     """
     from uk_dynamics.compilation.derivatives.patterns import effort_pattern
-    from uk_dynamics.compilation.emit.c_text import assemble
     from uk_dynamics.compilation.emit.servo_source import (
         effort_declarations,
         effort_definitions,
@@ -157,11 +154,12 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
 
     mechanism = tasks.mechanism
     _refuse(obstacles(tasks), tasks.spec.file)
-    declared = effort_declarations(tasks)
     groups = EffortLayout(tasks).groups
     places = [(x.start, x.stop) if isinstance(x, slice) else (x, x + 1) for x in groups.values()]
-    text = header(
+    return header_and_source(
         identifier,
+        effort_declarations(tasks),
+        f"{effort_definitions(tasks)}\n{effort_start(tasks)}",
         title=f"{c_comment(mechanism.name)}: derivatives of the servo law's efforts. Generated.",
         text=_TEXT + _EFFORTS.format(columns=" | ".join(groups)),
         lists={
@@ -169,11 +167,8 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
             "motors": marked(mechanism.actuators.names, effort_pattern(tasks), places),
             "task rows": tasks.row_names,
         },
-        declarations=assemble(declared),
         prototypes=_OF_THE_EFFORTS,
     )
-    source = [f'#include "{identifier}.h"', effort_definitions(tasks), effort_start(tasks)]
-    return text, named(assemble("\n".join(source), declared), identifier)
 
 
 @writing()
@@ -185,8 +180,7 @@ def completion_export(
     Raises:
         InputError: Some part cannot be written as C.
     """
-    from uk_dynamics.compilation.emit.c_text import assemble
-    from uk_dynamics.compilation.emit.c_text import header as c_header
+    from uk_dynamics.compilation.emit.c_text import header
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
         completion_definitions,
@@ -195,22 +189,16 @@ def completion_export(
     from uk_dynamics.compilation.trace.terms import trace
 
     _refuse(obstacles(mechanism), mechanism.spec.file)
-    size = c_header("uk_mechanism.h", f"#define UK_NV {mechanism.model.nv}")
-    declared = size + completion_declarations(tables)
-    text = header(
+    size = header("uk_mechanism.h", f"#define UK_NV {mechanism.model.nv}")
+    return header_and_source(
         identifier,
+        size + completion_declarations(tables),
+        f"{config()}\n{completion_definitions(trace(mechanism), tables)}",
         title=f"{c_comment(mechanism.name)}: joint states from measured joints. Generated.",
         text=_TEXT + " Only jump and singular_tolerance have to be set." + _ESTIMATION,
         lists={"q, v": mechanism.model.velocity_names, "measured": tuple(measured)},
-        declarations=assemble(declared),
         prototypes=_OF_THE_ESTIMATION,
     )
-    source = [
-        f'#include "{identifier}.h"',
-        config(),
-        completion_definitions(trace(mechanism), tables),
-    ]
-    return text, named(assemble("\n".join(source), declared), identifier)
 
 
 def _refuse(found: Sequence[str], file: str) -> None:
