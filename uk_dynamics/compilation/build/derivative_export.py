@@ -179,7 +179,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         lists=lists,
         prototypes=prototypes,
     )
-    files += header_and_source(
+    of_batches = header_and_source(
         identifier,
         derivative_source.derivative_batch_declarations(),
         derivative_source.derivative_batch_definitions(mechanism),
@@ -190,4 +190,6 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
         suffix="_batch",
     )
     names_of_files = (f"{identifier}{end}" for end in (".h", ".c", "_batch.h", "_batch.c"))
-    return dict(zip(names_of_files, files, strict=True)) | {f"{identifier}_example.c": example}
+    return dict(zip(names_of_files, (*files, *of_batches), strict=True)) | {
+        f"{identifier}_example.c": example
+    }

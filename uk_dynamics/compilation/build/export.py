@@ -181,7 +181,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         lists={"q, v, tau": mechanism.model.velocity_names, "rows": mechanism.row_names},
         prototypes="int uk_evaluate(uk_memory *memory);\n" + _OF_CONTACTS * one_sided,
     )
-    files += header_and_source(
+    of_batches = header_and_source(
         identifier,
         batch,
         generate.batch_definitions(mechanism),
@@ -191,7 +191,7 @@ def export(mechanism: ResolvedMechanism, directory: Path) -> tuple[Path, ...]:
         before=declared,
         suffix="_batch",
     )
-    texts = dict(zip((".h", ".c", "_batch.h", "_batch.c"), files, strict=True))
+    texts = dict(zip((".h", ".c", "_batch.h", "_batch.c"), (*files, *of_batches), strict=True))
     texts["_example.c"] = named(_EXAMPLE, identifier).format(**words)
     texts["_batch_example.c"] = named(_BATCH_EXAMPLE, identifier).format(**words)
     return write(directory, {f"{identifier}{suffix}": text for suffix, text in texts.items()})
