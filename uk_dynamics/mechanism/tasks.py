@@ -112,7 +112,12 @@ class Tasks:
     @property
     def corrected(self) -> bool:
         """Whether the law compares periods: it adapts or observes."""
-        return bool(self.adaptive or self.observed.any() or self.watched.any())
+        return bool(self.adaptive or self.scaled or self.observed.any() or self.watched.any())
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the law learns how large all that is uncertain is."""
+        return self.spec.robust is not None and self.spec.robust.leakage is not None
 
     def _bandwidths(self, place: Literal["observer", "velocity_observer"]) -> Array:
         """Of an observer, of each row, (mt,), in rad/s."""

@@ -22,6 +22,7 @@ CASES = {
     "some motions": ("rrr3", {"motors": {"motor_b": 0.02}}, ["x", "z"]),
     "by the metric": ("rrr3", {"motors": {"motor_b": 0.02}}, ["x", "z"]),
     "a row that repeats another": ("five_bar", {}, ["crank", "right"]),
+    "a learned size": ("five_bar", {"leakage": 2.0}, ["crank"]),
 }
 
 
@@ -74,7 +75,7 @@ def states(machine: Mechanism, tasks: Tasks, number: int) -> list[State]:
     ]
 
 
-QUICK = ("surface", "all motions")
+QUICK = ("surface", "all motions", "a learned size")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,9 @@ def test_periods_in_c_are_those_in_python(case: str) -> None:
         assert other.beyond_bound == one.beyond_bound
         np.testing.assert_array_equal(other.error_bound, one.error_bound)
         np.testing.assert_allclose(other.residual, one.residual, rtol=0, atol=1e-7)
+    scale, other_scale = (x.memory.fields["robust_scale"].item() for x in (python, c))
+    assert other_scale == pytest.approx(scale, abs=1e-7 * scale)
+    assert (scale != 1.0) is tasks.scaled
 
 
 def test_the_term_is_switched_while_running() -> None:

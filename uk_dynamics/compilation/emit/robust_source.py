@@ -28,6 +28,7 @@ from uk_dynamics.core.servo import (
     highest_gain,
     learned,
     metric_square,
+    next_scale,
     observed,
     robust_term,
     surface,
@@ -91,6 +92,8 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
     lines = ["robust = 1.0", f"robust_turn = {number(float(known.turn[0]))}"]
     lines.append(f"robust_cubic = {number(float(known.surface[0]))}")
     lines.append(f"robust_least = {number(float(known.least[0]))}")
+    lines.append(f"robust_growth = {number(float(known.growth[0]))}")
+    lines.append(f"robust_scale = {number(float(known.scale[0]))}")
     if spec.bandwidth is not None:
         lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
     text = "".join(f"  m->{line};\n" for line in lines)
@@ -99,6 +102,8 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
         text += f"  const double delay = {number(spec.delay)} + 0.5 * period;\n"
         text += f"  const double rate = {number(rate)};\n"
         text += "  uk_lanes_highest_gain(&delay, &rate, &m->robust_gain);\n"
+    if spec.leakage is not None:
+        text += f"  m->leakage = {number(spec.leakage)};\n"
     if tasks.adaptive:
         part = learning / (rate + float(known.gain[0]))
         text += f"  m->robust_learning = {number(part)} * ({number(rate)} + m->robust_gain);\n"
@@ -136,7 +141,7 @@ def _term(tasks: Tasks) -> str:
         return graph.variables(name, size)
 
     efforts, sums = of("efforts", len(tasks.mechanism.actuators)), of("sums", 2)
-    *known, size = of("known", 6)[:, None]
+    *known, size = of("known", 8)[:, None]
     gram, unit = of("gram", rows * rows).reshape(rows, rows), of("unit", rows)
     products = of("products", count * count).reshape(count, count)
     given = ["q", "v", "motion", "efforts", "products", "gram", "unit", "sums", "known"]
@@ -188,6 +193,7 @@ def correction_definitions(tasks: Tasks) -> str:
     """What ``correction.c`` needs; flags alone where nothing is corrected."""
     watches = bool(tasks.watched.any())
     numbers = {"CORRECTED": tasks.corrected, "ADAPTIVE": tasks.adaptive, "WATCHES": watches}
+    numbers["SCALES"] = tasks.scaled
     flags = [f"#define UK_{name} {int(number)}" for name, number in numbers.items()]
     if not tasks.corrected:
         return header("uk_correction.h", *flags)
@@ -198,6 +204,9 @@ def correction_definitions(tasks: Tasks) -> str:
         *flags,
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
+        rule(
+            "uk_lanes_next_scale", ones("scale", "growth", "leakage", "elapsed"), "next", next_scale
+        ),
         *([_watched(len(tasks.constraints))] if watches else ()),
     )
 

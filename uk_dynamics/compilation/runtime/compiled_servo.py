@@ -296,8 +296,9 @@ class CompiledServo:
         """The robust term of the answers of the law."""
         place = self._layout["robust_term"]
         begin = self._layout.decision.start
-        factor, bound, authority, size = decision[place.start - begin : place.stop - begin].tolist()
-        return Robustness(size, bound, authority, factor)
+        *term, size = decision[place.start - begin : place.stop - begin].tolist()
+        factor, bound, authority, growth = term
+        return Robustness(size, bound, authority, factor, growth)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

@@ -17,6 +17,7 @@ from uk_dynamics.core.servo import (
     Measurement,
     Watched,
     learned,
+    next_scale,
     observed,
     watched,
 )
@@ -46,7 +47,8 @@ class Corrections:
         rows, p = len(tasks.constraints), tasks.adaptive
         self.tasks, self._fields, self._adapts = tasks, fields, bool(p)
         fields["observer_rate"][:] = tasks.observed
-        fields["loop_delay"][0] = 0.0 if tasks.spec.robust is None else tasks.spec.robust.delay
+        if (robust := tasks.spec.robust) is not None:
+            fields["loop_delay"][0], fields["leakage"][0] = robust.delay, robust.leakage or 0.0
         self._observed = fields["observed"].reshape(2, rows)
         self._watched: Watched | None = None
         if tasks.watched.any():
@@ -89,6 +91,10 @@ class Corrections:
             for mine, new in zip(self._learned, found, strict=True):
                 mine[:] = new
             explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
+        if self.tasks.scaled:
+            scale, growth = fields["robust_scale"], fields["scale_growth"]
+            elapsed = told.elapsed * told.differs
+            scale[:] = next_scale(scale, growth, fields["leakage"], elapsed)
         self._observed[:] = observed(now, self._observed, explained, fields["observer_rate"])
         measured, driven = self._observed
         fields["added"][:] = told.differs * explained - observes * (measured - driven)
@@ -110,6 +116,7 @@ class Corrections:
         assert outcome.drift is not None
         self._fields["drift"][:] = outcome.drift
         self._fields["driven"][:] = outcome.servo.map @ efforts
+        self._fields["scale_growth"][0] = 0.0 if outcome.robust is None else outcome.robust.growth
         if outcome.regression is not None:
             self._regressor[:], self._fields["push"][:] = outcome.regression
 
@@ -155,7 +162,9 @@ class Corrections:
         return EstimatesSpec.made("adapt", (), date, values, covariance[np.ix_(places, places)])
 
     def forget(self) -> None:
-        """Know no more than the intervals."""
+        """Know no more than the file."""
+        if self.tasks.scaled:
+            self._fields["robust_scale"][:] = 0.0
         if self._adapts:
             self._learned.estimate[:] = self._learned.fitted[:] = 0.0
             self._learned.information[:] = np.eye(len(self._learned.estimate))

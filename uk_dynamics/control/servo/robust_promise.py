@@ -177,6 +177,8 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         failing.append(
             f"{independent} of {len(k)} task rows {verb} independent; remove what the others say"
         )
+    if spec.leakage is not None:
+        failing.append("how large all of it is, is learned; errors stay bounded, and grow with it")
     if less >= _MOST_INERTIA:
         failing.append(
             f"the inertia may be smaller by {less:.0%}; narrow the intervals of masses, or begin"
@@ -219,6 +221,9 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
                 f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
                 " narrow the intervals of masses, or give the tasks a lower frequency"
             )
+    if spec.leakage is not None:
+        growth = spec.leakage * (rate + gain) / max(bound, _LEAST_BOUND) ** 2
+        known = known._replace(growth=np.array([growth]), scale=np.zeros(1))
     limits = tasks.mechanism.actuators.effort_limits
     both = [np.abs(x.efforts) + push for x, push in zip(samples, pushes, strict=True)]
     needed = np.max(both, axis=0) / limits

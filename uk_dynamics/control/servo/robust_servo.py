@@ -42,7 +42,7 @@ def robust_servo(
     acts = direction and demand.acts
     servo = nominal.law(nominal.b_t - term.factor * s) if acts else nominal.servo
     size = direction and float(np.abs(s).max()) * direction
-    numbers = (float(x[0]) for x in (term.bound, term.authority, term.factor))
+    numbers = (float(x[0]) for x in (term.bound, term.authority, term.factor, term.growth))
     return servo, Robustness(size, *numbers), regression
 
 

@@ -160,9 +160,8 @@ class ServoController(ServoSettings):
         if self.promise is None or not (self.robust or self.tasks.adaptive):
             return None
         gains, fields = (self.gains.damping, self.gains.stiffness), self.memory.fields
-        demand = RobustDemand(
-            surface(errors.residual, errors.rate, *gains), self.promise.known, self.robust
-        )
+        known = self.promise.known._replace(scale=fields["robust_scale"].copy())
+        demand = RobustDemand(surface(errors.residual, errors.rate, *gains), known, self.robust)
         if not self.tasks.adaptive:
             return demand
         added, estimate = (fields[name].copy() for name in ("added", "estimate"))

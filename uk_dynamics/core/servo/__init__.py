@@ -53,6 +53,7 @@ from uk_dynamics.core.servo.robust_rule import (
     RobustTerm,
     highest_gain,
     metric_square,
+    next_scale,
     robust_term,
     surface,
     surface_rates,

@@ -20,8 +20,17 @@ motion, c is 1 in (2) and (3). So V falls for ρ > c |W θ|/α while the metric 
 2 b. α plays the part of 1 + ρ_E of Chen and Zhang, who assume that it is positive. Within the
 boundary layer |s| ≤ ρ/g the term is proportional, r = −g s, and continuous.
 
+Where nobody knows how large all of it is, W says how it is distributed, and σ ρ takes the place of
+ρ in (2), with a size σ that grows while the tasks are off and leaks,
+
+    σ̇ = κ ρ |s| − λ σ,    κ = λ (b + g)/ρ_max²,                                                 (4)
+
+so that a disturbance of σ ρ_max, which leaves |s| = σ ρ_max/(b + g) within the layer, keeps σ where
+it is. Errors then stay bounded, but by something that depends on what is not known.
+
 Sources: Chen, Zhang: Adaptive robust approximate constraint-following control for mechanical
-systems, J. Franklin Inst. 347, 2010 (the term against β = s, of size ρ, with a boundary layer);
+systems, J. Franklin Inst. 347, 2010 (the term against β = s, of size ρ, with a boundary layer; the
+adaptation of leakage type of (4) for an unknown bound);
 Udwadia, Wanichanon: Control of uncertain nonlinear multibody mechanical systems, J. Appl. Mech. 81,
 2014 (odd functions of s/ε, here a cubic one, in the place of the sign).
 """
@@ -53,13 +62,14 @@ class Known(NamedTuple):
     surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
     learning: Array  # c, with which s drives estimates, in s²/(kg m²)
     least: Array  # of ρ, in √kg m/s²: the layer holds all errors that are promised
+    growth: Array  # κ, in s/(kg m²); 0: all sizes are those of the file
+    scale: Array  # σ, by which ρ is larger than the file says
 
     @classmethod
-    def of(
-        cls, gain: float, turn: float, *, surface: bool, learning: float = 0.0, least: float = 0.0
-    ) -> "Known":
+    def of(cls, gain: float, turn: float, *, surface: bool) -> "Known":
         """The same of plain numbers."""
-        return cls(*(np.array([float(x)]) for x in (gain, turn, surface, learning, least)))
+        numbers = (gain, turn, surface, 0.0, 0.0, 0.0, 1.0)
+        return cls(*(np.array([float(x)]) for x in numbers))
 
 
 class RobustTerm(NamedTuple):
@@ -68,6 +78,7 @@ class RobustTerm(NamedTuple):
     factor: Array  # r = −factor · s, in 1/s
     bound: Array  # ρ, in √kg m/s²: size of r in the metric of the tasks
     authority: Array  # α; at most 0: no ρ is enough
+    growth: Array  # κ ρ |s| of (4), with ρ of the file, in 1/s
 
 
 def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
@@ -127,14 +138,28 @@ def robust_term(
     beside = square_root(at_least(moved - ROUNDED * own, 0.0))
     stretch = square_root(1.0 + known.turn * known.turn)
     authority = 1.0 - (known.turn * beside + stretch * lost) / size
-    bound = MARGIN * stretch * effect / at_least(authority, LEAST_AUTHORITY)
+    declared = MARGIN * stretch * effect / at_least(authority, LEAST_AUTHORITY)
+    bound = known.scale * declared
     bound = where(above(known.least, bound), known.least, bound)
     layer = smaller(known.gain, bound / size)
     # of x = |s|/ε, ε = 3 ρ/g: x³ up to 1, and its tangent from there on
     x = known.gain * size / at_least(STEEPEST * bound, LEAST_SIZE)
     cubic = where(above(x, 1.0), STEEPEST * x - 2.0, x * x * x)
     factor = where(above(known.surface, 0.5), bound * cubic / size, layer)
-    return RobustTerm(factor, bound, authority)
+    return RobustTerm(factor, bound, authority, known.growth * declared * size)
+
+
+def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> Array:
+    """Σ of (4) after some time, (1,).
+
+    Args:
+        scale: σ before.
+        growth: That of the last term.
+        leakage: λ, in 1/s.
+        elapsed: In s.
+    """
+    found: Array = (scale + elapsed * growth) / (1.0 + elapsed * leakage)
+    return found
 
 
 class Loop(NamedTuple):

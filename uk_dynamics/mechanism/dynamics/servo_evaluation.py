@@ -68,6 +68,7 @@ class Robustness(NamedTuple):
     bound: float  # ρ, in √kg m/s²
     authority: float  # α; at most 0: no effort is sure to push s back
     factor: float  # what it adds to the desired acceleration is −factor · s, in 1/s
+    growth: float  # of the size that is learned, in 1/s; 0: it is as the file says
 
 
 class Regression(NamedTuple):

@@ -48,6 +48,8 @@ class RobustSpec:
     form: Literal["layer", "surface"] = "layer"
     delay: float = 0.0  # of the loop besides half a control period, in s
     bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
+    # rate in 1/s with which a learned size of all of it is forgotten; None: sizes are as they stand
+    leakage: float | None = None
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
@@ -74,7 +76,7 @@ class RobustSpec:
             forces,
             float(data.get("confidence", 0.95)) if identified else 0.0,
             data.get("form", cls.form),
-            **given(data, "delay", "bandwidth"),
+            **given(data, "delay", "bandwidth", "leakage"),
         )
         if not (found.parameters or found.motors or found.forces or found.confidence):
             problem = "nothing is uncertain; give parameters, motors, forces or from: identified"
