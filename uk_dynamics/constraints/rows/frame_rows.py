@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -158,11 +158,7 @@ class ContactRow(FrameRow):
     """One direction of a contact with a plane, which is its label: normal, x or y."""
 
     radius: float  # of the sphere, in m; 0: a point
-
-    @property
-    def order(self) -> Literal["position", "velocity"]:
-        """The distance from the plane is a matter of positions, sliding one of velocities."""
-        return "position" if self.label == "normal" else "velocity"
+    of_positions: ClassVar[str] = "normal"  # sliding is a matter of velocities
 
     @classmethod
     def stack(cls, rows: Sequence[ContactRow], frames: RowFrames, length: float) -> ContactRows:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,11 +29,7 @@ class HullRow(FrameRow):
     parent: Hull
     child: Hull
     point: int  # from 0 to POINTS − 1
-
-    @property
-    def order(self) -> Literal["position", "velocity"]:
-        """The gap is a matter of positions, sliding one of velocities."""
-        return "position" if self.label == "normal" else "velocity"
+    of_positions: ClassVar[str] = "normal"  # sliding is a matter of velocities
 
     @classmethod
     def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> HullRows:

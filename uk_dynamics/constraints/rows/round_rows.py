@@ -14,7 +14,7 @@ from the nearest point of the box; what has come inside is pushed out of the nea
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,10 +51,7 @@ class RoundRow(FrameRow):
         """Of the child, in m, as of contacts with planes."""
         return self.child.radius
 
-    @property
-    def order(self) -> Literal["position", "velocity"]:
-        """The gap is a matter of positions, sliding one of velocities."""
-        return "position" if self.label == "normal" else "velocity"
+    of_positions: ClassVar[str] = "normal"  # sliding is a matter of velocities
 
     @classmethod
     def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> "RoundRows":

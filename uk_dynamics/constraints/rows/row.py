@@ -79,11 +79,13 @@ class Row(ABC):
     label: str  # its name within the constraint; empty where the constraint has no other row
     rotation: ClassVar[bool] = False  # whether its reference is a component of a rotation vector
     exact_rate: ClassVar[bool] = True  # whether its rate is the derivative of its residual
+    # label of the only row of positions, where the others of its type are of velocities
+    of_positions: ClassVar[str | None] = None
 
     @property
     def order(self) -> Order:
         """Level at which it is declared: position, velocity or acceleration."""
-        return "position"
+        return "position" if self.of_positions in (None, self.label) else "velocity"
 
     @property
     def period(self) -> float:

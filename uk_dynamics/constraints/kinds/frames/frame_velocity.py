@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,11 +72,7 @@ class FrameVelocityRow(FrameRow):
     direction: Direction  # In the parent or child frame, unit
     angular: bool  # Of the angular velocity, not of the origin's velocity
     in_child: bool  # Whether the direction is fixed in the child
-
-    @property
-    def order(self) -> Literal["velocity"]:
-        """Velocity: the rows say nothing of positions."""
-        return "velocity"
+    of_positions: ClassVar[str] = ""  # no row has this label
 
     def reference_scale(self, length: float) -> float:
         """The declared length for angular velocities."""

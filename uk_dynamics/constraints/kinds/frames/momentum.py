@@ -8,7 +8,7 @@ L = Σ r × mᵢ ċᵢ + Iᵢ ωᵢ in axes of the world (Orin, Goswami and Lee,
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,11 +126,7 @@ class MomentumRow(RobotRow):
     """One component, in kg m/s or kg m²/s."""
 
     bodies: _Bodies
-
-    @property
-    def order(self) -> Literal["velocity"]:
-        """Velocity: the rows say nothing of positions."""
-        return "velocity"
+    of_positions: ClassVar[str] = ""  # no row has this label
 
     @classmethod
     def collect(cls, rows: "Sequence[tuple[str, MomentumRow]]", nq: int, nv: int) -> "MomentumRows":

@@ -10,7 +10,7 @@ so these rows are a family of their own. The body's velocity at the contact is w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -127,11 +127,7 @@ class RollingRow(FrameRow):
     normal: Direction  # Of the plane, in the parent frame, unit
     axle: Direction  # In the child frame, unit
     radius: float  # In m; zero for a blade
-
-    @property
-    def order(self) -> Literal["position", "velocity"]:
-        """The height is a matter of positions, sliding one of velocities."""
-        return "position" if self.label == "height" else "velocity"
+    of_positions: ClassVar[str] = "height"  # sliding is a matter of velocities
 
     @classmethod
     def stack(cls, rows: "Sequence[RollingRow]", frames: RowFrames, length: float) -> "RollingRows":
