@@ -20,11 +20,14 @@ _ROBUST_SETTINGS = (
     ("robust_cubic", (), "1: the cubic function of a sliding surface, 0: the saturated line"),
     ("robust_learning", (), "with which s drives estimates"),
     ("robust_least", (), "size that the term may always have, in √kg m/s²"),
+    ("robust_growth", (), "of the scale, by rho and |s| of the file"),
+    ("robust_scale", (), "by which rho is larger than the file says"),
 )
 _CORRECTION_SETTINGS = (
     ("adapts", (), "1: estimates of parameters are used, 0: they are not"),
     ("observes", (), "1: what acts besides the model is compensated, 0: it is not"),
     ("loop_delay", (), "of the loop, besides half a period, in s"),
+    ("leakage", (), "of the scale of a robust term, in 1/s"),
 )
 #: Fields of what is known of the uncertainty, in the order of :class:`Known`.
 ROBUST_KNOWN = tuple(name for name, *_ in _ROBUST_SETTINGS[1:])
@@ -67,7 +70,7 @@ class ServoLayout(Layout):
             ("map", rows * motors, "A_t N S, row by row"),
             ("wanted", rows, "b_t - A_t a_s"),
             ("response", nv * motors, "N S, row by row"),
-            *([("robust_term", 4, "-r/s, rho, authority, |s|")] if uncertain else []),
+            *([("robust_term", 5, "-r/s, rho, authority, growth, |s|")] if uncertain else []),
         )
         self.allocation = self._add(  # answers of ``uk_allocate``
             ("limited", motors, "efforts within the limits"),
@@ -220,6 +223,7 @@ def _corrections(rows: int, p: int) -> Iterator[Declared]:
     yield "drift", rows, "second derivatives of the errors without efforts, by the model"
     yield "driven", rows, "what efforts add to them"
     yield "observed", 2 * rows, "what is measured beside drift, and driven, filtered"
+    yield "scale_growth", (), "by which s drives the scale of a robust term"
     if p:
         yield "estimate", p, "deviations of parameters, within their intervals"
         yield "fitted", p, "the same by the data alone"
