@@ -250,8 +250,17 @@ class Substitution:
 
     def __call__(self, value: Operand) -> Operand:
         """A symbol or a constant with them."""
-        for node in in_order([value], inputs=True, known=self._known):
-            self._known[node] = self._again(node)
+        stack = [value] if isinstance(value, Symbol) else []  # depth first, for the order of sums
+        while stack:
+            node = stack[-1]
+            operands = [x for x in node.operands if isinstance(x, Symbol)]
+            missing = [x for x in operands if x not in self._known]
+            if missing and node not in self._known:
+                stack += missing
+                continue
+            stack.pop()
+            if node not in self._known:
+                self._known[node] = self._again(node)
         return self._known[value] if isinstance(value, Symbol) else value
 
     def _again(self, node: Symbol) -> Operand:
