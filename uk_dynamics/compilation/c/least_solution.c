@@ -32,6 +32,23 @@ static uk_basis uk_basis_in(uk_basis_room *room) {
   return b;
 }
 
+/* Coordinates of rows, (count, n), in a basis of what they span: one after the other, each of all rows. */
+static UK_OPTIONAL void uk_rows_in_basis(const uk_basis *b, const double *rows, int count, double *coordinates) {
+  double turned[UK_LONGEST];
+  for (int r = 0; r < count; ++r) {
+    memcpy(turned, rows + r * b->n, sizeof(double) * b->n);
+    uk_rotate(b, turned);
+    for (int k = 0; k < b->rank; ++k) coordinates[k * count + r] = turned[k];
+  }
+}
+
+/* A basis of what rows, (count, n), reach, by one of what they span. */
+static UK_OPTIONAL void uk_factor_range(const uk_basis *b, const double *rows, int count, uk_basis *range) {
+  range->n = count, range->count = b->rank;
+  uk_rows_in_basis(b, rows, count, range->rows);
+  uk_factor_rows(range, NULL, 0.0);
+}
+
 /* The x of least norm, (n,), and of these the one of least |rows x - wanted|; a basis of the rows,
  * (count, n), and, where some of them depend on others, one of what they reach. */
 static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const double *rows, int count,
@@ -45,14 +62,7 @@ static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const d
     uk_solve_rows(basis, wanted, x);
     return;
   }
-  range->count = basis->rank;
-  for (int r = 0; r < count; ++r) {
-    double turned[UK_LONGEST];
-    memcpy(turned, rows + r * n, sizeof(double) * n);
-    uk_rotate(basis, turned);
-    for (int k = 0; k < basis->rank; ++k) range->rows[k * count + r] = turned[k];
-  }
-  uk_factor_rows(range, NULL, 0.0);
+  uk_factor_range(basis, rows, count, range);
   double asked[UK_LONGEST];
   memcpy(asked, wanted, sizeof(double) * count);
   for (int i = 0; i < n; ++i) x[i] = 0.0;

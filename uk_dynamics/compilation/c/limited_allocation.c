@@ -189,13 +189,7 @@ static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const do
   double along[UK_INEQUALITIES * UK_UNKNOWNS], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS];
   double step[UK_NU] = {0.0}, turned[UK_LONGEST];
   const double cost = UK_FREE_STEP * size;
-  p->range.n = count, p->range.count = rank;
-  for (int r = 0; r < count; ++r) {
-    memcpy(turned, rows + r * free, sizeof(double) * free);
-    uk_rotate(&p->second, turned);
-    for (int k = 0; k < rank; ++k) p->range.rows[k * count + r] = turned[k];
-  }
-  uk_factor_rows(&p->range, NULL, 0.0);
+  uk_factor_range(&p->second, rows, count, &p->range);
   for (int i = 0; i < p->limits; ++i) { /* in coordinates of steps at their cost, then of what rows get */
     double *way_of = along + i * g;
     lack[i] = p->limit[i].least - uk_of_limit(p, i, best);

@@ -47,11 +47,7 @@ static UK_APART void uk_least_motion(uk_basis *basis, uk_basis *range, const dou
     uk_rotate(basis, turned);
     memcpy(seen + r * rank, turned, sizeof(double) * rank);
   }
-  for (int j = 0; j < UK_NU; ++j) {
-    memcpy(turned, X + j * n, sizeof(double) * n);
-    uk_rotate(basis, turned);
-    for (int k = 0; k < rank; ++k) moved[k * UK_NU + j] = turned[k];
-  }
+  uk_rows_in_basis(basis, X, UK_NU, moved);
   uk_least_solution(basis, range, seen, UK_MT, rank, size, UK_TASK_RANK_TOLERANCE, wanted, least);
   uk_least_solution(basis, range, moved, rank, UK_NU, own, 0.0, least, u);
 }
