@@ -20,6 +20,9 @@ from uk_dynamics.mechanism.resolution import Inputs
 from uk_dynamics.resources import shipped_files
 
 COMPILER = shutil.which("cc")
+# each way of exporting in every make test, more machines in make test-all
+MACHINES = ["five_bar"]
+MACHINES += [pytest.param(n, marks=pytest.mark.slow) for n in ("two_mass_spring", "rolling_disc")]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 
 
@@ -77,7 +80,7 @@ def test_exported_steps_over_contacts_are_those_of_the_library(tmp_path, capsys)
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
+@pytest.mark.parametrize("name", MACHINES)
 def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path, capsys):
     single, _ = exported(name, tmp_path / "new", capsys)
     (_, rank), *answers = said_by(single, "c99", tmp_path)
@@ -91,7 +94,10 @@ def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path,
 @needs_compiler
 @pytest.mark.parametrize(
     ("name", "tasks"),
-    [("parallel_2dof", "parallel_2dof_line"), ("two_mass_spring", "two_mass_spring_stretch")],
+    [
+        pytest.param("parallel_2dof", "parallel_2dof_line", marks=pytest.mark.slow),
+        ("two_mass_spring", "two_mass_spring_stretch"),
+    ],
 )
 def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
     assert main(["compile", name, "--tasks", tasks, "--export-c", str(tmp_path)]) == 0
@@ -111,7 +117,7 @@ def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["five_bar", "two_mass_spring", "rolling_disc"])
+@pytest.mark.parametrize("name", MACHINES)
 def test_exported_batches_and_trajectories_give_the_same(name, tmp_path, capsys):
     _, batch = exported(name, tmp_path, capsys)
     said = said_by(batch, "c11", tmp_path)

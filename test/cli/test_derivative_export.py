@@ -21,6 +21,7 @@ from uk_dynamics.derivatives import (
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+BY = ["derivatives", pytest.param("parameters", marks=pytest.mark.slow)]
 STRICT = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"]
 PARAMETERS = ["links.left_leg.mass", "gravity.z", "constraints.right_pin.parent.x"]
 TOLERANCE = 1e-9  # of derivatives up to some 1e3, rounding of the pivots included
@@ -46,7 +47,7 @@ def derivatives_at(machine, state, efforts):
     return machine.derivatives(state, machine.inputs(efforts=efforts)).acceleration
 
 
-@pytest.mark.parametrize("by", ["derivatives", "parameters"])
+@pytest.mark.parametrize("by", BY)
 def test_the_example_prints_the_derivatives(source, tmp_path, by):
     program, machine = tmp_path / "program", shipped("five_bar")
     files = [source.with_name(f"five_bar_{by}{part}.c") for part in ("", "_example")]
@@ -82,7 +83,7 @@ def test_the_example_of_the_servo_law(source, tmp_path):
     np.testing.assert_allclose(np.array(numbers, float), expected, rtol=0.0, atol=bound)
 
 
-@pytest.mark.parametrize("by", ["derivatives", "parameters"])
+@pytest.mark.parametrize("by", BY)
 def test_many_states_compile_without_a_warning(source, tmp_path, by):
     batch = source.with_name(f"five_bar_{by}_batch.c")
     build = [*STRICT, "-std=c11", "-march=native", "-c", batch, "-o", tmp_path / "batch.o"]

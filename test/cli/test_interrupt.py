@@ -199,7 +199,9 @@ def compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Comm
     return lambda command: not {"cc1", "clang", "sleep"}.isdisjoint(command.programs())
 
 
-@pytest.mark.parametrize("command", ["simulate --backend compiled", "compile"])
+@pytest.mark.parametrize(
+    "command", [pytest.param("simulate --backend compiled", marks=pytest.mark.slow), "compile"]
+)
 def test_while_a_mechanism_is_compiled(
     command: str, tmp_path: Path, compiling: Callable[[Command], object]
 ) -> None:

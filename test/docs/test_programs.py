@@ -31,6 +31,9 @@ from uk_dynamics.resources import shipped_files
 
 # thirty simulations on a cluster of one's own; twenty machines; much that is compiled or fitted
 SLOW = {"sweeps", "mechanisms", "compiled", "derivatives", "identification", "robust"}
+# a second each
+SLOW |= {"motor_limits", "kinematics", "export", "recordings", "two_arms", "planning"}
+SLOW |= {"ros2_control_plugin", "without_ros", "forces_and_friction"}
 SHELL = ("sh", "bash")
 DURATION = 0.1  # s of simulated time
 # What else a command takes so that it ends soon.

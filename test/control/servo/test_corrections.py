@@ -120,6 +120,7 @@ def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> Non
     assert friction.value == pytest.approx(0.0, abs=0.01)  # 5 % of the interval
 
 
+@pytest.mark.slow
 def test_exported_c_has_corrections(five_bar: Mechanism, tmp_path: Path) -> None:
     """Compiled alone, over periods with other velocities than the model expects."""
     tasks = five_bar_tasks(
@@ -219,6 +220,7 @@ def test_a_velocity_observer_knows_the_model_and_finds_what_it_lacks() -> None:
     np.testing.assert_allclose(still, 0.0, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_velocity_observer_quiets_encoders_of_17_bits(five_bar: Mechanism) -> None:
     """A step of such an encoder within a period is 0.05 rad/s."""
     fast, errors = [], []
@@ -236,7 +238,9 @@ def test_a_velocity_observer_quiets_encoders_of_17_bits(five_bar: Mechanism) -> 
     assert errors[1] < 5e-4  # as the bound without encoders; the nominal law has 3e-3 rad
 
 
-@pytest.mark.parametrize("rows", [("x", "z", "angle"), ("x", "z")])
+@pytest.mark.parametrize(
+    "rows", [("x", "z", "angle"), pytest.param(("x", "z"), marks=pytest.mark.slow)]
+)
 def test_periods_in_c_are_those_in_python(rrr3: Mechanism, rows: tuple[str, ...]) -> None:
     """On one motion, with estimates that are wrong, and switched while it moves."""
     tasks = rrr3_tasks(rrr3, rows)

@@ -45,7 +45,9 @@ def turned(machine: Mechanism, tasks: Tasks, backend: str) -> Trajectory:
     return simulate(machine, start, 0.6, controller=law, **options)
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "backend", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)]
+)
 def test_momentum_carries_it_through(machine: Mechanism, backend: str) -> None:
     run = turned(machine, Tasks.from_file(TASKS, machine), backend)
     assert run.position("crank")[-1] == pytest.approx(0.6 + 12.0 * 0.6, abs=1e-3)

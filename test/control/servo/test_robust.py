@@ -136,7 +136,11 @@ class RealMachine:
 
 @pytest.mark.parametrize(
     ("name", "rows"),
-    [("five_bar", ""), pytest.param("rrr3", "xza", marks=pytest.mark.slow), ("rrr3", "xz")],
+    [
+        ("five_bar", ""),
+        pytest.param("rrr3", "xza", marks=pytest.mark.slow),
+        pytest.param("rrr3", "xz", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("form", ["layer", "surface"])
 @pytest.mark.parametrize("motions", [4, pytest.param(280, marks=pytest.mark.slow)])

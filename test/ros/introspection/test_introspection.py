@@ -45,7 +45,9 @@ def _ended(ros: Ros, process: NodeProcess) -> str:
     return process.output
 
 
-@pytest.mark.parametrize("reliability", ["BEST_EFFORT", "RELIABLE"])
+@pytest.mark.parametrize(
+    "reliability", [pytest.param("BEST_EFFORT", marks=pytest.mark.slow), "RELIABLE"]
+)
 def test_echo_takes_what_the_publisher_offers_also_what_was_kept(ros, start_process, reliability):
     offered = QoSProfile(
         depth=1,

@@ -128,7 +128,7 @@ def mapped(output: str) -> dict[str, str]:
     return {name: file.read_text() for name, file in files.items() if file.exists()}
 
 
-@pytest.mark.parametrize("way", ["terminal", "launch alone"])
+@pytest.mark.parametrize("way", ["terminal", pytest.param("launch alone", marks=pytest.mark.slow)])
 def test_simulation_behind_ros2_control_drives_and_ends_with_zero_efforts(
     ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path, way: str
 ) -> None:
@@ -165,6 +165,7 @@ def test_simulation_behind_ros2_control_drives_and_ends_with_zero_efforts(
     ros.until(lambda: commands.messages[-1].data[0] == 0.0, "the last word")
 
 
+@pytest.mark.slow
 def test_a_simulation_is_recorded_to_its_end(
     ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path
 ) -> None:
@@ -204,7 +205,13 @@ NEEDED = (
 )
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name != "servo_controller" else [])
+        for name in NEEDED
+    ],
+)
 def test_everything_ends_with_any_process_that_the_machine_needs(
     ros: Ros, prefix: Path, launched: list[NodeProcess], tmp_path: Path, name: str
 ) -> None:

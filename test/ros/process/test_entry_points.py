@@ -33,7 +33,13 @@ def loads_modules(process: NodeProcess) -> bool:
     return LARGE in Path(f"/proc/{process.pid}/maps").read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="SIGINT"),
+        pytest.param(signal.SIGTERM, id="SIGTERM", marks=pytest.mark.slow),
+    ],
+)
 def test_a_node_that_still_loads_ends_without_a_traceback(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -27,8 +27,12 @@ DEFAULT = {"FASTDDS_BUILTIN_TRANSPORTS": "DEFAULT"}
 
 @pytest.mark.parametrize(
     ("given", "shared"),
-    [(LOCAL, False), (LOCAL | UDP, False), ({}, False), (DEFAULT, True)],
-    ids=["localhost", "localhost, UDP chosen", "subnet", "chosen"],
+    [
+        pytest.param(LOCAL, False, id="localhost"),
+        pytest.param(LOCAL | UDP, False, id="localhost, UDP chosen", marks=pytest.mark.slow),
+        pytest.param({}, False, id="subnet", marks=pytest.mark.slow),
+        pytest.param(DEFAULT, True, id="chosen"),
+    ],
 )
 def test_a_node_has_no_shared_memory_unless_it_is_chosen(
     given: dict[str, str], shared: bool, tmp_path: Path

@@ -126,6 +126,7 @@ def momentum(mechanism: Mechanism, state: State) -> np.ndarray:
     return np.concatenate([linear, angular + np.cross(place, linear)])
 
 
+@pytest.mark.slow
 def test_a_machine_that_stands_tracks_and_stays(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

@@ -81,6 +81,7 @@ tasks:
 """
 
 
+@pytest.mark.slow
 def test_estimates_are_published_switched_and_written(ros: Ros, tmp_path: Path) -> None:
     """A machine of 2.6 kg, simulated here, whose model has 2 kg."""
     file, rate = tmp_path / "learning.yaml", 500.0

@@ -214,7 +214,13 @@ CAUSES: dict[Fault, tuple[Callable[[Bench], None], str, dict[str, Any]]] = {
 @pytest.mark.parametrize(
     ("fault", "mode"),
     [
-        pytest.param(fault, mode, id=f"{fault.name.lower()}-{mode}")
+        pytest.param(
+            fault,
+            mode,
+            id=f"{fault.name.lower()}-{mode}",
+            # one fault in every mode, every fault in one
+            marks=[pytest.mark.slow] if fault is not Fault.STALE_STATE and mode != MODES[0] else [],
+        )
         for fault, mode in product(CAUSES, MODES)
         # drives that follow trajectories watch their encoders themselves
         if (fault, mode) != (Fault.FROZEN_POSITION, "trajectory")

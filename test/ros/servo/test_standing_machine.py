@@ -65,8 +65,13 @@ def start_both(start_node: StartProcess, tasks: Path, **parameters: Any) -> None
 
 @pytest.mark.parametrize(
     ("contacts", "topic"),
-    [({}, ""), ({"stands": "detected"}, ""), ({"stands": "detected"}, "simulator/contacts")],
-    ids=["planned", "told by the simulator", "detected by force"],
+    [
+        pytest.param({}, "", id="planned", marks=pytest.mark.slow),
+        pytest.param(
+            {"stands": "detected"}, "", id="told by the simulator", marks=pytest.mark.slow
+        ),
+        pytest.param({"stands": "detected"}, "simulator/contacts", id="detected by force"),
+    ],
 )
 def test_it_moves_over_dds_as_in_the_library(
     ros: Ros, start_node: StartProcess, tmp_path: Path, contacts: dict[str, Any], topic: str

@@ -218,6 +218,7 @@ def test_messages_say_what_slides(bouncing: str) -> None:
     assert from_message(mechanism, message)[1] == "3 names, but 2 velocities"
 
 
+@pytest.mark.slow
 def test_contacts_that_have_no_solution_are_in_the_diagnostics(ros: Ros, bouncing: str) -> None:
     """The floor is where a joint is driven through: no force of it helps."""
     down = "{type: polynomial, coefficients: [0.01, -0.1]}"

@@ -115,6 +115,7 @@ def test_simulator_and_forward_dynamics_agree_with_the_library(
     assert model.bases[0].pose(state.q)[2] < -0.1
 
 
+@pytest.mark.slow
 def test_a_thousand_attitudes(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     """Over all of SO(3), in each of the three ways in which a base can be given."""
     file = floating_five_bar(tmp_path)

@@ -31,7 +31,9 @@ def trajectory() -> ukd.Trajectory:
     )
 
 
-@pytest.fixture(params=["sqlite3", "sqlite3 with definitions", "mcap"])
+@pytest.fixture(
+    params=["sqlite3", pytest.param("sqlite3 with definitions", marks=pytest.mark.slow), "mcap"]
+)
 def bag(request, trajectory, tmp_path) -> Path:
     """A directory with the messages of a motion, and one of a type that nobody knows."""
     from rosbags.highlevel import AnyReader

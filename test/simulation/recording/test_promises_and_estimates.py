@@ -61,6 +61,7 @@ def motion(five_bar: Mechanism, tasks: Tasks) -> tuple[ServoController, Trajecto
     return moved(five_bar, tasks, 2.0)
 
 
+@pytest.mark.slow
 def test_a_motion_has_its_bounds_and_estimates(
     motion: tuple[ServoController, Trajectory],
 ) -> None:
