@@ -23,6 +23,7 @@ COMPILER = shutil.which("cc")
 # each way of exporting in every make test, more machines in make test-all
 MACHINES = ["five_bar"]
 MACHINES += [pytest.param(n, marks=pytest.mark.slow) for n in ("two_mass_spring", "rolling_disc")]
+CLANG = [x for x in ("clang", "clang-19", "clang-16", "clang-14") if shutil.which(x)][:1]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 
 
@@ -48,8 +49,10 @@ def exported(name, folder, capsys):
 def said_by(sources, standard, folder):
     """Lines of the program that the sources make, as words."""
     program = folder / "program"
-    command = [COMPILER, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-O1", *sources]
-    subprocess.run([*command, "-o", str(program), "-lm"], check=True)
+    flags = [f"-std={standard}", "-Wall", "-Wextra", "-Werror", *sources]
+    subprocess.run([COMPILER, "-O1", *flags, "-o", str(program), "-lm"], check=True)
+    for clang in CLANG:  # which warns of other things
+        subprocess.run([clang, "-fsyntax-only", *flags], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     return [line.split() for line in said.splitlines()]
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unused_functions.h"
+
 /* How many lanes: as the processor has them, 1 for compilers without vectors. Code for any number of
  * lanes takes what is true in a lane as a mask, and its logic from `&`, `|` and uk_not. */
 #if !defined(UK_WIDTH)

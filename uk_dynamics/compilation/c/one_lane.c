@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "unused_functions.h"
+
 typedef double uk_lanes;
 typedef int uk_mask; /* 1, or 0 */
 #define UK_PART(x, lane) (*((void)(lane), &(x)))
