@@ -17,7 +17,7 @@ from uk_dynamics.compilation.emit.functions import Shapes, function, ones, place
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
-from uk_dynamics.core.linalg import square_root
+from uk_dynamics.core.linalg import metric_square, square_root
 from uk_dynamics.core.servo import (
     Adaptation,
     Instant,
@@ -27,7 +27,6 @@ from uk_dynamics.core.servo import (
     Watched,
     highest_gain,
     learned,
-    metric_square,
     next_scale,
     observed,
     robust_term,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.core.servo import Adaptation, RobustTerm, ServoSolution, metric_square, robust_term
+from uk_dynamics.core.linalg import metric_square
+from uk_dynamics.core.servo import Adaptation, RobustTerm, ServoSolution, robust_term
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Prepared, Regression, RobustDemand, Robustness
 from uk_dynamics.mechanism.resolution import Array, Inputs, State

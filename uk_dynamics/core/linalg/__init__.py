@@ -1,8 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Rank rule, row basis, mass factors, rotations."""
+"""Rank rule, row basis, mass factors, definite systems, rotations."""
 
 from uk_dynamics.core.linalg import rank_rule
+from uk_dynamics.core.linalg.definite_system import definite_solve, metric_square, mirrored
 from uk_dynamics.core.linalg.mass_factor import (
     MASSLESS,
     NO_INERTIA,

@@ -52,7 +52,6 @@ from uk_dynamics.core.servo.robust_rule import (
     Loop,
     RobustTerm,
     highest_gain,
-    metric_square,
     next_scale,
     robust_term,
     surface,

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.linalg import above, at_least, where
+from uk_dynamics.core.linalg import above, at_least, definite_solve, mirrored, where
 from uk_dynamics.core.servo.motor_limits_rule import between
 from uk_dynamics.core.servo.period_steps import Measurement
 
@@ -60,7 +60,7 @@ FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before 
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 JUMPS = (1e-6, 1e-4)  # m or rad, and per s: changes of references that no motion explains
 LEAST_VARIANCE = 1e-12  # m²/s⁴
-LEAST_PART = 1e-9  # of a diagonal: smaller pivots are of rows that others determine
+LEAST_BANDWIDTH = 1e-9  # rad/s
 SLOWER = 0.25  # of the frequency that s and an integral of it would have at the edge of the layer
 
 
@@ -143,7 +143,7 @@ def learned(
     excited = where(above(MEMORY / at_least(h, SHORTEST) * gained, 1.0), moves, 0.0 * moves)
     lost = h / MEMORY
     P = past.information
-    P = P + excited * (told - lost * (P - np.eye(count)))
+    P = mirrored(P + excited * (told - lost * (P - np.eye(count))))
     pull = w.T @ (weight * error) - lost * past.fitted - h * push
     moved = past.fitted + excited * definite_solve(P, pull)
     moved = between(-FARTHEST + 0.0 * moved, moved, FARTHEST + 0.0 * moved)
@@ -163,7 +163,7 @@ def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> A
         bandwidth: Of each row, in rad/s, (mt,); 0: nothing is observed.
     """
     seen = 1.0 - where(above(bandwidth, 0.0), 0.0, 1.0)
-    fast, slow = now.shares(1.0 / at_least(bandwidth, LEAST_PART))
+    fast, slow = now.shares(1.0 / at_least(bandwidth, LEAST_BANDWIDTH))
     y = now.followed(past[0], now.measured + explained, fast)
     z = now.followed(past[1], now.driven, slow)
     return np.stack((seen * y, seen * z))
@@ -258,26 +258,3 @@ class Adaptation(NamedTuple):
             part = 1.0 + self.adapts[0] * abs(x)
             found[p] = squares[p] * part * part
         return found
-
-
-def definite_solve(matrix: Array, right: Array) -> Array:
-    """Solution of a positive semidefinite system, (n,), by elimination; dependent rows have none.
-
-    Args:
-        matrix: (n, n).
-        right: (n,).
-    """
-    n = len(right)
-    G, x, pivots = matrix.copy(), right.copy(), []
-    for k in range(n):
-        pivot = at_least(G[k : k + 1, k], LEAST_PART * matrix[k, k] + LEAST_VARIANCE)
-        pivots.append(pivot)
-        for i in range(k + 1, n):
-            part = G[i : i + 1, k] / pivot
-            G[i : i + 1, k + 1 :] = G[i : i + 1, k + 1 :] - part * G[k, k + 1 :]
-            x[i : i + 1] = x[i : i + 1] - part * x[k : k + 1]
-    for k in reversed(range(n)):
-        for i in range(k + 1, n):
-            x[k : k + 1] = x[k : k + 1] - G[k, i : i + 1] * x[i : i + 1]
-        x[k : k + 1] = x[k : k + 1] / pivots[k]
-    return x

@@ -48,7 +48,6 @@ Array = NDArray[Any]  # of floats, or of symbols
 
 MARGIN = 1.25  # part by which ρ is larger than it has to be, for what delay turns away from s
 LEAST_AUTHORITY = 0.1  # α below which ρ grows no further: the proof's assumption fails
-DEPENDENT = 1e-8  # of a row's square: what is left of one that others determine
 ROUNDED = 1.0 + 1e-9  # of |Y s|² = |s|² where motors move nothing but the tasks
 LEAST_SIZE = 1e-12  # m/s in the metric of the tasks: no direction to push against
 STEEPEST = 3.0  # slope of the cubic function at the edge of the layer, in units of ρ/ε
@@ -95,26 +94,6 @@ def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
 def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Array:
     """S = ė + k e of rows, (rows,), from errors and rates in them."""
     found: Array = rate + surface_rates(damping, stiffness)[0] * error
-    return found
-
-
-def metric_square(gram: Array, s: Array) -> Array:
-    """|s|² = sᵀ(T Tᵀ)⁻¹ s, (1,), by elimination; rows that depend on others make it large.
-
-    Args:
-        gram: T Tᵀ, (rows, rows).
-        s: (rows,).
-    """
-    rows, found = len(s), 0.0 * s[:1]
-    G, x = gram.copy(), s.copy()
-    for k in range(rows):
-        pivot = at_least(G[k : k + 1, k], DEPENDENT * gram[k, k] + LEAST_SIZE)
-        found = found + x[k : k + 1] * x[k : k + 1] / pivot
-        for i in range(k + 1, rows):
-            part = G[i : i + 1, k] / pivot
-            G[i : i + 1, i:] = G[i : i + 1, i:] - part * G[i:, k]
-            G[i:, i] = G[i, i:]
-            x[i : i + 1] = x[i : i + 1] - part * x[k : k + 1]
     return found
 
 
