@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.mechanism_builder import joint, link, mechanism
 
@@ -108,6 +108,7 @@ def test_the_advised_tolerance_gives_back_the_mobility(name, seed):
     assert ideal.report().mobility == mobility
     parts, text = make(ERROR, seed=seed)
     advised = tolerance_that_is_advised(parts, text)
+    assume(float(advised) > ERROR)  # a loop that closes by chance says less of its errors
     machine = mechanism(parts, f"solver: {{closure_tolerance: {advised}}}\n{text}")
     assert machine.report().mobility == mobility
     assert not [f for f in check(machine) if f.severity == "error"]

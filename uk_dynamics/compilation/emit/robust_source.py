@@ -203,11 +203,14 @@ def correction_definitions(tasks: Tasks) -> str:
         *flags,
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
-        rule(
-            "uk_lanes_next_scale", ones("scale", "growth", "leakage", "elapsed"), "next", next_scale
-        ),
+        *([_scale()] if tasks.scaled else ()),
         *([_watched(len(tasks.constraints))] if watches else ()),
     )
+
+
+def _scale() -> str:
+    given = ones("scale", "growth", "leakage", "elapsed")
+    return rule("uk_lanes_next_scale", given, "next", next_scale)
 
 
 def _instant(rows: int) -> Shapes:

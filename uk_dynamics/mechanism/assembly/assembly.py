@@ -20,7 +20,7 @@ from uk_dynamics.mechanism.tasks import Tasks
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
 _MEASURED = 1e-2  # of the machine's size: what is open by more was not meant to close here
 _MARGIN = 2.0  # the error differs from configuration to configuration
-_WIDER = 2.0
+_WIDER = 4.0  # so do the rows that it leaves independent
 _SHOWN_ROWS = 8
 
 
@@ -56,15 +56,16 @@ def remedy(
         enough = _rounded_up(_WIDER * enough)
         if unchanged:
             break
+    widen = widen.format(min(enough, _MEASURED))
     if not 0 < len(needed) < len(mechanism.row_names) or enough > _WIDER * _MEASURED:
-        digits = f"{above}write lengths and angles with more digits, or set {widen.format(enough)}"
+        digits = f"{above}write lengths and angles with more digits, or set {widen}"
         return digits if missing <= _OF_DIGITS * mechanism.size else ""
     loops = [name for name, error in there.violations.items() if error > tolerance]
     rows = [row for row in needed if row.rpartition(".")[0] in loops]
     kept = ", ".join(rows[:_SHOWN_ROWS]) + (", ..." if len(rows) > _SHOWN_ROWS else "")
     return (
         f"{above}the loop has redundant rows, which agree only if lengths and angles are exact:"
-        f" write more digits, set {widen.format(enough)}, keep only the rows that are needed"
+        f" write more digits, set {widen}, keep only the rows that are needed"
         f" ({kept}: type frame with these axes), or give {', '.join(loops)} a compliance"
     )
 
