@@ -112,10 +112,10 @@ class Tasks:
     @property
     def corrected(self) -> bool:
         """Whether the law compares periods: it adapts or observes."""
-        return bool(self.adaptive or self.scaled or self.observed.any() or self.watched.any())
+        return bool(self.adaptive or self.observed.any() or self.watched.any()) or self.learns_size
 
     @property
-    def scaled(self) -> bool:
+    def learns_size(self) -> bool:
         """Whether the law learns how large all that is uncertain is."""
         return self.spec.robust is not None and self.spec.robust.leakage is not None
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from uk_dynamics import Mechanism, Reality, ServoController, Tasks, simulate
+from uk_dynamics.checks.checklist import check
 from uk_dynamics.core.servo import MARGIN, Known, next_scale, robust_term
 from uk_dynamics.exceptions import InputError
 
@@ -59,7 +60,7 @@ def test_errors_stay_bounded_whatever_the_disturbance() -> None:
     growth = leakage * (rate + gain) / rho**2
     B = leakage / growth
     A = B - rho**2 / (4.0 * gain)
-    known = Known.of(gain, 0.0, surface=False)._replace(growth=np.array([growth]))
+    known = Known.of(gain, 0.0, surface=False)._replace(size_learning=np.array([growth]))
     squares, rng = np.array([(rho / MARGIN) ** 2]), np.random.default_rng(1)
     for needed in (0.0, 0.5, 4.0, 40.0):  # σ*, which the law does not know
         s, scale, falls, ends = 5.0 * rng.normal(size=1), 3.0 * rng.random(1), 0, []
@@ -114,5 +115,13 @@ def test_a_size_that_is_learned_makes_up_for_one_that_is_declared_too_small(
 def test_leakage_is_a_positive_rate(five_bar: Mechanism) -> None:
     with pytest.raises(InputError, match=r"robust\.leakage"):
         tasks_of(five_bar, leakage=0.0)
-    with pytest.raises(InputError, match="give a control period"):
-        ServoController(five_bar, tasks_of(five_bar, leakage=1.0))
+
+
+def test_sizes_are_learned_from_period_to_period(five_bar: Mechanism) -> None:
+    tasks = tasks_of(five_bar, leakage=1.0)
+    assert not [found for found in check(five_bar, tasks) if found.severity == "error"]
+    continuous = ServoController(five_bar, tasks, backend="interpreted")
+    start = five_bar.start(tasks=tasks)
+    with pytest.raises(InputError, match="control_period"):
+        simulate(five_bar, start, 0.1, controller=continuous)
+    assert continuous.memory.fields["robust_scale"][0] == 1.0  # as declared

@@ -100,7 +100,7 @@ def test_periods_in_c_are_those_in_python(case: str) -> None:
         np.testing.assert_allclose(other.residual, one.residual, rtol=0, atol=1e-7)
     scale, other_scale = (x.memory.fields["robust_scale"].item() for x in (python, c))
     assert other_scale == pytest.approx(scale, abs=1e-7 * scale)
-    assert (scale != 1.0) is tasks.scaled
+    assert (scale != 1.0) is tasks.learns_size
 
 
 def test_the_term_is_switched_while_running() -> None:

@@ -90,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rows(found: Robustness) -> Iterator[tuple[str, str]]:
     count = len(next(iter(found.values.values())))
-    yield "machines", f"{count}, of which {found.kept:.0%} stay within what robust promises"
+    kept = f", of which {found.kept:.0%} stay within what robust promises"
+    yield "machines", f"{count}{'' if found.promise.failing else kept}"
     for sentence in found.promise.failing:
         yield "nothing promised", sentence
     yield "errors", "median, 95 % and largest over the machines, in m or rad"
@@ -126,7 +127,7 @@ def _facts(found: Robustness) -> dict[str, Any]:
     return {
         "mechanism": found.mechanism,
         "machines": len(next(iter(found.values.values()))),
-        "kept": found.kept,
+        "kept": None if found.promise.failing else found.kept,
         "promise": found.promise.to_dict(found.rows),
         "laws": {
             law: {

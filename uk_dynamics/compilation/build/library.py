@@ -131,7 +131,7 @@ def part_of(subject: Subject, kind: Library | None = None) -> str:
         plan = [len(contact.intervals) for contact in subject.spec.contacts]
         law = (*law, subject.spec.contact_rows, plan)
     if subject.spec.robust is not None:  # its delay and bandwidth are settings
-        leakage = 1.0 if subject.scaled else None
+        leakage = 1.0 if subject.learns_size else None
         robust = replace(subject.spec.robust, delay=0.0, bandwidth=None, leakage=leakage)
         law = (*law, robust)
     if subject.corrected:

@@ -36,7 +36,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   UK_EACH(r, UK_MT) UK_EACH(p, UK_ADAPTIVE)
     explained[r] += w->adapts * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];
 #endif
-#if UK_SCALES
+#if UK_LEARNS_SIZE
   const uk_lanes elapsed = told[1] * told[3];
   uk_lanes_next_scale(&w->robust_scale, &w->scale_growth, &w->leakage, &elapsed, &w->robust_scale);
 #endif
@@ -64,7 +64,7 @@ static void uk_note_prediction(uk_lanes_law *w, const uk_lanes *efforts) {
     w->drift[r] = w->free_drift[r], w->driven[r] = uk_all(0.0);
     UK_EACH(j, UK_NU) w->driven[r] += w->map[r * UK_NU + j] * efforts[j];
   }
-#if UK_SCALES
+#if UK_LEARNS_SIZE
   w->scale_growth = w->robust * w->robust_term[3];
 #endif
 }

@@ -57,8 +57,8 @@ UK_INLINE void uk_products(const uk_lanes *rows, int count, int n, uk_lanes *pro
 static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const uk_nominal_law *k, int n) {
   uk_lanes nominal[UK_NV], against[UK_NV], sums[2] = {uk_all(0.0), uk_all(0.0)}, motion[UK_UNCERTAIN];
   uk_lanes products[UK_UNCERTAIN * UK_UNCERTAIN], gram[UK_MT * UK_MT];
-  const uk_lanes known[] = {w->robust_gain,  w->robust_turn,   w->robust_cubic, w->robust_learning,
-                            w->robust_least, w->robust_growth, w->robust_scale, k->largest};
+  const uk_lanes known[] = {w->robust_gain,  w->robust_turn,          w->robust_cubic, w->robust_learning,
+                            w->robust_least, w->robust_size_learning, w->robust_scale, k->largest};
   UK_EACH(i, n) nominal[i] = against[i] = uk_all(0.0);
   UK_EACH(j, UK_NU) {
     const uk_lanes *part = w->motor_part + j * n;

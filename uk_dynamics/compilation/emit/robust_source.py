@@ -91,7 +91,7 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
     lines = ["robust = 1.0", f"robust_turn = {number(float(known.turn[0]))}"]
     lines.append(f"robust_cubic = {number(float(known.surface[0]))}")
     lines.append(f"robust_least = {number(float(known.least[0]))}")
-    lines.append(f"robust_growth = {number(float(known.growth[0]))}")
+    lines.append(f"robust_size_learning = {number(float(known.size_learning[0]))}")
     lines.append(f"robust_scale = {number(float(known.scale[0]))}")
     if spec.bandwidth is not None:
         lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
@@ -192,7 +192,7 @@ def correction_definitions(tasks: Tasks) -> str:
     """What ``correction.c`` needs; flags alone where nothing is corrected."""
     watches = bool(tasks.watched.any())
     numbers = {"CORRECTED": tasks.corrected, "ADAPTIVE": tasks.adaptive, "WATCHES": watches}
-    numbers["SCALES"] = tasks.scaled
+    numbers["LEARNS_SIZE"] = tasks.learns_size
     flags = [f"#define UK_{name} {int(number)}" for name, number in numbers.items()]
     if not tasks.corrected:
         return header("uk_correction.h", *flags)
@@ -203,7 +203,7 @@ def correction_definitions(tasks: Tasks) -> str:
         *flags,
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
-        *([_scale()] if tasks.scaled else ()),
+        *([_scale()] if tasks.learns_size else ()),
         *([_watched(len(tasks.constraints))] if watches else ()),
     )
 

@@ -5,6 +5,7 @@
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
 from uk_dynamics.control.estimation.corrections import Corrections, Estimate
 from uk_dynamics.control.estimation.frozen_position import SLIDING, FrozenPositionWatch
+from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.control.estimation.leg_odometry import LegOdometry
 from uk_dynamics.control.estimation.state_completion import (
     JUMP,
@@ -16,7 +17,5 @@ from uk_dynamics.control.estimation.state_completion import (
 )
 from uk_dynamics.control.estimation.wrench_observer import (
     ExternalForces,
-    IndependentJoints,
     WrenchObserver,
-    allowed_motions,
 )

@@ -91,7 +91,7 @@ class Corrections:
             for mine, new in zip(self._learned, found, strict=True):
                 mine[:] = new
             explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
-        if self.tasks.scaled:
+        if self.tasks.learns_size:
             scale, growth = fields["robust_scale"], fields["scale_growth"]
             elapsed = told.elapsed * told.differs
             scale[:] = next_scale(scale, growth, fields["leakage"], elapsed)
@@ -163,7 +163,7 @@ class Corrections:
 
     def forget(self) -> None:
         """Know no more than the file."""
-        if self.tasks.scaled:
+        if self.tasks.learns_size:
             self._fields["robust_scale"][:] = 0.0
         if self._adapts:
             self._learned.estimate[:] = self._learned.fitted[:] = 0.0

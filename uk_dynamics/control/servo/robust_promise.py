@@ -221,9 +221,9 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
                 f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
                 " narrow the intervals of masses, or give the tasks a lower frequency"
             )
-    if spec.leakage is not None:
-        growth = spec.leakage * (rate + gain) / max(bound, _LEAST_BOUND) ** 2
-        known = known._replace(growth=np.array([growth]), scale=np.zeros(1))
+    if spec.leakage is not None and control_period is not None:
+        learning = spec.leakage * (rate + gain) / max(bound, _LEAST_BOUND) ** 2
+        known = known._replace(size_learning=np.array([learning]), scale=np.zeros(1))
     limits = tasks.mechanism.actuators.effort_limits
     both = [np.abs(x.efforts) + push for x, push in zip(samples, pushes, strict=True)]
     needed = np.max(both, axis=0) / limits

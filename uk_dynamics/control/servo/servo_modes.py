@@ -1,28 +1,22 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer.
-
-A simulation leaves many control periods to one call of C (:meth:`ServoModes.compiled`); a node has
-a state at a time, and :class:`ControlPeriods` makes a call for each.
-"""
+"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from uk_dynamics.compilation import Selection, select_backend
-from uk_dynamics.compilation.runtime import CompiledDelayCompensation, CompiledMotion
+from uk_dynamics.compilation.runtime import CompiledMotion
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
-from uk_dynamics.control.delay_compensation import DelayPrediction
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
-from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCall
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import CompiledLaw, LawInC
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, Inputs, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
@@ -248,54 +242,3 @@ class ServoModes:
         if isinstance(law, ServoController):
             return law.errors(state, references).residual
         return law.tracking_error(state)
-
-
-class ControlPeriods:
-    """Prediction, law and transfer of :class:`ServoModes` in mode ``tasks``, in C."""
-
-    def __init__(self, modes: ServoModes, prediction: DelayPrediction) -> None:
-        """Prepare; nothing is in C before the first period."""
-        self._modes, self._prediction = modes, prediction
-        self._law: CompiledLaw | None = None
-
-    def efforts(self, state: State) -> Array | None:
-        """Efforts for a measured state, fresh, (motors,); None: Python has to decide.
-
-        Args:
-            state: Measured; its structure and tasks follow what their files say.
-        """
-        modes = self._modes
-        if modes.structure or modes.mode != TASKS:
-            return None
-        law, prediction = self._law or self._prepare(), self._prediction
-        if law is None:
-            return None
-        if not self._memory.current:
-            law.set()
-        self._compensation.set(_ALONE, prediction.predicted, prediction.longest)
-        return self._call.run(state)
-
-    def command(self) -> MotorCommand:
-        """The last efforts, with what led to them."""
-        assert self._modes.servo is not None
-        call = self._call
-        return self._modes.servo.command_of(self._period, call.efforts.copy(), call.flags)
-
-    def _prepare(self) -> CompiledLaw | None:
-        """Find what is compiled; it may be later."""
-        modes = self._modes
-        if modes.servo is None or modes.mechanism.hierarchy.switches:
-            return None
-        period, law = modes.servo.compiled(), modes.compiled()
-        motion = self._prediction.dynamics.motion()
-        if isinstance(law, str) or not isinstance(period, CompiledPeriod):
-            return None
-        if not isinstance(motion, CompiledMotion):
-            return None
-        self._period, self._law, self._memory = period, law, period.memory
-        self._compensation = CompiledDelayCompensation(motion, law.law, self._prediction.effects)
-        self._call = PeriodCall(self._compensation.law, modes.mechanism)
-        return law
-
-
-_ALONE = Inputs(stabilize=False)

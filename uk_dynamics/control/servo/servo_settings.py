@@ -89,9 +89,6 @@ class ServoSettings:
             raise InputError(problem, place="control_period")
         if not 0.0 <= blend_time < np.inf:
             raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
-        if tasks.scaled and control_period is None:
-            problem = "the law learns a size from period to period; give a control period"
-            raise InputError(problem, file=tasks.spec.file, place="robust.leakage")
         self.mechanism = mechanism
         self.tasks = tasks
         self.memory = memory = ControlMemory(tasks)

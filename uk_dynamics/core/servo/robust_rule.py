@@ -61,7 +61,7 @@ class Known(NamedTuple):
     surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
     learning: Array  # c, with which s drives estimates, in s²/(kg m²)
     least: Array  # of ρ, in √kg m/s²: the layer holds all errors that are promised
-    growth: Array  # κ, in s/(kg m²); 0: all sizes are those of the file
+    size_learning: Array  # κ, in s/(kg m²); 0: all sizes are those of the file
     scale: Array  # σ, by which ρ is larger than the file says
 
     @classmethod
@@ -125,7 +125,7 @@ def robust_term(
     x = known.gain * size / at_least(STEEPEST * bound, LEAST_SIZE)
     cubic = where(above(x, 1.0), STEEPEST * x - 2.0, x * x * x)
     factor = where(above(known.surface, 0.5), bound * cubic / size, layer)
-    return RobustTerm(factor, bound, authority, known.growth * declared * size)
+    return RobustTerm(factor, bound, authority, known.size_learning * declared * size)
 
 
 def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> Array:

@@ -20,7 +20,7 @@ _ROBUST_SETTINGS = (
     ("robust_cubic", (), "1: the cubic function of a sliding surface, 0: the saturated line"),
     ("robust_learning", (), "with which s drives estimates"),
     ("robust_least", (), "size that the term may always have, in √kg m/s²"),
-    ("robust_growth", (), "of the scale, by rho and |s| of the file"),
+    ("robust_size_learning", (), "of the scale, by rho and |s| of the file"),
     ("robust_scale", (), "by which rho is larger than the file says"),
 )
 _CORRECTION_SETTINGS = (
