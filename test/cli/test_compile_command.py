@@ -120,6 +120,36 @@ def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
 
 
 @needs_compiler
+def test_an_exported_law_stands_on_its_contacts(tmp_path, capsys):
+    """By a plan, with both feet and with one; efforts and forces of the library, and the check."""
+    folder = ROOT / "examples" / "biped"
+    files = str(folder / "biped.yaml"), str(folder / "step.yaml")
+    assert main(["compile", files[0], "--tasks", files[1], "--export-c", str(tmp_path)]) == 0
+    capsys.readouterr()
+    servo, example, check = (
+        str(tmp_path / f"biped_servo{x}.c") for x in ("", "_example", "_check")
+    )
+    said = {
+        name: [float(x) for x in told] for name, *told in said_by([servo, example], "c99", tmp_path)
+    }
+    machine = Mechanism.from_file(files[0])
+    law = ServoController(
+        machine, Tasks.from_file(files[1], machine), control_period=1e-3, backend="interpreted"
+    )
+    command = law.command(machine.start())
+    found = [said.pop(name)[0] for name in machine.actuators.names]
+    np.testing.assert_allclose(found, command.efforts, rtol=0, atol=1e-8)  # N m, of 31
+    assert said.keys() == command.contact_forces.keys()
+    for name, force in command.contact_forces.items():
+        np.testing.assert_allclose(said[name], force, rtol=0, atol=1e-7)  # N, of 412
+    program = tmp_path / "check"
+    subprocess.run([COMPILER, "-O1", servo, check, "-o", str(program), "-lm"], check=True)
+    assert (
+        "right at" in subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    )
+
+
+@needs_compiler
 @pytest.mark.parametrize("name", MACHINES)
 def test_exported_batches_and_trajectories_give_the_same(name, tmp_path, capsys):
     _, batch = exported(name, tmp_path, capsys)

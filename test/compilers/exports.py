@@ -17,10 +17,12 @@ from uk_dynamics.cli.main import main as command
 CROSS, EMULATOR = "aarch64-linux-gnu-gcc", ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
 PACKAGES = ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user")
 _PROGRAMS = {"gcc-aarch64-linux-gnu": CROSS, "qemu-user": EMULATOR[0]}
+BIPED = ROOT / "examples" / "biped"
 EXPORTED = {
     "five_bar": ("--tasks", "five_bar_sweep", "--derivatives"),
     "coordinated_robots": ("--tasks", "coordinated_robots_lift", "--derivatives"),
     str(ROOT / "examples" / "plantigrade" / "plantigrade.yaml"): (),  # with contacts
+    str(BIPED / "biped.yaml"): ("--tasks", str(BIPED / "step.yaml")),  # on contacts that stand
 }
 LEVELS = ("-O1", "-O2", "-O3")
 # Relative to the largest number: rounding times conditions of up to 1e4, once more for derivatives.

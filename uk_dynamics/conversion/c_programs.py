@@ -12,7 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from uk_dynamics.compilation import select_backend
-from uk_dynamics.compilation.build import derivative_export, effort_export, servo_export
+from uk_dynamics.compilation.build import (
+    counted,
+    derivative_export,
+    effort_export,
+    servo_export,
+)
 from uk_dynamics.compilation.runtime import ForeignReferenceError, reference_table
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
 from uk_dynamics.constraints.references import ReferenceSample
@@ -82,9 +87,12 @@ def _servo(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
         law = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
         t, q, v = trial.state.t, trial.state.q, trial.state.v
         first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
-        return {"efforts": first.efforts, "next": second.efforts}
+        pressed = [first.contact_forces.get(name, np.zeros(3)) for name in contacts]
+        return {"efforts": first.efforts, "next": second.efforts, "forces": np.array(pressed)}
 
+    contacts = () if tasks.standing is None else tasks.standing.names
     name, words = f"{c_identifier(mechanism.name)}_servo", _tables(tasks)
+    words["contacts"] = ", ".join(map(c_string, (*contacts, "")))  # C knows no empty arrays
     files = servo_export(tasks, name, known=known_of(tasks))
     texts = _with_example("servo", name, mechanism, files, words)
     words = {"period": repr(_PERIOD), **words}
@@ -115,7 +123,7 @@ def _effort_derivatives(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
 def _tables(tasks: Tasks) -> dict[str, str]:
     """What tasks and structure follow over time, as numbers of C."""
     words = {}
-    for name, of in (("tasks", tasks), ("structure", tasks.mechanism)):
+    for name, of in (("tasks", counted(tasks)), ("structure", tasks.mechanism)):
         try:
             table = reference_table(of.references)
         except ForeignReferenceError as error:

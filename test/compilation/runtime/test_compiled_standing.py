@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks
 from uk_dynamics.compilation import Selection
+from uk_dynamics.compilation.build import with_contact_rows
 from uk_dynamics.compilation.runtime import CompiledStanding
-from uk_dynamics.compilation.runtime.compiled_standing import with_contact_rows
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import Round
 from uk_dynamics.mechanism.resolution import State
@@ -64,6 +65,32 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
         assert one.limited_by == other.limited_by
         assert one.free.rank == other.free.rank
     assert 5 < searched < 29  # the closed form serves some
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+def test_forces_stay_in_their_cones_where_efforts_are_held(
+    biped: Mechanism, backend: Literal["compiled", "interpreted"]
+) -> None:
+    """A search at wide limits, then a singular state whose closed form asks for too much."""
+    start = biped.start(tasks=Tasks.from_file(FOLDER / "stand.yaml", biped))
+    data = yaml.safe_load((FOLDER / "stand.yaml").read_text())
+    data["contacts"]["right_sole"] = {"stands": [[0.0, 0.53]], "ramp": 0.1, "force_limit": 40.0}
+    tasks = Tasks.from_data(data, biped)
+    law = ServoController(biped, tasks, control_period=1e-3, backend=backend)
+    asked = {"balance": ReferenceSample(np.array([0.035, 0.0, 0.7]), np.zeros(3), np.ones(3) * 5.0)}
+    first = law.command(State(0.4, start.q, start.v), asked)
+    assert first.limited_by
+    assert not first.held
+    # the rank of the structure is told to have been another one in the period before
+    law.memory.fields["regular_rank"][:] = 15.0
+    command = law.command(State(0.401, start.q, start.v), asked)
+    assert command.held
+    for name, (normal, x, y) in command.contact_forces.items():
+        most = 40.0 if name.startswith("right") else np.inf  # N
+        assert 0.0 <= normal <= most, name
+        assert abs(x) + abs(y) <= 0.7 * normal, name  # by the mechanism file
+    forces = [force[0] for force in command.contact_forces.values()]
+    assert min(forces) == 0.0 or max(forces) == 40.0  # some were outside
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 """Parts of mechanisms and tasks that cannot be compiled, by name."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from uk_dynamics.compilation.build.compiler import CompilationError
@@ -35,12 +35,15 @@ def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
     return tuple(found)
 
 
-def straight_obstacles(subject: ResolvedMechanism, *, moves: bool = False) -> tuple[str, ...]:
+def straight_obstacles(
+    subject: ResolvedMechanism, *, moves: bool = False, standing: Collection[str] = ()
+) -> tuple[str, ...]:
     """The same where every operation is written out: in exported C and on a GPU.
 
-    ``moves``: with steps over contacts, which know no references of rows.
+    ``moves``: with steps over contacts, which know no references of rows. ``standing``: contacts
+    whose rows and forces a law has.
     """
-    found = obstacles(subject) + (() if moves else _one_sided(subject))
+    found = obstacles(subject) + (() if moves else _one_sided(subject, standing))
     if moves and subject.one_sided:
         found += tuple(f"constraints.{name}.reference" for name in subject.references.references)
     if subject.local is None:
@@ -48,9 +51,10 @@ def straight_obstacles(subject: ResolvedMechanism, *, moves: bool = False) -> tu
     return (*found, f"{subject.model.nv} velocities, which take loops over clusters")
 
 
-def _one_sided(mechanism: ResolvedMechanism) -> tuple[str, ...]:
+def _one_sided(mechanism: ResolvedMechanism, known: Collection[str] = ()) -> tuple[str, ...]:
     """What C steps over, but nobody else asks it to."""
-    return tuple(f"one-sided {one.name}" for one in mechanism.one_sided)
+    names = (one.name for one in mechanism.one_sided)
+    return tuple(f"one-sided {name}" for name in names if name not in known)
 
 
 def _cluster_obstacles(mechanism: ResolvedMechanism) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from uk_dynamics.compilation.build.c_header import header_and_source, marked
 from uk_dynamics.compilation.build.compilable import obstacles, straight_obstacles, writing
-from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, rolls
+from uk_dynamics.compilation.build.contact_rows import counted
+from uk_dynamics.compilation.emit.layout import EffortLayout, LoopTables, integrates
 from uk_dynamics.core.servo import Known
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
@@ -36,6 +37,13 @@ _LAW = """
 
 uk_control_start sets what the files say into a memory; uk_control makes efforts for a state. A
 uk_controller has a memory and tables of references, one copy for each controller."""
+_STANDING = """
+
+Which contacts stand is as the tasks file says; set contact_closed (1 for those that are closed) in
+each period where some stand while they are detected. After uk_control, limited has the efforts, and
+behind them the forces of the contacts: normal, along x, along y. A contact that does not stand has
+none. While uk_predict_effect predicts, active has to be 1 for the rows of contacts that stand, and
+efforts for uk_send have zeros for forces of contacts."""
 _ESTIMATION = """
 
 Call uk_complete_start for the first measurement and uk_complete for those that follow. Both return
@@ -76,18 +84,23 @@ def servo_export(
     )
     from uk_dynamics.compilation.trace.terms import trace
 
-    mechanism = tasks.mechanism
-    found = list(dict.fromkeys((*obstacles(tasks), *straight_obstacles(mechanism))))
-    if not rolls(mechanism):
-        found.append("joints with several coordinates")
-    _refuse(found, tasks.spec.file)
+    mechanism, standing = tasks.mechanism, tasks.standing
+    rows, names = counted(tasks), () if standing is None else standing.names
+    found = [*obstacles(tasks), *straight_obstacles(mechanism, standing=names)]
+    if standing is not None and rows is tasks:
+        found.append("contacts that stand, of spheres or with values of with_parameters")
+    if not integrates(mechanism):
+        found.append("constraints that are not linear in velocities")
+    _refuse(list(dict.fromkeys(found)), tasks.spec.file)
     structure = trace(mechanism)
-    declarations = [servo_declarations(tasks)]
+    declarations = [servo_declarations(rows)]
     lists = {
         "q, v": mechanism.model.velocity_names,
         "motors": mechanism.actuators.names,
         "task rows": tasks.row_names,
     }
+    if standing is not None:
+        lists |= {"contacts": standing.names, "rows": mechanism.row_names}
     if tables is not None:
         declarations.append(completion_declarations(tables))
         lists["measured"] = tuple(measured)
@@ -97,10 +110,10 @@ def servo_export(
         "",
     ]
     source = [
-        servo_definitions(tasks, structure),
+        servo_definitions(rows, structure),
         *closing(mechanism),
         jumps(mechanism),
-        effort_limits(mechanism),
+        effort_limits(rows.mechanism),
         part("propagation.c"),
         control_start(tasks, known),
         "" if tables is None else completion_definitions(structure, tables),
@@ -110,7 +123,7 @@ def servo_export(
         "\n".join(declarations),
         "\n".join(source),
         title=f"{c_comment(mechanism.name)}: the servo law of tasks. Generated.",
-        text=_TEXT + _LAW + (_ESTIMATION if tables is not None else ""),
+        text=_TEXT + _LAW + _STANDING * bool(names) + (_ESTIMATION if tables is not None else ""),
         lists=lists,
         prototypes=_OF_THE_LAW + (_OF_THE_ESTIMATION if tables is not None else ""),
     )

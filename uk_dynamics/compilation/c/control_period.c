@@ -197,12 +197,18 @@ UK_EXPORT int uk_decide(uk_memory *m, const double *v, double *efforts, double *
       flags[2 * UK_MOTORS + r - UK_CONTACT_ROWS] = m->reachable[r] == 0.0;
   }
   uk_limit_period(m, m, v, most);
-  if (!uk_hold(m, m, 1, efforts)) {
-    const int serves = uk_serves(m, &limits);
-    if (!serves && uk_allocate(m)) return 4;
-    memcpy(efforts, serves ? m->efforts : m->limited, sizeof(double) * UK_MOTORS);
-    if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);
+  const int holds = uk_any(uk_hold(m, m, 1, efforts)), serves = holds || uk_serves(m, &limits);
+  if (!serves && uk_allocate(m)) return 4;
+  if (!holds) memcpy(efforts, serves ? m->efforts : m->limited, sizeof(double) * UK_MOTORS);
+  if (!serves && flags != NULL) uk_reasons(&limits, most, efforts, flags);
+#if UK_CONTACT_ROWS
+  if (serves) memcpy(m->limited, m->efforts, sizeof m->limited);
+  if (holds) { /* efforts are not the law's, and its forces may be outside */
+    memcpy(m->limited, efforts, sizeof(double) * UK_MOTORS);
+    for (int k = 0; k < UK_CONTACTS; ++k)
+      uk_into_pyramid(m->limited + UK_MOTORS + 3 * k, m->contact_friction[k], m->contact_most[k]);
   }
+#endif
   uk_remember(&limits, efforts);
 #if UK_CORRECTED
   uk_note_prediction(m, efforts);

@@ -35,6 +35,13 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   uk_basis basis, range, second;
 } uk_pushes;
 
+/* A contact force, normal, x and y, that is outside of its pyramid is brought inside. */
+static void uk_into_pyramid(double *f, double friction, double most) {
+  f[0] = fmin(fmax(f[0], 0.0), most);
+  const double held = friction * f[0], wanted = fabs(f[1]) + fabs(f[2]);
+  if (wanted > held) f[1] *= UK_INSIDE_PYRAMID * held / wanted, f[2] *= UK_INSIDE_PYRAMID * held / wanted;
+}
+
 /* y = sum of x_k times row k, of which each has n numbers. */
 static void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
   for (int j = 0; j < n; ++j) y[j] = 0.0;
@@ -333,10 +340,7 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   for (int j = 0; j < UK_MOTORS; ++j) a->efforts[j] = fmin(fmax(a->efforts[j], a->lower[j]), a->upper[j]);
   for (int k = 0; k < p.contacts; ++k) { /* rounding may have left forces just outside */
     const int c = p.contact[k];
-    double *f = a->efforts + UK_MOTORS + 3 * c;
-    f[0] = fmin(fmax(f[0], 0.0), a->most[c]);
-    const double held = a->friction[c] * f[0], wanted = fabs(f[1]) + fabs(f[2]);
-    if (wanted > held) f[1] *= UK_INSIDE_PYRAMID * held / wanted, f[2] *= UK_INSIDE_PYRAMID * held / wanted;
+    uk_into_pyramid(a->efforts + UK_MOTORS + 3 * c, a->friction[c], a->most[c]);
   }
   return !isfinite(sum);
 }

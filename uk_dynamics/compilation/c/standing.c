@@ -11,7 +11,7 @@
 static void uk_stand(uk_memory *m, double t) {
   double planned[UK_ENTRIES] = {0.0}, closed[UK_ENTRIES] = {0.0}, share[UK_ENTRIES], lifted[UK_ENTRIES];
   int here[UK_CONTACTS];
-  for (int p = 0; p < (int)(sizeof m->contact_plan / sizeof(double[3])); ++p) {
+  for (int p = 0; p < (int)(sizeof m->contact_plan / (3 * sizeof(double))); ++p) {
     const double *one = m->contact_plan + 3 * p;
     const int e = (int)one[0];
     double part;

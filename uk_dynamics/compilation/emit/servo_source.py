@@ -235,8 +235,8 @@ def control_start(tasks: Tasks, known: Known | None = None) -> str:
         "  m->period = period, m->friction = 1.0;\n"
         f"{robust_start(tasks, known)}{observer_start(tasks)}"
         f"  {table('int', 'order', LIMITS.values())}\n"
-        "  for (int k = 0; k < UK_LIMITS * UK_NU; ++k)\n"
-        "    for (int i = 0; i < order[k / UK_NU]; ++i) m->limits[k] *= period;\n"
+        "  for (int k = 0; k < UK_LIMITS * UK_MOTORS; ++k)\n"
+        "    for (int i = 0; i < order[k / UK_MOTORS]; ++i) m->limits[k] *= period;\n"
         "  uk_control_reset(m, NULL);\n}\n"
     )
 
@@ -255,16 +255,18 @@ def effort_start(tasks: Tasks) -> str:
 def _settings(tasks: Tasks, others: Mapping[str, Array]) -> str:
     """Statements that fill fields of the memory."""
     mechanism, constraints, allocation = tasks.mechanism, tasks.constraints, tasks.allocation
-    motors = len(mechanism.actuators)
+    motors, standing = len(mechanism.actuators), tasks.standing
+    of_contacts = np.zeros(0 if standing is None else len(standing.damping))
     values = {
         "active": mechanism.hierarchy.acting(),
         "weights": allocation.weights,
         "preload": np.zeros(motors) if allocation.preload is None else allocation.preload,
-        "task_damping": constraints.damping,
-        "task_stiffness": constraints.stiffness,
+        "task_damping": np.append(of_contacts, constraints.damping),
+        "task_stiffness": np.append(of_contacts, constraints.stiffness),
+        **({} if standing is None else standing.settings),
         **others,
     }
     given = {name: x for name, x in values.items() if len(x)}
     tables = (f"  {table('double', name, x)}\n" for name, x in given.items())
-    copies = (f"  memcpy(m->{name}, {name}, sizeof {name});\n" for name in given)
+    copies = (f"  memcpy(&m->{name}, {name}, sizeof {name});\n" for name in given)
     return "".join([*tables, *copies])

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from uk_dynamics.compilation.build.contact_rows import counted
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
-from uk_dynamics.compilation.runtime.compiled_standing import counted
 from uk_dynamics.compilation.runtime.reference_table import reference_table, structural_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.core.servo import POWERS

@@ -9,7 +9,6 @@ what a row asks for, and what a force costs, are numbers that come with each sta
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from uk_dynamics.arrays import Indices
 from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
-from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.core.servo import NEVER, ServoSolution
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -29,48 +27,9 @@ from uk_dynamics.mechanism.dynamics import (
     Standing,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.files import ActuatorSpec, ConstraintSpec
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
 _Answers = Callable[[Trial], dict[str, Array]]
-
-_COUNTED = WeakKeyDictionary[Tasks, Tasks | None]()
-
-
-def with_contact_rows(tasks: Tasks) -> Tasks | None:
-    """Tasks whose first rows are those of the contacts, and whose last motors push along them.
-
-    None: contacts of spheres or with other surfaces than planes, or a mechanism with other values
-    than its files.
-    """
-    if tasks not in _COUNTED:
-        _COUNTED[tasks] = _with_contact_rows(tasks)
-    return _COUNTED[tasks]
-
-
-def counted(tasks: Tasks) -> Tasks:
-    """Tasks as C has them: with rows and forces of contacts, where it knows those."""
-    return tasks if tasks.standing is None else with_contact_rows(tasks) or tasks
-
-
-def _with_contact_rows(tasks: Tasks) -> Tasks | None:
-    standing, mechanism = tasks.standing, tasks.mechanism
-    assert standing is not None
-    by_name = {contact.name: contact for contact in mechanism.spec.contacts}
-    contacts = [by_name[name] for name in standing.names]
-    if mechanism.varied is not None or any(c.radius or c.surface is not None for c in contacts):
-        return None
-    rows = [
-        ConstraintSpec(
-            f"contact {k}", Frame(("z", "x", "y")), contact.parent, contact.child, priority=0
-        )
-        for k, contact in enumerate(contacts)
-    ]
-    own = [replace(task, while_lifted=None) for task in tasks.spec.tasks]
-    count = 3 * len(contacts)
-    forces = [ActuatorSpec(f"force {k}", ()) for k in range(count)]
-    spec = replace(tasks.spec, tasks=(*rows, *own), contact_rows=count)
-    return Tasks(spec, mechanism.with_actuators((*mechanism.spec.actuators, *forces)))
 
 
 class _NoAnswer(Exception):

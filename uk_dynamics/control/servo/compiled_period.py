@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.compilation.build import counted
 from uk_dynamics.compilation.runtime import (
     CompiledControl,
     CompiledServo,
     CompiledStanding,
     ControlMemory,
     ForeignReferenceError,
-    counted,
 )
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
 from uk_dynamics.constraints.references import Followed, ReferenceSample

@@ -6,12 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from uk_dynamics.compilation import Selection, choose, chosen
-from uk_dynamics.compilation.runtime import (
-    CompiledServo,
-    CompiledStanding,
-    Deferred,
-    with_contact_rows,
-)
+from uk_dynamics.compilation.build import with_contact_rows
+from uk_dynamics.compilation.runtime import CompiledServo, CompiledStanding, Deferred
 from uk_dynamics.compilation.verification import Comparison
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.core.servo import ServoSolution

@@ -131,7 +131,9 @@ class ServoController(ServoSettings):
         if held := self._holds(outcome.free.rank):
             last = self.memory.fields["commands"][: len(bounds.lower)]
             efforts, settled = np.clip(last, bounds.lower, bounds.upper), True
-            efforts = np.append(efforts, servo.efforts[len(efforts) :])  # forces of contacts
+            if standing is not None:
+                assert self._plan is not None
+                efforts = self._plan.held(efforts, servo, standing)
         else:
             efforts, settled = self._within(servo, demand, bounds)
         caused, stood = _caused(outcome, efforts), None
@@ -241,8 +243,8 @@ class ServoController(ServoSettings):
         def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
             servo = law.solution_of(past)
             if held:
-                forces = servo.efforts[len(efforts) :]  # of contacts
-                return servo, np.append(efforts, forces) if len(forces) else efforts, {}, True
+                found = efforts if plan is None else law.told(past, "limited")
+                return servo, found, {}, True
             bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
             own = servo if plan is None or standing is None else plan.part(servo, standing)
             if self._serves(own, bounds, standing):

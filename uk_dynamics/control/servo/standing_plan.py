@@ -16,6 +16,7 @@ from uk_dynamics.core.servo import (
     STOOD,
     TOUCHES,
     ServoSolution,
+    inside_pyramids,
     planned_share,
     standing_step,
     within_pyramids,
@@ -125,11 +126,18 @@ class StandingPlan:
         forces = efforts[motors:].reshape(-1, 3)[standing.points]
         return np.append(efforts[:motors], forces)
 
+    def _forces(self, servo: ServoSolution, standing: Standing) -> tuple[Array, Array, Array]:
+        """Forces of the closed form, their friction, and the largest normal ones."""
+        forces = servo.efforts[len(servo.efforts) - 3 * len(standing.points) :].reshape(-1, 3)
+        return forces, self.contacts.friction[standing.points], standing.most
+
     def serves(self, servo: ServoSolution, standing: Standing) -> bool:
         """Whether the closed form has forces within the pyramids, and serves everything."""
-        forces = servo.efforts[len(servo.efforts) - 3 * len(standing.points) :].reshape(-1, 3)
-        friction = self.contacts.friction[standing.points]
-        return servo.fully_reachable and within_pyramids(forces, friction, standing.most)
+        return servo.fully_reachable and within_pyramids(*self._forces(servo, standing))
+
+    def held(self, efforts: Array, servo: ServoSolution, standing: Standing) -> Array:
+        """Efforts that are held, and the forces of the law, which may be outside, inside."""
+        return np.append(efforts, inside_pyramids(*self._forces(servo, standing)))
 
     def answer(self, servo: ServoSolution, efforts: Array, standing: Standing) -> Answer:
         """The law's answer, (motors + 3k,), taken apart."""

@@ -29,6 +29,7 @@ from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import (
     SEARCH_CONSTANTS,
     LimitedAllocation,
+    inside_pyramids,
     within_pyramids,
 )
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined

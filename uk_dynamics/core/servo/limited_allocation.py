@@ -56,6 +56,14 @@ def within_pyramids(forces: Array, friction: Array, most: Array) -> bool:
     return bool((tangential <= friction * normal).all() and (normal <= most).all())
 
 
+def inside_pyramids(forces: Array, friction: Array, most: Array) -> Array:
+    """Contact forces, as of :func:`within_pyramids`, of which those outside are brought inside."""
+    normal = np.clip(forces[:, 0], 0.0, most)
+    held, wanted = friction * normal, np.abs(forces[:, 1:]).sum(axis=1)
+    part = np.where(wanted > held, _INSIDE * held / np.maximum(wanted, 1e-300), 1.0)
+    return np.column_stack((normal, forces[:, 1:] * part[:, None]))
+
+
 class _Limits(NamedTuple):
     """What is to hold of efforts and forces x in units of equal cost: rows @ x ≥ least."""
 
@@ -178,7 +186,8 @@ class LimitedAllocation:
             found = place.nearest
         answer = found / root
         answer[:nu] = np.clip(answer[:nu], lower, upper)
-        return _inside(answer, nu, friction, most)
+        answer[nu:] = inside_pyramids(answer[nu:].reshape(-1, 3), friction, most).ravel()
+        return answer
 
     def _serve(self, place: _Place, C: Array, wanted: Array, side: Array, goal: Array) -> _Place:
         """Serve rows of a priority."""
@@ -270,13 +279,3 @@ def _bounds(C: Array, wanted: Array, side: Array) -> tuple[tuple[Array, Array], 
     sizes[sizes == 0.0] = 1.0
     parts = side[bounded] / sizes
     return (C[bounded] * parts[:, None], wanted[bounded] * parts), sizes
-
-
-def _inside(answer: Array, nu: int, friction: Array, most: Array) -> Array:
-    """Efforts and forces, whose forces rounding has left just outside, with these inside."""
-    forces = answer[nu:].reshape(-1, 3)
-    forces[:, 0] = np.clip(forces[:, 0], 0.0, most)
-    held, wanted = friction * forces[:, 0], np.abs(forces[:, 1:]).sum(axis=1)
-    beyond = wanted > held
-    forces[beyond, 1:] *= (_INSIDE * held[beyond] / wanted[beyond])[:, None]
-    return answer
