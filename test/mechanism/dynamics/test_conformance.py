@@ -303,8 +303,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "unstabilised": lambda: walk("five_bar", stabilize=False),
 }
 
-# Redundant, rheonomic, rolling, floating: these are compiled in every run, the others take minutes.
-QUICK = ("five_bar", "spiral_particle", "rolling_disc", "coordinated_robots", "differential_drive")
+# Redundant, rheonomic, rolling: these are compiled in every run, the others take minutes.
+QUICK = ("five_bar", "spiral_particle", "rolling_disc")
+# Of what rows follow: the most that a reference has, and rows of velocities.
+QUICK_FOLLOWING = ("following: rotation", "following: velocity", "following: live")
 # Kernels are the source of batches: of the shipped mechanisms those that differ in what they ask.
 SHIPPED_ON_GPU = (
     *("five_bar", "stewart_platform", "dual_panda", "rolling_disc", "swarm", "landing_leg"),
@@ -327,10 +329,7 @@ BY_CLUSTERS = (
     *("loop_ladder", "parallel_2dof", "rrr3", "slider_crank", "stewart_platform"),
 )
 # One library serves all whose rows have the same types: few are made.
-QUICK_BY_CLUSTERS = (
-    *("rank changes", "a rank change of independent rows", "non-ideal", "unstabilised"),
-    *("dual_panda", "excavator", "five_bar", "loop_ladder"),
-)
+QUICK_BY_CLUSTERS = ("rank changes", "non-ideal", "unstabilised", "five_bar", "loop_ladder")
 
 # The source of batches without vectors, as compilers for other processors take it.
 ONE_LANE = (
@@ -360,7 +359,8 @@ def parameters():
                     marks.append(pytest.mark.slow)
             if evaluator in ("compiled", "batch", "one lane"):
                 marks.append(needs_compiler)
-                if is_shipped and name not in QUICK:
+                seldom = is_shipped or name.startswith("following")
+                if seldom and name not in (*QUICK, *QUICK_FOLLOWING):
                     marks.append(pytest.mark.slow)
             if evaluator == "gpu":
                 marks.append(needs_cpp)

@@ -2,7 +2,7 @@
 
 """q̈ of every shipped mechanism against the KKT least squares and Pinocchio's constraint solver.
 
-Each at 1,000 random states on the constraints; some of them have redundant rows. Pinocchio knows
+Each at 200 random states on the constraints, 1,000 with slow tests; some have redundant rows. Pinocchio knows
 loops of a few types only.
 """
 
@@ -17,7 +17,6 @@ from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.resources import shipped_files
 from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
 
-STATES = 1000
 CLOSED = 1e-12  # m or rad
 RELATIVE = 1e-9  # of |q̈|, or of 1 m/s² (rad/s²) where it is smaller
 # Pinocchio factors A M⁻¹ Aᵀ: next to a singular configuration, with s the smallest singular value
@@ -54,14 +53,15 @@ def _kkt(M: np.ndarray, F: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarr
     return np.asarray(x * scale, dtype=float)[:, :nv]
 
 
+@pytest.mark.parametrize("states", [200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", sorted(shipped_files("mechanism")))
-def test_acceleration(name):
+def test_acceleration(name, states):
     mechanism = shipped(name)
     oracle = PinocchioPeer(mechanism) if PinocchioPeer.expresses(mechanism) else None
     dynamics = mechanism.dynamics()
     rng = np.random.default_rng(1)
     samples = []
-    for state in closed_states(mechanism, rng, STATES):
+    for state in closed_states(mechanism, rng, states):
         # On the constraints stabilisation changes nothing, and Pinocchio's solver has none.
         inputs = Inputs(tau=rng.standard_normal(mechanism.model.nv), stabilize=False)
         terms, rows, *_ = dynamics.prepare(state, inputs)
@@ -72,7 +72,7 @@ def test_acceleration(name):
         assert solution.status is Status.OK
         pinocchio = oracle.acceleration(state, inputs.tau) if oracle else solution.qdd
         samples.append((solution.qdd, solution.rank, pinocchio, *terms))
-    assert len(samples) >= 0.99 * STATES
+    assert len(samples) >= 0.99 * states
     qdd, rank, pinocchio, *terms = (np.array(part) for part in zip(*samples, strict=True))
     redundant = rank < terms[2].shape[1]
     assert np.all(redundant) if name.startswith(REDUNDANT) else not np.any(redundant)

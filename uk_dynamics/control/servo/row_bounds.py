@@ -107,32 +107,35 @@ def row_bounds(
 def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
     """N of the error, of y and of s for each Ḡ, (machines, rows, rows) each.
 
-    What a delay makes of the past is known, so that the trapezoidal rule integrates (2).
+    What a delay makes of the past is known, so that the trapezoidal rule integrates (2), all steps
+    of a delay at once.
     """
     total, k, omega = ((loop.b + loop.gain)[:, None], loop.k[:, None], loop.watched[:, None])
     delay = max(loop.delay, _SHORTEST / float(total.max()))
     h = delay / _FINE
     least = float(np.linalg.eigvals(gain).real.min())
     slowest = float(np.where(k > 0.0, k, total).min()) * min(least, 1.0)
-    steps = int(_DECAYS / slowest / h) + 2 * _FINE
-    e, rate = np.zeros_like(gain), np.zeros_like(gain) + np.eye(len(k))
+    e, rate, y = np.zeros((3, _FINE + 1, *gain.shape))  # at all steps of a delay, and its end
+    rate[-1] = np.eye(len(k))
     unseen, x, w = np.where(omega > 0.0, rate, 0.0), np.zeros_like(gain), np.zeros_like(gain)
-    past = [np.zeros_like(gain)] * (_FINE + 1)  # y of the last delay
     sums, last = np.zeros((3, *gain.shape)), np.zeros((3, *gain.shape))
-    for _ in range(steps):
-        seen = rate - unseen
-        y = (total + k) * seen + total * k * e
-        last = np.abs(np.stack((np.where(k > 0.0, e, rate), y, seen + k * e)))
-        sums += h * last
-        past.append(y)
-        del past[0]
-        acting = 0.5 * (past[0] + past[1])
+    for _ in range(int(_DECAYS / slowest / delay) + 3):
+        e[0], rate[0], unseen[0] = e[-1], rate[-1], unseen[-1]
+        y[-1] = (total + k) * (rate[0] - unseen[0]) + total * k * e[0]
+        acting = 0.5 * (y[:-1] + y[1:])
         moved = -gain @ acting
-        before, rate = rate, rate + h * moved
-        e = e + 0.5 * h * (before + rate)
-        x = x + h * (unseen - 3.0 * omega * x)
-        unseen = unseen + h * np.sign(omega) * (moved + acting - 3.0 * omega**2 * x - w)
-        w = w + h * omega**3 * x
+        rate[1:] = rate[0] + h * np.cumsum(moved, axis=0)
+        e[1:] = e[0] + 0.5 * h * np.cumsum(rate[:-1] + rate[1:], axis=0)
+        for step, estimated in enumerate(moved + acting if omega.any() else ()):
+            x = x + h * (unseen[step] - 3.0 * omega * x)
+            of_rate = estimated - 3.0 * omega**2 * x - w
+            unseen[step + 1] = unseen[step] + h * np.sign(omega) * of_rate
+            w = w + h * omega**3 * x
+        seen = rate - unseen
+        y[:-1] = ((total + k) * seen + total * k * e)[:-1]
+        sizes = np.abs((np.where(k > 0.0, e, rate), y, seen + k * e))[:, :-1]
+        sums += h * sizes.sum(axis=1)
+        last = sizes[:, -1]
     gone = bool((last[0].max() * delay <= _GONE * sums[0].max()) and np.isfinite(sums).all())
     error, asked, surface = sums if gone else np.full_like(sums, np.inf)
     return error, asked, surface
