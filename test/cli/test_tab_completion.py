@@ -58,7 +58,6 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ("line", "expected"),
     [
         ("uk_dynamics des", {"describe"}),
-        ("uk_dynamics describe four_b", {"four_bar"}),
         ("uk_dynamics describe rock", {"rocker.yaml", "rocker.urdf"}),
         (
             "uk_dynamics init package://uk_dynamics/urdf/four_bar_gripper.urdf --at upper_w",
@@ -66,8 +65,14 @@ def press(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ),
         ("uk_dynamics simulate four_bar --tasks four_bar_t", {"four_bar_turn"}),
         ("uk_dynamics simulate four_bar --set c", {"crank=", "coupler="}),
-        ("uk_dynamics inverse-dynamics four_bar --preload ", {"crank_motor="}),
-        ("uk_dynamics reproduce de", {"de_falco"}),
+        *(
+            pytest.param(*more, marks=pytest.mark.slow)
+            for more in (
+                ("uk_dynamics describe four_b", {"four_bar"}),
+                ("uk_dynamics inverse-dynamics four_bar --preload ", {"crank_motor="}),
+                ("uk_dynamics reproduce de", {"de_falco"}),
+            )
+        ),
     ],
 )
 def test_what_is_offered(press, line, expected):

@@ -77,7 +77,14 @@ def test_redundant_multipliers_and_forces(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("machine", ["five_bar", "four_bar", "landing_leg", "singular masses"])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        "five_bar",
+        "singular masses",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("four_bar", "landing_leg")),
+    ],
+)
 def test_compiled_derivatives_are_the_same(machine: str) -> None:
     """One state after the other, and side by side, with an open loop and nothing among them."""
     singular = machine == "singular masses"

@@ -65,7 +65,25 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0].name.lower()}-{c[2]}")
+# With contacts, derivatives of a law, a law in lanes, and clusters: most files are in one of them.
+OFTEN = (
+    CASES[0],
+    *((kind, RECIPES[kind][0], "five_bar") for kind in (Library.EFFORTS, Library.CLOSED_LOOPS)),
+    (Library.BATCH, RECIPES[Library.BATCH][1], "clusters"),
+)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            marks=[] if case in OFTEN else [pytest.mark.slow],
+            id=f"{case[0].name.lower()}-{case[2]}",
+        )
+        for case in CASES
+    ],
+)
 def test_every_file_of_a_library_compiles_alone(
     case: tuple[Library, Recipe, str], tmp_path: Path
 ) -> None:

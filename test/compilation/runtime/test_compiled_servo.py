@@ -212,7 +212,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+SELDOM = ("the same twice", "beyond the motors", "an orientation")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[pytest.mark.slow] * (case in SELDOM)) for case in CASES],
+)
 def test_it_agrees_where_tasks_and_motors_do_not_fit(case):
     machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), MOTORS)
     tasks = of(machine, f"tasks:\n  {CASES[case]}\n")

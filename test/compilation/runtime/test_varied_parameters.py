@@ -35,7 +35,13 @@ def _varied(mechanism, prefixes, rng):
     }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("five_bar_maximal", "skate")),
+        *("five_bar", "flexible_joint_arm"),
+    ],
+)
 def test_one_library_serves_all_values(name):
     rng = np.random.default_rng(3)
     mechanism = shipped(name)

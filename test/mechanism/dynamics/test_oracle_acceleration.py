@@ -2,8 +2,8 @@
 
 """q̈ of every shipped mechanism against the KKT least squares and Pinocchio's constraint solver.
 
-Each at 200 random states on the constraints, 1,000 with slow tests; some have redundant rows. Pinocchio knows
-loops of a few types only.
+Each at 200 random states on the constraints, 1,000 with slow tests; some of them have redundant
+rows. Pinocchio knows loops of a few types only.
 """
 
 from __future__ import annotations
