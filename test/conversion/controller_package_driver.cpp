@@ -42,7 +42,8 @@ static void print(const Array & array)
 
 // First line: period, delay, blend_time, ramp_time, largest_error, state_timeout. Then, for each
 // period, t, positions, velocities, and value, rate, acceleration of the rows; a line of answers for each.
-int main()
+// Arguments: a line, and a part of the law that is turned off there.
+int main(int count, char ** given)
 {
   Settings settings;
   std::array<double, 6> head;
@@ -53,6 +54,8 @@ int main()
   settings.state_timeout = head[5];
   if (!servo.configure(settings)) return std::fprintf(stderr, "%s\n", problem(settings)), 3;
   bool started = false;
+  const long off = count > 2 ? std::atol(given[1]) : -1;
+  long line = 0;
   std::array<double, 1> t;
   Measured positions, velocities;
   Reference reference;
@@ -64,6 +67,7 @@ int main()
       if (fault != Fault::kNone) return std::fprintf(stderr, "%s\n", servo.reason()), 2;
       started = true;
     }
+    if (line++ == off) servo.turn(static_cast<Switch>(std::atoi(given[2])), false);
     servo.update(t[0], settings.period, positions, velocities, &reference);
     const long allocated = allocations - before;
     print(servo.efforts());

@@ -83,6 +83,18 @@ def five_bar(tmp_path_factory: pytest.TempPathFactory) -> tuple[ukd.Mechanism, u
     return machine, tasks, built(texts, tmp_path_factory.mktemp("five_bar"))
 
 
+@pytest.fixture(scope="module")
+def adaptive(tmp_path_factory: pytest.TempPathFactory) -> tuple[ukd.Mechanism, ukd.Tasks, Path]:
+    machine = shipped("five_bar")
+    mass, friction = "links.coupler_link.mass", "joints.crank.friction"
+    data = yaml.safe_load((ROOT / "config" / "tasks" / "five_bar_sweep.yaml").read_text())
+    data["robust"] = {"parameters": {mass: [1.0, 3.0], friction: [0.0, 1.0]}, "delay": 0.001}
+    data |= {"adaptive": [mass, friction], "observer": 2.0}
+    tasks = ukd.Tasks.from_data(data, machine)
+    texts = controller_package(tasks, machine, plugin=MOCK, rate=500)
+    return machine, tasks, built(texts, tmp_path_factory.mktemp("adaptive"))
+
+
 def built(texts: dict[str, str], folder: Path, compiler: str = "gcc") -> Path:
     """The servo of a package, compiled without a warning, with sanitizers."""
     for name, text in texts.items():
@@ -120,9 +132,12 @@ def line(*parts: float | Iterable[float]) -> str:
     return " ".join(repr(float(x)) for x in np.concatenate([np.ravel(p) for p in parts])) + "\n"
 
 
-def said_by(driver: Path, lines: Iterable[str]) -> tuple[Array, str]:
+def said_by(driver: Path, lines: Iterable[str], *options: str) -> tuple[Array, str]:
     """Answers of the driver, and why it stopped."""
-    done = subprocess.run(driver, input="".join(lines), capture_output=True, text=True, check=False)
+    command = [driver, *options]
+    done = subprocess.run(
+        command, input="".join(lines), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = [list(map(float, row.split())) for row in done.stdout.splitlines()]
     return np.array(found), done.stderr.strip()
@@ -199,15 +214,11 @@ def test_estimated_joints_tell_what_a_compiler_has_made_wrongly(
 
 @pytest.mark.slow
 @needs_compiler
-def test_robust_adaptive_and_observing_laws_act_in_cpp(tmp_path: Path) -> None:
-    machine = shipped("five_bar")
+def test_robust_adaptive_and_observing_laws_act_in_cpp(
+    adaptive: tuple[ukd.Mechanism, ukd.Tasks, Path],
+) -> None:
+    machine, tasks, driver = adaptive
     sweep = ukd.Tasks.from_file("five_bar_sweep", machine).spec
-    mass, friction = "links.coupler_link.mass", "joints.crank.friction"
-    data = yaml.safe_load((ROOT / "config" / "tasks" / "five_bar_sweep.yaml").read_text())
-    data["robust"] = {"parameters": {mass: [1.0, 3.0], friction: [0.0, 1.0]}, "delay": 0.001}
-    data |= {"adaptive": [mass, friction], "observer": 2.0}
-    tasks = ukd.Tasks.from_data(data, machine)
-    driver = built(controller_package(tasks, machine, plugin=MOCK, rate=500), tmp_path)
     completion = StateCompletion(machine)
     laws = [
         ukd.ServoController(machine, x, control_period=PERIOD, backend="interpreted")
@@ -225,6 +236,43 @@ def test_robust_adaptive_and_observing_laws_act_in_cpp(tmp_path: Path) -> None:
     assert abs(laws[0].estimates[0].value - 2.0) > 1e-3
     # efforts of 40 N m, divided by pivots of 1e-2
     np.testing.assert_allclose(answers(driver, lines)[:, :1], wanted, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("part", range(3), ids=["robust", "adapts", "observes"])
+def test_parts_of_the_law_that_are_turned_off_cease_gradually(
+    part: int,
+    adaptive: tuple[ukd.Mechanism, ukd.Tasks, Path],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine, tasks, driver = adaptive
+    field, off, transfer = request.node.callspec.id, 50, 0.2  # line, s
+    completion = StateCompletion(machine)
+    laws = [
+        ukd.ServoController(machine, tasks, control_period=PERIOD, backend="compiled")
+        for _ in range(2)
+    ]
+    lines, wanted = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)], []
+    for k, (t, positions, velocities, far) in enumerate(measured_motion(machine, tasks, 100)):
+        sample = far._replace(value=far.value - 0.0095)  # else the observer drives into the limit
+        lines.append(line(t, positions, velocities, *sample))
+        state = completion.complete(positions, velocities, t)
+        now, follow = ukd.State(t, state.q, state.v), {"sweep": Moving(t, sample)}
+        if k >= off:
+            share = max(1.0 - (k - off + 1) * PERIOD / transfer, 0.0)
+            laws[1].memory.fields[field][0] = share
+            if field == "robust":  # which a period writes into the memory
+                monkeypatch.setattr(laws[1], "_robust", share)
+        wanted.append([law.command(now, follow).efforts for law in laws])
+    kept, turned = np.moveaxis(wanted, 1, 0)
+    assert np.abs(turned - kept).max() > 0.1, "N m: it matters"
+    # in the first of 100 periods a hundredth of what the part does, which is below 20 N m here
+    assert np.abs(turned[off] - kept[off]).max() < 0.2
+    found, _ = said_by(driver, lines, str(off), str(part))
+    # efforts of 40 N m, divided by pivots of 1e-2
+    np.testing.assert_allclose(found[:, :1], turned, rtol=0.0, atol=1e-7)
 
 
 @pytest.mark.slow
@@ -390,16 +438,18 @@ def test_a_machine_that_has_fallen_starts_from_where_it_is(
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(not Path("/usr/include/gtest").is_dir(), reason="needs libgtest-dev")
-def test_the_tests_of_the_package_pass(driver: Path) -> None:
+@pytest.mark.parametrize("of", ["driver", "adaptive"])
+def test_the_tests_of_the_package_pass(of: str, request: pytest.FixtureRequest) -> None:
     """As colcon would build them, by what ament_add_gtest links."""
-    folder = driver.parent
+    given = request.getfixturevalue(of)
+    folder = (given if of == "driver" else given[-1]).parent
     files = [str(folder / "test/test_closed_loop_servo.cpp"), str(folder / "servo.o")]
     libraries = ["-lgtest", "-lgtest_main", "-lpthread", "-lm", "-o", str(folder / "tests")]
     options = ["-std=c++17", *STRICT, f"-I{folder / 'include'}"]
     subprocess.run(["g++", *options, *files, *libraries], check=True)
     done = subprocess.run([folder / "tests"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "[  PASSED  ] 4 tests." in done.stdout
+    assert "[  PASSED  ] 5 tests." in done.stdout
 
 
 @pytest.mark.slow
@@ -455,6 +505,18 @@ def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
     assert "\nNAMESPACE = ''\n" in texts["launch/controller.launch.py"]
     names = {j.attrib["name"] for j in ET.fromstring(texts["config/two_dof.urdf"]).iter("joint")}
     assert HOSTILE in names
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_only_parts_that_the_tasks_have_are_parameters(
+    texts: dict[str, str], adaptive: tuple[ukd.Mechanism, ukd.Tasks, Path]
+) -> None:
+    parts = {"robust", "adaptive", "observer", "transfer_time"}
+    (own,) = (adaptive[-1].parent / "src").glob("*_parameters.yaml")
+    assert parts <= yaml.safe_load(own.read_text())["five_bar_controller"].keys()
+    (other,) = (text for name, text in texts.items() if name.endswith("_parameters.yaml"))
+    assert not parts & yaml.safe_load(other)["two_dof_controller"].keys()
 
 
 def test_the_goal_in_the_readme_is_the_start(

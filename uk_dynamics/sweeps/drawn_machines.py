@@ -24,8 +24,9 @@ from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.whole_file import output_file
 
 #: Laws that are compared: that without ``robust``; the same with the highest gains that the delay
-#: allows; the robust one; the same with estimates of parameters, and with an observer instead.
-LAWS = ("nominal", "feedback", "robust", "adaptive", "observer")
+#: allows; the robust one with declared sizes, and with learned ones (``leakage``); that with
+#: declared sizes and estimates of parameters, and with an observer instead.
+LAWS = ("nominal", "feedback", "robust", "leakage", "adaptive", "observer")
 PICTURES = (".png", ".pdf", ".svg")
 # What of the motion is left out, since efforts act from the first delay on, and errors that arise
 # until then have to decay: so many time constants 1/k, and at least this part, but half at most.
@@ -33,6 +34,7 @@ _DECAYS, _SETTLED, _LEFT = 5.0, 0.1, 0.5
 _LEAST = 0.05  # of the model: beyond what is declared, masses do not vanish
 _HIGH = 20.0  # Hz: faster changes of the efforts are chatter
 _OBSERVED = 2.0  # Hz, where the tasks file has no observer
+_LEAKAGE = 1.0  # 1/s, where it has none
 _TOGETHER = 64  # machines whose motions are in memory at once
 
 
@@ -61,7 +63,7 @@ class Robustness:
         motors: Names of the motors.
         values: Parameters of the machines, by name, (machines,) each.
         laws: Results by the name of the law.
-        promise: Of the robust law.
+        promise: Of the robust law with declared sizes.
         kept: Part of the machines on which the robust law kept its bounds.
         estimates: What the adaptive law found in the end, by parameter, (machines,) each.
         highest: Largest natural frequencies that the delay allows, in Hz, by task.
@@ -129,26 +131,33 @@ def robustness(
             values[name] = np.maximum(values[name], _LEAST * value)
     spec = uncertainty.spec
     observed = tasks.spec.observer or tuple((task, _OBSERVED) for task in tasks.names)
-    # one law with all of it, which is switched
+    # one law with all of it, which is switched, and one that learns sizes
+    learned = replace(spec, leakage=spec.leakage or _LEAKAGE)
+    leaking = replace(tasks.spec, robust=learned, adaptive=(), observer=())
     every = tasks.spec.adaptive or tuple(n for n, x in spec.parameters if x[0] < x[1])
-    full = Tasks(replace(tasks.spec, adaptive=every, observer=observed), mechanism)
+    declared = replace(spec, leakage=None)
+    whole = replace(tasks.spec, robust=declared, adaptive=every, observer=observed)
     machine_of = [
         mechanism.with_parameters({name: x[k] for name, x in values.items()})
         for k in range(machines)
     ]
-    group = _Group(
-        [
-            ServoController(mechanism, full, control_period=control_period, backend=backend)
-            for _ in range(min(machines, _TOGETHER) if encoders is None else 1)
-        ],
-        (duration, control_period, uncertainty.spec.delay),
-        encoders,
-        progress,
+    full, learning = (
+        _Group(
+            [
+                ServoController(mechanism, law, control_period=control_period, backend=backend)
+                for _ in range(min(machines, _TOGETHER) if encoders is None else 1)
+            ],
+            (duration, control_period, uncertainty.spec.delay),
+            encoders,
+            progress,
+        )
+        for law in (Tasks(whole, mechanism), Tasks(leaking, mechanism))
     )
     laws: dict[str, LawResult] = {}
     highest: dict[str, float] = {}
     estimates: dict[str, Array] = {}
     for law in LAWS:
+        group = learning if law == "leakage" else full
         for controller in group.controllers:
             controller.robust = law not in ("nominal", "feedback")
             controller.adaptive, controller.observer = law == "adaptive", law == "observer"
@@ -162,7 +171,7 @@ def robustness(
         if law == "adaptive":
             told = np.stack([one.estimates for one in found])
             estimates = dict(zip(every, told.T, strict=True))
-    promise = group.controllers[0].promise
+    promise = full.controllers[0].promise
     assert promise is not None
     others = *(name for name, _ in spec.motors), *(force.name for force in spec.forces)
     return Robustness(

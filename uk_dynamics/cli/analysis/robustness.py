@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _HELP = """\
 errors of tasks on machines drawn from what may differ from the model
 
-Draw machines from the intervals of the tasks file (robust: parameters), and let five laws move each
+Draw machines from the intervals of the tasks file (robust: parameters), and let six laws move each
 of them: that without robust term, the same with the highest gains that the delay allows, the robust
-one, and this with estimates of parameters or with an observer (2 Hz, where the file has none).
+one with declared sizes, that with learned sizes (leakage 1/s, where the file has none), and that
+with declared sizes and estimates of parameters or an observer (2 Hz, where the file has none).
 Efforts act after the delay of the tasks file. Estimates begin with the model in every motion.
 
 examples:

@@ -23,6 +23,7 @@ from uk_dynamics.conversion.controller_package.parts import (
     law_answers,
     listed,
     loop_tables,
+    switch_words,
 )
 from uk_dynamics.conversion.ros2_control_files import complete_description, hardware_joints
 from uk_dynamics.core.servo import LIMITS
@@ -71,7 +72,7 @@ def controller_package(
         "in_namespace": f"-r __ns:={base} " if base else "",
         "rate": str(rate),
     }
-    words |= _constants(tasks, mechanism, completion)
+    words |= _constants(tasks, mechanism, completion) | switch_words(tasks, 1.0 / rate)
     words |= law_answers(tasks, mechanism, completion, BLEND_TIME, 1.0 / rate)
     commanded = _commanded(tasks, mechanism, controller)
     words["goal"] = _goal(commanded)

@@ -18,9 +18,10 @@ from uk_dynamics.control.estimation import (
     StateCompletion,
     allowed_motions,
 )
-from uk_dynamics.control.servo import ServoController
+from uk_dynamics.control.servo import ServoController, promise
 from uk_dynamics.conversion import output_files
 from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, continuation_rule
+from uk_dynamics.escaping import c_string
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -51,6 +52,7 @@ BLEND_TIME = 0.5  # s
 _NUMBERS = {
     "blend_time": BLEND_TIME,
     "ramp_time": 0.06,  # s
+    "transfer_time": 0.2,  # s, as servo_controller has it
     "state_timeout": 0.01,  # s
     "speed_factor": 1.5,
     "frozen_motion": 2e-4,  # m or rad: more than encoders resolve
@@ -69,11 +71,56 @@ _RANGES = {
     "delay": (0.0, 0.1),  # s
     "blend_time": (0.0, 60.0),  # s
     "ramp_time": (0.0, 10.0),  # s
+    "transfer_time": (0.0, 60.0),  # s
     "state_timeout": (0.0, 1.0),  # s
     "singular_tolerance": (1e-12, 1.0),
     "frequency": (0.0, 1000.0),  # Hz
     "damping_ratio": (0.0, 100.0),
 }
+
+SWITCHES = {  # of a law while it works: the field of its memory, and what it does
+    "robust": ("robust", "the robust term acts, which keeps errors within the promised bounds"),
+    "adaptive": ("adapts", "estimates of parameters are used; they go on all the same"),
+    "observer": ("observes", "what acts besides the model, as observed, is compensated"),
+}
+
+
+def switch_words(tasks: Tasks, period: float) -> dict[str, str]:
+    """Words of what is switched while the law works, promised and estimated."""
+    uncertainty, rows = tasks.uncertainty, len(tasks.constraints)
+    has = uncertainty is not None, tasks.adaptive > 0, bool(tasks.observed.any())
+    declared = dict(zip(SWITCHES, has, strict=True))
+    bounds = [np.full(rows, np.inf)] * 2
+    if uncertainty is not None:
+        found = promise(tasks, period)
+        bounds = [found.error, found.adapting]
+    values, units = np.zeros(0), np.zeros(0)
+    if uncertainty is not None and tasks.adaptive:
+        units = uncertainty.units()
+        values = np.array(list(uncertainty.estimated(np.zeros(tasks.adaptive)).values()))
+    parameters = [
+        f"  {name}:\n    type: bool\n    default_value: true\n"
+        f'    description: "Whether {meaning}; acts at once"\n'
+        for name, (_, meaning) in SWITCHES.items()
+        if declared[name]
+    ]
+    fields = [f"&Memory::{SWITCHES[x][0]}" if own else "nullptr" for x, own in declared.items()]
+    names = [f"estimate.{name}" for name in tasks.spec.adaptive]
+    return {
+        "switch_names": listed(map(c_string, SWITCHES)),
+        "switch_fields": listed(fields),
+        "switches": "".join([*parameters, filled("transfer_time.yaml", {}) if parameters else ""]),
+        "live": " Those that act at once are not." if parameters else "",
+        "bound": listed(map(c_number, bounds[0])),
+        "adapting_bound": listed(map(c_number, bounds[1])),
+        "bound_period": c_number(period),
+        "estimated": str(len(units)),
+        "estimated_names": listed(map(c_string, names)),
+        "model_values": listed(map(c_number, values)),
+        "estimated_units": listed(map(c_number, units)),
+        "estimate_field": "memory.estimate" if len(units) else "nullptr",
+    }
+
 
 _HOMES, _MOST_INDEPENDENT = 32, 2
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
