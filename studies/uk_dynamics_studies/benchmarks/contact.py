@@ -3,7 +3,8 @@
 """Machines that stand and fall: time of a step, and how well contacts and loops are kept.
 
 Ours takes steps of Moreau's rule in C. MuJoCo gets the exported machine with a small sphere for
-each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size;
+each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size
+(principal inertias that no rigid body has, which it refuses, are replaced by their mean);
 Drake the same shapes, SAP and its default stiffness.
 What contacts and loops do is told by one evaluator of the mechanism at the states of all.
 """
@@ -159,6 +160,7 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     (text,) = export.texts.values()
     spec = mujoco.MjSpec.from_string(text)
     spec.option.disableflags = 0
+    spec.compiler.balanceinertia = True
     spec.option.timestep, spec.option.cone = _STEP, mujoco.mjtCone.mjCONE_ELLIPTIC
     for geom in spec.geoms:
         geom.contype = geom.conaffinity = 0

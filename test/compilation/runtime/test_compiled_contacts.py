@@ -130,21 +130,42 @@ def test_rows_act_as_they_are_told(leg: ukd.Mechanism) -> None:
 def test_a_problem_that_c_leaves_goes_on_in_python(
     leg: ukd.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An impulse that is no number leaves the step to Python, and the next ones to C again."""
+    """Friction that is no number in C leaves the step to Python, and the next ones to C again."""
     compiled, contacts = CompiledDynamics(leg), ContactStepping(leg)
-    steps = []
-    own = contacts.step
-    monkeypatch.setattr(
-        contacts, "step", lambda *given: (contacts._last.fill(0.0), steps.append(1), own(*given))[2]
-    )
+    steps, friction, own = [], contacts.tables.friction.copy(), contacts.step
+
+    def mended(*given: Any) -> tuple[State, ActiveConstraints]:
+        steps.append(1)
+        contacts.tables.friction[:] = friction
+        return own(*given)
+
+    monkeypatch.setattr(contacts, "step", mended)
     inputs = Inputs(stabilize=False)
     state, active = contacts.advance(leg.start(), 0.3, 300, compiled, inputs)
     assert not steps
-    contacts._last.fill(np.nan)
+    contacts.tables.friction[:] = np.nan
     state, _ = contacts.advance(state, 0.4, 100, compiled, replace(inputs, active=active))
     assert len(steps) == 1
     expected, _ = ContactStepping(leg).advance(leg.start(), 0.4, 400, compiled, inputs)
     np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-10)
+
+
+def test_a_biped_collapses_in_c_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight points of two soles, with loops in the legs, share their load in many ways."""
+    biped = ukd.Mechanism.from_file(ROOT / "examples/biped/biped.yaml")
+    contacts = ContactStepping(biped)
+    monkeypatch.setattr(contacts, "step", None)  # no step is left to Python
+    state, active = biped.start(), biped.hierarchy.initial
+    inputs = Inputs(tau=np.zeros(biped.model.nv), stabilize=False)
+    most = 0
+    for k in range(100):
+        given = replace(inputs, active=active)
+        state, active = contacts.advance(
+            state, 1e-2 * (k + 1), 10, biped.dynamics("compiled"), given
+        )
+        most = max(most, sum(one.name in active.names for one in contacts.one_sided))
+    assert most == 8
+    assert state.t == 1.0
 
 
 def test_a_flight_forgets_impulses_in_both() -> None:

@@ -1,10 +1,11 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Signorini's and Coulomb's conditions of many contacts at once: damped Newton steps, as
- * core/contact/cone_problem.py has them, whose conditions these are. */
+/* Signorini's and Coulomb's conditions of many contacts at once: Newton steps of several kinds,
+ * as core/contact/cone_problem.py has them, whose conditions these are. */
 #pragma once
 
 #include "attributes.h"
 #include "contact.h"
+#include "row_elimination.c"
 #include "uk_conditions.h"
 #include "uk_config.h"
 
@@ -14,18 +15,21 @@ typedef struct {
   double *r, *u;           /* forces, motions (3n) */
   double *step, *left;     /* rho, and what is left of the conditions (3n) */
   double *slopes;          /* (n, 9): how that depends on r - rho u */
+  double *start;           /* forces to begin with (3n) */
   double *from, *change;   /* where a step begins, and it (3n) */
   double *derivative;      /* (3n, 3n) */
+  double *factors;         /* (7, 3n): what its elimination needs, and the step */
   int *place;              /* (3n): directions that a step is solved for */
 } uk_cone;
 
 static uk_cone uk_cone_at(int n, double *room) {
   const int N = 3 * n;
-  uk_cone c = {n, room, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-  double **parts[] = {&c.q, &c.r, &c.u, &c.step, &c.left, &c.from, &c.change};
+  uk_cone c = {.n = n, .W = room};
+  double **parts[] = {&c.q, &c.r, &c.u, &c.step, &c.left, &c.start, &c.from, &c.change, &c.factors};
   c.derivative = c.W + N * N;
   double *at = c.derivative + N * N;
-  for (int k = 0; k < 7; ++k, at += N) *parts[k] = at;
+  for (int k = 0; k < 9; ++k, at += N) *parts[k] = at;
+  at += 6 * N;
   c.friction = at, c.slopes = at + n;
   c.place = (int *)(at + 10 * n);
   return c;
@@ -50,38 +54,9 @@ static double uk_cone_error(uk_cone *c, double size) {
   return most / size;
 }
 
-/* x with A x = right, in the place of right; A is overwritten. 0; 1 where it is singular. */
-static int uk_solve_square(double *A, double *right, int n) {
-  for (int k = 0; k < n; ++k) {
-    int best = k;
-    for (int i = k + 1; i < n; ++i)
-      if (fabs(A[i * n + k]) > fabs(A[best * n + k])) best = i;
-    const double pivot = A[best * n + k];
-    if (!(fabs(pivot) > 0.0)) return 1;
-    if (best != k) {
-      for (int j = k; j < n; ++j) {
-        const double x = A[k * n + j];
-        A[k * n + j] = A[best * n + j], A[best * n + j] = x;
-      }
-      const double x = right[k];
-      right[k] = right[best], right[best] = x;
-    }
-    for (int i = k + 1; i < n; ++i) {
-      const double part = A[i * n + k] / pivot;
-      if (part == 0.0) continue;
-      for (int j = k + 1; j < n; ++j) A[i * n + j] -= part * A[k * n + j];
-      right[i] -= part * right[k];
-    }
-  }
-  for (int k = n - 1; k >= 0; --k) {
-    for (int j = k + 1; j < n; ++j) right[k] -= A[k * n + j] * right[j];
-    right[k] /= A[k * n + k];
-  }
-  return 0;
-}
-
-/* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. */
-static int uk_cone_step(uk_cone *c) {
+/* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. Where contacts
+ * share a load, the derivative is singular, and those that are closed take the step of least norm. */
+static void uk_cone_step(uk_cone *c) {
   const int N = 3 * c->n;
   double *const D = c->derivative;
   int size = 0;
@@ -101,15 +76,27 @@ static int uk_cone_step(uk_cone *c) {
       double x = part[0] * c->W[own * N + j] + part[1] * c->W[(own + 1) * N + j]
                  + part[2] * c->W[(own + 2) * N + j];
       if (j >= own && j < own + 3) x -= slope[j - own];
-      if (j == i) x += 1.0 + UK_CONE_REGULAR;
+      if (j == i) x += 1.0;
       if (b < size && c->place[b] == j) row[b++] = x;
       else right -= x * c->change[j];
     }
     c->from[a] = right;
   }
-  if (uk_solve_square(D, c->from, size)) return 1;
-  for (int a = 0; a < size; ++a) c->change[c->place[a]] = c->from[a];
-  return 0;
+  uk_basis b = uk_basis_at(size, size, 0, D, c->factors);
+  uk_eliminate_rows(&b, UK_CONE_RANK * uk_begin_rows(&b));
+  uk_solve_rows(&b, c->from, c->factors + 6 * size);
+  for (int a = 0; a < size; ++a) c->change[c->place[a]] = c->factors[6 * size + a];
+}
+
+/* Newton's change from r, of the function with this part of rho. */
+static void uk_cone_change(uk_cone *c, double factor, double size) {
+  if (factor != 1.0) {
+    for (int i = 0; i < 3 * c->n; ++i) c->step[i] *= factor;
+    uk_cone_error(c, size);
+  }
+  uk_cone_step(c);
+  for (int i = 0; i < 3 * c->n; ++i) c->step[i] /= factor;
+  memcpy(c->from, c->r, sizeof(double) * 3 * c->n);
 }
 
 /* Go from where a step begins by a part of it; the error there. */
@@ -118,7 +105,35 @@ static double uk_cone_try(uk_cone *c, double part, double size) {
   return uk_cone_error(c, size);
 }
 
-/* Forces from those in r, and their motion; 0, or 1 where the conditions are not met. */
+/* Steps that are shortened while they do not help; 0, or 1 where they end before the conditions are met. */
+static int uk_cone_damped(uk_cone *c, double factor, double size) {
+  double error = uk_cone_error(c, size), least = error;
+  for (int taken = 0, stalled = 0; !(least <= UK_CONE_REACHED); ++taken) {
+    if (taken == UK_CONE_NEWTON_STEPS || stalled == UK_CONE_STALLED) return 1;
+    uk_cone_change(c, factor, size);
+    double part = 1.0, found = uk_cone_try(c, part, size);
+    while (!(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
+    if (!(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
+    if (!isfinite(found)) return 1;
+    error = found;
+    stalled = error < UK_CONE_WORTH * least ? 0 : stalled + 1;
+    if (error < least) least = error;
+  }
+  return 0;
+}
+
+/* Whole steps, which find their way where no shorter one leads down; as uk_cone_damped. */
+static int uk_cone_full(uk_cone *c, double factor, double size) {
+  double error = uk_cone_error(c, size);
+  for (int taken = 0; error > UK_CONE_REACHED; ++taken) {
+    if (taken == UK_CONE_FULL_STEPS) return 1;
+    uk_cone_change(c, factor, size);
+    error = uk_cone_try(c, 1.0, size);
+  }
+  return !(error <= UK_CONE_REACHED);
+}
+
+/* Forces from those in r, and at last from none, and their motion; 0, or 1 where the conditions are not met. */
 static int uk_cone_solve(uk_cone *c) {
   const int N = 3 * c->n;
   double size = UK_TINY, largest = UK_TINY;
@@ -129,18 +144,12 @@ static int uk_cone_solve(uk_cone *c) {
     for (int k = 0; k < 3; ++k) own[k] = fabs(c->W[(3 * i + k) * (N + 1)]);
     uk_cone_steps(own, &floor, c->step + 3 * i);
   }
-  double error = uk_cone_error(c, size), least = error;
-  for (int taken = 0, stalled = 0; !(least <= UK_CONE_REACHED); ++taken) {
-    if (taken == UK_CONE_NEWTON_STEPS || stalled == UK_CONE_STALLED || uk_cone_step(c)) return 1;
-    double part = 1.0;
-    memcpy(c->from, c->r, sizeof(double) * N);
-    double found = uk_cone_try(c, part, size);
-    while (!(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
-    if (!(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
-    if (!isfinite(found)) return 1;
-    error = found;
-    stalled = error < UK_CONE_WORTH * least ? 0 : stalled + 1;
-    if (error < least) least = error;
-  }
-  return 0;
+  memcpy(c->start, c->r, sizeof(double) * N);
+  for (int none = 0; none < 2; ++none)
+    for (int k = 0; k < UK_CONE_FACTORS; ++k)
+      for (int full = 0; full < 2; ++full) {
+        for (int i = 0; i < N; ++i) c->r[i] = none ? 0.0 : c->start[i];
+        if (!(full ? uk_cone_full : uk_cone_damped)(c, uk_cone_factors[k], size)) return 0;
+      }
+  return 1;
 }

@@ -82,15 +82,17 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
 @cache
 def contacts() -> list[str]:
     """Steps over one-sided constraints, whose conditions are traced from those in Python."""
-    names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "REGULAR", "FLOOR"
+    names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "RANK", "FLOOR", "FULL_STEPS"
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
+    constants["CONE_FACTORS"] = len(cone_problem.FACTORS)
+    factors = table("double", "uk_cone_factors", cone_problem.FACTORS)
     given: Shapes = {"r": (3, 1), "u": (3, 1), "step": (3, 1), "friction": 1}
     written = (
         rule("uk_conditions", given, ("left", "slopes"), conditions, SCALAR),
         rule("uk_cone_steps", {"response": (3, 1), "floor": 1}, "step", steps, SCALAR),
     )
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
-    text = header("uk_conditions.h", *includes, *defines(constants), *written)
+    text = header("uk_conditions.h", *includes, *defines(constants), factors, *written)
     return [text, part("contact.c")]
 
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
@@ -36,13 +37,12 @@ NEWTON_STEPS = 60
 STALLED = 10  # steps without a part of the error less
 WORTH = 0.9  # that part
 SHORTEST = 1e-4  # part of a Newton step
-REGULAR = 1e-11  # added to the derivative, which is singular where contacts share a load
 FLOOR = 1e-12  # of the largest response: contacts that move less are as if they moved so
-_FULL_STEPS = 20
+FULL_STEPS = 20
 _RELAXATIONS = 1.6, 1.0
 _ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
-_FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
-_RANK = 1e-13  # of singular values
+FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
+RANK = 1e-13  # of the largest row or singular value
 _SOFTNESS = tuple(10.0 ** (-0.5 * k) for k in range(2, 26))  # of each contact's own response
 _FRICTION = tuple(0.05 * k for k in range(20))  # part of it
 _ASYMMETRY = 1e-9  # of its largest entry: rounding of W
@@ -121,7 +121,9 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     if not problem.count:
         return ConeSolution(r, r.copy(), 0.0, 0)
     search = _Search(_Scaled.of(problem), r)
-    search.damped(r)
+    search.polish(r)
+    if search.error > REACHED and r.any():
+        search.polish(np.zeros_like(r))
     if search.error > REACHED and _is_convex(problem.W):
         search.alternate()
     if search.error > _ADMITTED and _is_convex(problem.W):
@@ -146,7 +148,6 @@ class _Scaled:
     problem: ConeProblem
     step: Array  # ρ, (n, 3), the inverse of each contact's own response
     size: float  # of u: the conditions hold relative to it
-    least: bool = True  # Newton's steps are of least norm where the derivative is singular
 
     @classmethod
     def of(cls, problem: ConeProblem) -> "_Scaled":
@@ -168,7 +169,7 @@ class _Scaled:
         return found if np.isfinite(found) else np.inf
 
     def newton_step(self, r: Array) -> Array:
-        """Newton's step from r, (n, 3)."""
+        """Newton's step from r, (n, 3), of least norm where contacts share a load."""
         left, slopes = self.conditions(r)
         size = r.size
         # F = r − P(y(r)), y = r − ρ (W r + q)
@@ -176,12 +177,8 @@ class _Scaled:
         derivative = np.eye(size)
         derivative -= (slopes @ inner.reshape(len(r), 3, size)).reshape(size, size)
         try:
-            found = (
-                np.linalg.lstsq(derivative, -left.ravel(), rcond=_RANK)[0]
-                if self.least
-                else np.linalg.solve(derivative + REGULAR * np.eye(size), -left.ravel())
-            )
-        except np.linalg.LinAlgError:
+            found = lstsq(derivative, -left.ravel(), RANK, lapack_driver="gelsy")[0]
+        except (np.linalg.LinAlgError, ValueError):  # not finite
             return np.full_like(r, np.inf)
         return np.asarray(found.reshape(r.shape), dtype=float)
 
@@ -204,7 +201,7 @@ class _Search:
         for relaxation in _RELAXATIONS:
             method = AlternatingDirections(problem.W, problem.q, problem.friction, relaxation)
             for iterations in _ITERATIONS:
-                self._polish(method.advance(iterations))
+                self.polish(method.advance(iterations))
                 if self.error <= REACHED:
                     return
             if self.error <= _ADMITTED:
@@ -227,25 +224,24 @@ class _Search:
             r = np.zeros_like(self.best)
             for easier in path:
                 there = _Search(_Scaled.of(easier), r)
-                there._polish(r)
+                there.polish(r)
                 r = there.best
                 self.iterations += there.iterations
-            self._polish(r)
+            self.polish(r)
             if self.error <= _ADMITTED:
                 return
 
-    def _polish(self, start: Array) -> None:
+    def polish(self, start: Array) -> None:
         """Newton's steps of several kinds, until one of them arrives."""
-        for part in _FACTORS:
-            variant = replace(self._scaled, step=part * self._scaled.step, least=False)
+        for part in FACTORS:
+            variant = replace(self._scaled, step=part * self._scaled.step)
             for steps_of in (self.damped, self.full):
                 steps_of(start, variant)
                 if self.error <= REACHED:
                     return
 
-    def damped(self, r: Array, variant: _Scaled | None = None) -> None:
+    def damped(self, r: Array, scaled: _Scaled) -> None:
         """Newton's steps, shortened while they do not help."""
-        scaled = variant or self._scaled
         error = least = self._offer(r, self._scaled.error(r))
         stalled = taken = 0
         while least > REACHED and taken < NEWTON_STEPS and stalled < STALLED:
@@ -266,7 +262,7 @@ class _Search:
 
     def full(self, r: Array, variant: _Scaled) -> None:
         """Whole steps, which find their way where no shorter one leads down."""
-        for _ in range(_FULL_STEPS):
+        for _ in range(FULL_STEPS):
             r = r + variant.newton_step(r)
             self.iterations += 1
             error = self._offer(r, self._scaled.error(r))
