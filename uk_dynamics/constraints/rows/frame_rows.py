@@ -8,7 +8,6 @@ second-derivative term that the wrench alone does not carry (where there is one)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,14 +28,9 @@ class LinearRow(FrameRow):
 
     direction: Direction
 
-    @classmethod
-    def stack(cls, rows: Sequence[LinearRow], frames: RowFrames, length: float) -> LinearRows:
-        """See :meth:`FrameRow.stack`."""
-        return LinearRows(frames, np.array([row.direction for row in rows]))
-
 
 @dataclass(frozen=True)
-class LinearRows(FrameRows):
+class LinearRows(FrameRows, of=LinearRow):
     """Child origin in the parent frame along constant directions: ψ = eᵀ d."""
 
     frames: RowFrames
@@ -56,19 +50,11 @@ class AngularRow(FrameRow):
     direction: Direction
     rotation: ClassVar[bool] = True
     exact_rate: ClassVar[bool] = False
-
-    @classmethod
-    def stack(cls, rows: Sequence[AngularRow], frames: RowFrames, length: float) -> AngularRows:
-        """See :meth:`FrameRow.stack`."""
-        return AngularRows(frames, length * np.array([row.direction for row in rows]))
-
-    def reference_scale(self, length: float) -> float:
-        """Nothing: the reference is a rotation, see ``RotationGroups``."""
-        return 0.0
+    of_length: ClassVar[str] = "direction"
 
 
 @dataclass(frozen=True)
-class AngularRows(FrameRows):
+class AngularRows(FrameRows, of=AngularRow):
     """Rotation vector of the child in the parent frame along constant directions: ψ = cᵀ log(R).
 
     The rate is cᵀ ω, the geometric rate; it equals ψ̇ where the rotation vanishes, and for three
@@ -83,12 +69,8 @@ class AngularRows(FrameRows):
         self, kinematics: FrameKinematics, reference_rotation: Array | None = None
     ) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in rad times the declared length."""
-        parent = kinematics.rotation.take(self.frames.parent, 0)
-        e = apply(parent, self.direction)
-        relative = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
-        if reference_rotation is not None:
-            relative = relative @ reference_rotation.transpose(0, 2, 1)
-        return couple(e), dot(self.direction, so3.log(relative))
+        parent, error = self.frames.turned(kinematics, reference_rotation)
+        return couple(apply(parent, self.direction)), dot(self.direction, so3.log(error))
 
 
 @dataclass(frozen=True)
@@ -97,12 +79,7 @@ class AlignmentRow(FrameRow):
 
     parent: Direction
     child: Direction
-
-    @classmethod
-    def stack(cls, rows: Sequence[AlignmentRow], frames: RowFrames, length: float) -> AlignmentRows:
-        """See :meth:`FrameRow.stack`."""
-        parents = np.array([row.parent for row in rows])
-        return AlignmentRows(frames, length * parents, np.array([row.child for row in rows]))
+    of_length: ClassVar[str] = "parent"
 
     def reference_scale(self, length: float) -> float:
         """The declared length, as for every angle."""
@@ -110,18 +87,18 @@ class AlignmentRow(FrameRow):
 
 
 @dataclass(frozen=True)
-class AlignmentRows(FrameRows):
+class AlignmentRows(FrameRows, of=AlignmentRow):
     """A direction of the child stays perpendicular to one of the parent: ψ = aᵀ R c."""
 
     frames: RowFrames
-    parent_direction: Array  # a in the parent frame, with the declared length as norm, (m, 3), m
-    child_direction: Array  # c in the child frame, unit, (m, 3)
+    parent: Array  # a in the parent frame, with the declared length as norm, (m, 3), m
+    child: Array  # c in the child frame, unit, (m, 3)
     turning: ClassVar[bool] = True
 
     def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         rotation = kinematics.rotation
-        a = apply(rotation.take(self.frames.parent, 0), self.parent_direction)
-        c = apply(rotation.take(self.frames.child, 0), self.child_direction)
+        a = apply(rotation.take(self.frames.parent, 0), self.parent)
+        c = apply(rotation.take(self.frames.child, 0), self.child)
         return a, c
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
@@ -160,18 +137,14 @@ class ContactRow(FrameRow):
     radius: float  # of the sphere, in m; 0: a point
     of_positions: ClassVar[str] = "normal"  # sliding is a matter of velocities
 
-    @classmethod
-    def stack(cls, rows: Sequence[ContactRow], frames: RowFrames, length: float) -> ContactRows:
-        """See :meth:`FrameRow.stack`."""
-        return ContactRows(
-            frames,
-            direction=np.array([_DIRECTIONS[row.label] for row in rows]),
-            radius=np.array([row.radius for row in rows]),
-        )
+    @property
+    def direction(self) -> Direction:
+        """In the parent frame."""
+        return _DIRECTIONS[self.label]
 
 
 @dataclass(frozen=True)
-class ContactRows(FrameRows):
+class ContactRows(FrameRows, of=ContactRow):
     """Distance from the plane, ψ = nᵀd − r, or velocity of the contact point along x or y.
 
     With n the normal of the plane (the parent's z axis), c the child's origin and r the radius, the

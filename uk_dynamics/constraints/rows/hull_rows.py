@@ -47,7 +47,7 @@ class HullRow(FrameRow):
 
 
 @dataclass(frozen=True)
-class HullRows(FrameRows):
+class HullRows(FrameRows, of=HullRow):
     """Gaps, or velocities of the child's point across the normal."""
 
     frames: RowFrames

@@ -8,7 +8,6 @@ rate is that of the rotation vector φ itself, φ̇ = J⁻¹(φ) ω_E with the l
 ψ is exact at any angle below π.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -76,21 +75,11 @@ class RotationVectorRow(FrameRow):
 
     direction: Direction
     rotation: ClassVar[bool] = True
-
-    @classmethod
-    def stack(
-        cls, rows: "Sequence[RotationVectorRow]", frames: RowFrames, length: float
-    ) -> "RotationVectorRows":
-        """See :meth:`FrameRow.stack`."""
-        return RotationVectorRows(frames, length * np.array([row.direction for row in rows]))
-
-    def reference_scale(self, length: float) -> float:
-        """Nothing: the reference is a rotation, see ``RotationGroups``."""
-        return 0.0
+    of_length: ClassVar[str] = "direction"
 
 
 @dataclass(frozen=True)
-class RotationVectorRows(FrameRows):
+class RotationVectorRows(FrameRows, of=RotationVectorRow):
     """Components of φ = log(E), E = R R_refᵀ, with R the child's rotation in the parent frame."""
 
     frames: RowFrames
@@ -100,7 +89,7 @@ class RotationVectorRows(FrameRows):
         self, kinematics: FrameKinematics, reference_rotation: Array | None = None
     ) -> tuple[Array, Array]:
         """Wrenches (m, 6), couples J⁻ᵀc, and residuals (m,) in rad times the declared length."""
-        parent, error = self._error(kinematics, reference_rotation)
+        parent, error = self.frames.turned(kinematics, reference_rotation)
         phi = so3.log(error)
         inverse = so3.left_jacobian_inverse(phi)
         moment = apply(parent, apply(inverse.transpose(0, 2, 1), self.direction))
@@ -116,7 +105,8 @@ class RotationVectorRows(FrameRows):
 
         With ω_E = ω − E ω_ref it is φ̈ = J⁻¹(ω̇ − ω_E × E ω_ref − E ω̇_ref − J̇ φ̇).
         """
-        parent, error = self._error(kinematics, None if reference is None else reference.rotation)
+        rotation = None if reference is None else reference.rotation
+        parent, error = self.frames.turned(kinematics, rotation)
         relative = apply(parent.transpose(0, 2, 1), twist.angular.take(self.frames.pair, 0))
         phi = so3.log(error)
         inverse = so3.left_jacobian_inverse(phi)
@@ -132,11 +122,3 @@ class RotationVectorRows(FrameRows):
             -dot(self.direction, apply(inverse, carried)),
             -dot(self.direction, apply(inverse, lost)),
         )
-
-    def _error(self, kinematics: FrameKinematics, reference: Array | None) -> tuple[Array, Array]:
-        """Rotations of the parents, and E, (m, 3, 3) each."""
-        parent = kinematics.rotation.take(self.frames.parent, 0)
-        error = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.frames.child, 0)
-        if reference is not None:
-            error = error @ reference.transpose(0, 2, 1)
-        return parent, error

@@ -82,7 +82,7 @@ class Nearest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RoundRows(FrameRows):
+class RoundRows(FrameRows, of=RoundRow):
     """Gaps, or velocities of the contact point across the normal.
 
     The directions x and y are those of the parent, turned with its z axis to the normal by the
@@ -204,7 +204,7 @@ class BoxRow(RoundRow):
 
 
 @dataclass(frozen=True)
-class BoxRows(RoundRows):
+class BoxRows(RoundRows, of=BoxRow):
     """Gaps, or velocities of the contact point across the normal."""
 
     half: Array  # (m, 3), in m

@@ -9,8 +9,10 @@ rows are at a state.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
 
 from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
@@ -93,17 +95,31 @@ class Row(ABC):
         return math.inf
 
     def reference_scale(self, length: float) -> float:
-        """What one unit of reference counts in the row, 1 or the declared length in m."""
-        return 1.0
+        """What one unit of reference counts in the row, 1 or the declared length in m.
+
+        Nothing where the reference is a rotation; see ``RotationGroups``.
+        """
+        return 0.0 if self.rotation else 1.0
 
 
 class FrameRow(Row):
     """A row that follows from the relative motion of the constraint's two frames."""
 
+    family: ClassVar[Any]  # the sub-class of :class:`FrameRows` that says it is of this type
+    of_length: ClassVar[str] = ""  # the field that the declared length scales, of angular rows
+
     @classmethod
-    @abstractmethod
     def stack(cls, rows: Sequence[Any], frames: "RowFrames", length: float) -> "FrameRows":
-        """Evaluate rows of this type together; ``length``, in m, scales angular rows."""
+        """Evaluate rows of this type together: by default each field is an attribute of the rows.
+
+        The declared length, in m, scales angular rows.
+        """
+        names = [field.name for field in fields(cls.family)[1:]]
+        stacked = {name: np.array([getattr(row, name) for row in rows]) for name in names}
+        if cls.of_length:
+            stacked[cls.of_length] = length * stacked[cls.of_length]
+        found: FrameRows = cls.family(frames, **stacked)
+        return found
 
 
 class RobotRow(Row):
@@ -129,12 +145,27 @@ class RowFrames:
         point = translation.take(self.child, 0)
         return point, point - translation.take(self.parent, 0)
 
+    def turned(
+        self, kinematics: FrameKinematics, reference: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Rotations of the parents, and of the children in them, (m, 3, 3) each.
+
+        The latter are seen from reference rotations, (m, 3, 3), where there are some.
+        """
+        parent = kinematics.rotation.take(self.parent, 0)
+        turned = parent.transpose(0, 2, 1) @ kinematics.rotation.take(self.child, 0)
+        return parent, turned if reference is None else turned @ reference.transpose(0, 2, 1)
+
 
 class FrameRows(ABC):
     """Rows of one type, evaluated together; m of them."""
 
     frames: RowFrames  # frames of the rows
     turning: ClassVar[bool] = False  # whether there is an :meth:`extra_bias`
+
+    def __init_subclass__(cls, *, of: type[FrameRow]) -> None:
+        """Evaluate rows of a type."""
+        of.family = cls
 
     @abstractmethod
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

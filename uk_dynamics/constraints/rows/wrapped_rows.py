@@ -64,7 +64,7 @@ class _Way(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WrappedRows(FrameRows):
+class WrappedRows(FrameRows, of=WrappedRow):
     """ψ = √(s² + z²) − L."""
 
     frames: RowFrames

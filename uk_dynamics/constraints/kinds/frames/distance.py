@@ -2,7 +2,6 @@
 
 """A rod with a ball joint at each end: two points keep their distance; or a rope round a peg."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -124,20 +123,13 @@ class DistanceRow(FrameRow):
 
     distance: float
 
-    @classmethod
-    def stack(
-        cls, rows: "Sequence[DistanceRow]", frames: RowFrames, length: float
-    ) -> "DistanceRows":
-        """See :meth:`FrameRow.stack`."""
-        return DistanceRows(frames, np.array([row.distance for row in rows]))
-
 
 @dataclass(frozen=True)
-class DistanceRows(FrameRows):
+class DistanceRows(FrameRows, of=DistanceRow):
     """Distance of the two origins: ψ = |d| − L."""
 
     frames: RowFrames
-    length: Array  # L, (m,), in m, positive
+    distance: Array  # L, (m,), in m, positive
     turning: ClassVar[bool] = True
 
     def _line(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
@@ -148,7 +140,7 @@ class DistanceRows(FrameRows):
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,) in m."""
         point, e, norm = self._line(kinematics)
-        return force_through(point, e), norm - self.length
+        return force_through(point, e), norm - self.distance
 
     def extra_bias(self, kinematics: FrameKinematics, twist: RelativeTwist) -> Array:
         """(|u|² − (eᵀu)²)/|d|: the direction turns with the motion across it, (m,)."""

@@ -94,7 +94,7 @@ class FrameVelocityRow(FrameRow):
 
 
 @dataclass(frozen=True)
-class FrameVelocityRows(FrameRows):
+class FrameVelocityRows(FrameRows, of=FrameVelocityRow):
     """ψ̇ = e·u or e·ω: velocity of the child's origin or of its rotation, seen from the parent."""
 
     frames: RowFrames

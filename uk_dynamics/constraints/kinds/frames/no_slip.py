@@ -8,7 +8,6 @@ plane is c = −r u from the centre, u = (n − a (a·n)) / |a × n|. All of the
 so these rows are a family of their own. The body's velocity at the contact is w = u̇ + ω × c.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -129,16 +128,11 @@ class RollingRow(FrameRow):
     radius: float  # In m; zero for a blade
     of_positions: ClassVar[str] = "height"  # sliding is a matter of velocities
 
-    @classmethod
-    def stack(cls, rows: "Sequence[RollingRow]", frames: RowFrames, length: float) -> "RollingRows":
-        """See :meth:`FrameRow.stack`."""
-        return RollingRows(
-            frames,
-            normal=np.array([row.normal for row in rows]),
-            axle=np.array([row.axle for row in rows]),
-            radius=np.array([row.radius for row in rows]),
-            selection=np.eye(3)[[_PARTS.index(row.label) for row in rows]],
-        )
+    @property
+    def selection(self) -> Array:
+        """1 for its direction among those of a wheel, (3,)."""
+        chosen: Array = np.eye(3)[_PARTS.index(self.label)]
+        return chosen
 
 
 class _Contact(NamedTuple):
@@ -155,7 +149,7 @@ class _Contact(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RollingRows(FrameRows):
+class RollingRows(FrameRows, of=RollingRow):
     """Velocity of the contact point along h or s (ψ̇ = h·w), or its height (ψ = n·d − r|a × n|).
 
     The height's rate is n·w, since the contact is the lowest point of the rim. A blade or skate is

@@ -122,7 +122,7 @@ class ThreadRow(FrameRow):
 
 
 @dataclass(frozen=True)
-class ThreadRows(FrameRows):
+class ThreadRows(FrameRows, of=ThreadRow):
     """ψ = n·d − r φ to the nearest thread, r = p/2π."""
 
     frames: RowFrames
