@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uk_dynamics.core.linalg import skew
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.analysis import LinearSystem
@@ -125,7 +126,7 @@ def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:
     for body in mechanism.model.bodies:
         k = body.velocity
         if body.kind == "floating":
-            linear, angular = _skew(v[k : k + 3]), _skew(v[k + 3 : k + 6])
+            linear, angular = skew(v[k : k + 3]), skew(v[k + 3 : k + 6])
             whole[k : k + 3, k : k + 3] = angular
             whole[k : k + 3, k + 3 : k + 6] = linear
             whole[k + 3 : k + 6, k + 3 : k + 6] = angular
@@ -133,7 +134,3 @@ def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:
             vx, vy, w = v[k : k + 3]
             whole[k : k + 3, k : k + 3] = [[0.0, -w, vy], [w, 0.0, -vx], [0.0, 0.0, 0.0]]
     return whole
-
-
-def _skew(x: Array) -> Array:
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])

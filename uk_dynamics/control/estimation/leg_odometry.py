@@ -17,7 +17,7 @@ import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
 from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
-from uk_dynamics.mechanism.resolution import Array, Point, State, split_point
+from uk_dynamics.mechanism.resolution import Array, Point, State, placed
 from uk_dynamics.mechanism_class import Mechanism
 
 _P, _V, _B = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -192,19 +192,13 @@ class LegOdometry:
         q, v = state.q.copy(), state.v.copy()
         base.place(q, v, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
         self._motion.update(q, v, state.t)
-        index = model.frame_index(base.link)
-        rotation, origin = (
-            self._motion.workspace.rotation[index].T,
-            self._motion.workspace.translation[index],
-        )
+        _, origin, axes = placed(model, self._motion.workspace, base.link)
+        rotation = axes.T
         places, rates = np.zeros((2, len(self.feet), 3))
         reach = []
         for number, foot in enumerate(self._points):
             J, _ = twist_map(self._motion, foot, v)
-            frame, inside = split_point(foot)
-            at = model.frame_index(frame)
-            point = self._motion.workspace.rotation[at] @ inside
-            place = self._motion.workspace.translation[at] + point
+            _, place, _ = placed(model, self._motion.workspace, foot)
             places[number] = rotation @ (place - origin)
             linear = rotation @ J[:3]
             linear[:, base.velocity] = 0.0

@@ -23,6 +23,7 @@ from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -84,8 +85,9 @@ class WrenchObserver:
         self.gain, self.frame, self.axes = gain, frame, tuple(axes)
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
-        self._workspace = mechanism.model.workspace()
-        self._index = mechanism.model.frame_index(frame) if frame else -1
+        self._motion = LoopMotion(mechanism)
+        if frame:
+            mechanism.model.frame_index(frame)
         bases = []
         if joints is None:
             home = mechanism.state(mechanism.assemble())
@@ -137,16 +139,12 @@ class WrenchObserver:
         """The wrench with the virtual power of the residual, where there is just one."""
         if not self.frame:
             return None, ()
-        self._workspace.update_positions(q)
-        rotation, origin = self._workspace.rotation[self._index], self._workspace.translation
-        mask = self._mechanism.model.ancestor_mask[self._index]
-        spatial = self._workspace.jacobian * mask
-        angular = spatial[3:]
-        linear = spatial[:3] - np.cross(origin[self._index], angular.T).T
+        self._motion.update(q)
+        J, _ = twist_map(self._motion, self.frame, np.zeros(len(Z)), "local")
         chosen = [WRENCH_AXES.index(axis) for axis in self.axes]
         size = max(self._mechanism.size, 1e-9)
         scale = np.array([1.0, 1.0, 1.0, size, size, size])[chosen]
-        tree = np.vstack([rotation.T @ linear, rotation.T @ angular])[chosen] * scale[:, None]
+        tree = J[chosen] * scale[:, None]
         effects = tree @ Z  # a torque of 1 N m times the machine's size
         _, values, right = np.linalg.svd(effects.T)
         rounding = _ROUNDING * largest(np.abs(tree) @ np.abs(Z))

@@ -17,7 +17,7 @@ from uk_dynamics.mechanism.kinematics.independent_coordinates import Independent
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.mechanism.resolution.wrenches import Point, split_point
+from uk_dynamics.mechanism.resolution.wrenches import Point, placed
 
 Of = Literal["motors", "independent", "all"]
 Axes = Literal["local_world_aligned", "local", "world"]
@@ -105,15 +105,12 @@ def twist_map(
     motion: LoopMotion, frame: Point, v: Array, axes: Axes = "local_world_aligned"
 ) -> tuple[Array, Array]:
     """J of the tree for a frame, (6, nv), and J̇ v, (6,), where a motion was updated last."""
-    name, inside = split_point(frame)
     model, workspace = motion.mechanism.model, motion.workspace
-    index = model.frame_index(name)
-    rotation = workspace.rotation[index]
+    index, place, rotation = placed(model, workspace, frame)
     mask = model.ancestor_mask[index]
     J, drift = workspace.jacobian * mask, (workspace.jacobian_rate * mask) @ v
     if axes == "world":
         return J, drift
-    place = workspace.translation[index] + rotation @ inside
     J[:3] -= skew(place) @ J[3:]
     twist = J @ v
     drift[:3] -= skew(place) @ drift[3:]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-from uk_dynamics.mechanism.resolution.wrenches import Point, split_point, wrench_forces
+from uk_dynamics.mechanism.resolution.wrenches import Point, placed, wrench_forces
 from uk_dynamics.model import RobotModel
 
 
@@ -75,16 +75,10 @@ class NamedValues:
         workspace = self.model.workspace()
         workspace.update_positions(self.configuration(q))
 
-        def seen(point: Point) -> tuple[Array, Array]:
-            name, inside = split_point(point)
-            index = self.model.frame_index(name)
-            rotation = workspace.rotation[index].copy()
-            return workspace.translation[index] + rotation @ inside, rotation
-
-        place, rotation = seen(link)
+        _, place, rotation = placed(self.model, workspace, link)
         if relative_to is None:
-            return place, rotation
-        origin, axes = seen(relative_to)
+            return place, rotation.copy()
+        _, origin, axes = placed(self.model, workspace, relative_to)
         return axes.T @ (place - origin), axes.T @ rotation
 
     def wrench_forces(

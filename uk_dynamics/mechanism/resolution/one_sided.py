@@ -8,6 +8,7 @@ switchable constraint that nobody switches, since what happens follows from the 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -70,39 +71,18 @@ class OneSided:
 
 def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Constraint]:
     """The constraints of contacts and hard stops, all open."""
-    frequency = spec.stabilization.frequency
-    ratio = spec.stabilization.damping_ratio
+    gains = spec.stabilization
+    made = partial(Constraint, frequency=gains.frequency, damping_ratio=gains.damping_ratio)
     for contact in spec.contacts:
         frames = {role: model.frame_index(frame_name(contact, role)) for role, _ in contact.frames}
         for name, labels in _parts(contact):
-            yield Constraint(
-                name=name,
-                kind="contact",
-                rows=tuple(_row(contact, label) for label in labels),
-                parent=frames["parent"],
-                child=frames["child"],
-                frequency=frequency,
-                damping_ratio=ratio,
-            )
+            yield made(name, "contact", tuple(_row(contact, label) for label in labels), **frames)
     for joint, _ in _dry_frictions(spec, model):
-        yield Constraint(
-            name=joint,
-            kind="stiction",
-            rows=(
-                JointRow("", joint_terms([(joint.removesuffix(_STICKING), 1.0)], model), 0.0, True),
-            ),
-            frequency=frequency,
-            damping_ratio=ratio,
-        )
+        terms = joint_terms([(joint.removesuffix(_STICKING), 1.0)], model)
+        yield made(joint, "stiction", (JointRow("", terms, 0.0, velocities=True),))
     for joint, side, limit in _hard_limits(spec, model):
         terms = joint_terms([(joint, 1.0)], model)
-        yield Constraint(
-            name=_stop(joint, side),
-            kind="stop",
-            rows=(JointRow("", terms, limit),),
-            frequency=frequency,
-            damping_ratio=ratio,
-        )
+        yield made(_stop(joint, side), "stop", (JointRow("", terms, limit),))
 
 
 def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[OneSided]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.model import RobotModel
+from uk_dynamics.model.kinematics import Workspace
 
 #: The origin of a link or frame, by name, or a point in it: its name and three numbers in m.
 Point = str | tuple[str, Sequence[float]]
@@ -26,6 +27,19 @@ def split_point(point: Point) -> tuple[str, Array]:
     if not isinstance(name, str):
         raise StateError(f'{_EXPECTED}, found "{point}"')
     return name, _finite(place, 3, f"point in {name}")
+
+
+def placed(model: RobotModel, workspace: Workspace, point: Point) -> tuple[int, Array, Array]:
+    """Frame that carries a point, where the point is, (3,), in m, and the frame's rotation.
+
+    Raises:
+        UnknownNameError: A link does not exist.
+        StateError: As of :func:`split_point`.
+    """
+    name, inside = split_point(point)
+    index = model.frame_index(name)
+    rotation = workspace.rotation[index]
+    return index, workspace.translation[index] + rotation @ inside, rotation
 
 
 def wrench_forces(model: RobotModel, wrenches: Mapping[Point, ArrayLike], q: Array) -> Array:
@@ -45,12 +59,10 @@ def wrench_forces(model: RobotModel, wrenches: Mapping[Point, ArrayLike], q: Arr
     workspace.update_positions(q)
     total = np.zeros(model.nv)
     for point, given in wrenches.items():
-        link, place = split_point(point)
-        index = model.frame_index(link)
-        where = workspace.translation[index] + workspace.rotation[index] @ place
+        index, where, _ = placed(model, workspace, point)
         size = 3 if np.size(given) == 3 else 6
         wrench = np.zeros(6)
-        wrench[:size] = _finite(given, size, f"wrench on {link}")
+        wrench[:size] = _finite(given, size, f"wrench on {model.frame_names[index]}")
         about_origin = np.concatenate((wrench[:3], wrench[3:] + np.cross(where, wrench[:3])))
         total += (about_origin @ workspace.jacobian) * model.ancestor_mask[index]
     return total
