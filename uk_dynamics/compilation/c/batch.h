@@ -4,12 +4,9 @@
  * Strides count doubles from one state to the next; 0: all have the same. */
 #pragma once
 
+#include "uk_answers.h"
+
 /* Answers as of a single state, and how many numbers each state has of them. */
-#define UK_BATCH_ANSWERS(F) \
-  F(double, qdd, UK_NV) F(double, rank, 1) F(double, status, 1) F(double, failed, 1)
-#define UK_BATCH_FORCES(F) \
-  F(double, ideal_force, UK_NV) F(double, multipliers, UK_M) F(double, determined, UK_M) \
-  F(double, violation, UK_M)
 #define UK_BATCH_RATES(F) F(double, residual, UK_M) F(double, rate, UK_M)
 #define UK_POINTER(type, name, count) type *name;
 

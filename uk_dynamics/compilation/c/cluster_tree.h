@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "attributes.h"
+#include "uk_answers.h"
 
 typedef struct { /* constants of a joint and the body behind it */
   double rotation[9], translation[3];  /* of the joint in its carrier */
@@ -71,13 +72,8 @@ typedef struct { /* what a cluster stands on, seen from its point */
 } uk_ground;
 
 /* The memory of an evaluation, field by field with how many there are: first inputs and answers, in the
- * order that the memory of other mechanisms has. */
-#define UK_ANSWERED_FIELDS(F)                                                                       \
-  F(double, t, 1) F(double, stabilize, 1) F(double, q, nq) F(double, v, n) F(double, tau, n)        \
-  F(double, active, m) F(double, status, 1) F(double, rank, 1) F(double, qdd, n)                    \
-  F(double, violation, m) F(double, offends, m) F(double, ideal_force, n) F(double, multipliers, m) \
-  F(double, determined, m)
-/* extremes: smallest and largest diagonal entry of M; ready: what is known at `placed`, UK_PLACED or
+ * order that the memory of other mechanisms has; then these.
+ * extremes: smallest and largest diagonal entry of M; ready: what is known at `placed`, UK_PLACED or
  * UK_FACTORED, and with which rank tolerance; H, Z, L: squares of clusters; A, W: entries of rows; kernel,
  * scratch, coordinates: of the largest cluster. */
 #define UK_OTHER_FIELDS(F)                                                                          \

@@ -78,6 +78,7 @@ UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
     if (uk_lanes_depend(m) && (UK_WIDTH > 1 || m->forces)) uk_lanes_check(m);
   }
 #endif
+  if (m->forces) UK_FIND_FORMULAS(m);
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
 }
 
@@ -96,6 +97,7 @@ static inline int uk_lanes_solve_regular(uk_lanes_memory *m, uk_lanes_kept *kept
   UK_EACH(i, UK_NV) total += m->qdd[i];
   uk_lanes_clear(m);
   m->rank = uk_all(UK_REGULAR);
+  if (m->forces) UK_FIND_FORMULAS(m);
   return !uk_any(uk_not(uk_finite(total)));
 #else
   (void)m, (void)kept;

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.compilation.emit.c_source import number
+from uk_dynamics.compilation.emit.layout import answer_lists
 
 _C = Path(__file__).resolve().parent.parent / "c"
 _ASIDE = re.compile(r"/\*.*?\*/|^#[^\n]*", re.DOTALL | re.MULTILINE)  # comments, preprocessor
 
 
+#: Lists of the inputs and answers of a state, which are the same for all mechanisms.
+ANSWERS = "uk_answers.h"
 _BEGIN, _END = "#pragma uk_header", "#pragma uk_end"
 _INCLUDE = re.compile(r'\s*#\s*include ([<"])(.+)[>"]')
 
@@ -71,18 +74,21 @@ def _assembled(text: str, done: set[str]) -> list[str]:
 
 
 def _is_ours(name: str, done: set[str]) -> bool:
-    return name in done or (_C / name).is_file()
+    return name in done or name == ANSWERS or (_C / name).is_file()
 
 
 @cache
 def _text(name: str) -> str:
-    """A file of C that is not generated, without its copyright statement."""
+    """A file of C without its copyright statement; or the lists of answers, which are generated."""
+    if name == ANSWERS:
+        return answer_lists()
     return (_C / name).read_text(encoding="utf-8").partition("\n")[2]
 
 
 def headers(text: str) -> dict[str, str]:
     """The generated headers in a text that is not assembled, to compile a file of C alone."""
     found = re.findall(rf"^{_BEGIN} (\S+)\n(.*?)^{_END}$", text, re.DOTALL | re.MULTILINE)
+    found.append((ANSWERS, answer_lists()))
     return {name: f"#pragma once\n{body}" for name, body in reversed(found)}  # the first counts
 
 
@@ -135,14 +141,9 @@ def _pointers(text: str, use: re.Match[str]) -> str:
 
 
 def _fields(text: str, name: str) -> list[tuple[str, str, str]]:
-    listed = re.search(rf"#define {name}\(F\)(.*?)(?<!\\)\n", text, re.DOTALL)
+    listed = re.search(rf"#define {name}\(F\)(.*?)(?<!\\)\n", text + _text(ANSWERS), re.DOTALL)
     assert listed is not None, name
     return re.findall(r"\bF\((\w+), (\w+), ([^)]*)", listed[1])
-
-
-def listed_fields(file: str, name: str) -> dict[str, str]:
-    """Names of fields that a list in a file of C has, and the size that it states for each."""
-    return {field: size for _, field, size in _fields(_text(file), name)}
 
 
 def _members(declaration: str) -> list[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
+from uk_dynamics.core.equation import results
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _KEPT = """
@@ -123,9 +124,23 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
                 pieces.functions,
                 *parts,
                 _TERMS.format(name=name, calls="".join(pieces.calls), **common),
+                _formulas(mechanism, terms),
             ]
         ),
     )
+
+
+def _formulas(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
+    """What finds results that follow from state and solution; nothing where none is declared."""
+    wanted = [x for x in results() if x.formula]
+    if not wanted:
+        return "#define UK_FIND_FORMULAS(m) (void)(m)\n"
+    given = ("q", "v", "followed", *parameters(mechanism), "tau", "qdd", "ideal_force")
+    names = [x.memory for x in wanted]
+    text = function("uk_lanes_formulas", given, names, places(**terms.formulas), LANES)
+    found = ", ".join(f"{'&' * (x.size == '1')}(m)->{x.memory}" for x in wanted)
+    state = "(m)->t, (m)->q, (m)->v, UK_FOLLOWED UK_P, (m)->tau, (m)->qdd, (m)->ideal_force"
+    return f"{text}#define UK_FIND_FORMULAS(m) uk_lanes_formulas({state}, {found})\n"
 
 
 def regular_function(

@@ -20,6 +20,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
     CommonInputs,
     batch_call,
+    beyond_compiled,
     trajectories_call,
 )
 from uk_dynamics.compilation.runtime.compiled_batch import to_rollout
@@ -160,7 +161,7 @@ class GpuDynamics(Fallback):
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
-        if self._needs_fallback(inputs) or not len(given.q):
+        if beyond_compiled(inputs, self._layout) or not len(given.q):
             return super().evaluate_states(given, inputs, forces=forces, threads=threads)
         common, on = self._common(given.t, inputs), self.device
         tau = None if given.tau is None else on.put(given.tau)
@@ -203,7 +204,7 @@ class GpuDynamics(Fallback):
             InputError: Inputs that kernels do not know: non-ideal forces, forces in ``inputs``.
         """
         given = without_forces(inputs or Inputs())
-        if self._needs_fallback(given):
+        if beyond_compiled(given, self._layout):
             raise InputError(
                 "the GPU knows neither non-ideal forces nor references of inputs", place="inputs"
             )
@@ -231,10 +232,10 @@ class GpuDynamics(Fallback):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
-        if self._needs_fallback(inputs) or not rolls(self._mechanism) or not len(given.q):
+        if beyond_compiled(inputs, self._layout) or not rolls(self._mechanism) or not len(given.q):
             return super().roll(given, inputs, threads)
-        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
-        common = self._common(halves, inputs)._replace(stabilize=not given.project)
+        common = CommonInputs.of_steps(self._structure, self._layout, given, inputs)
+        common = self._there(common)
         count, on, instants = len(given.q), self.device, given.instants
         outputs = {
             name: on.put(np.full((count, len(instants), x.shape[1]), np.nan))
@@ -246,16 +247,12 @@ class GpuDynamics(Fallback):
         on.launch(self._rollouts, "uk_rollout_kernel", call, count)
         return to_rollout(given, instants, *map(on.get, outputs.values()))
 
-    def _needs_fallback(self, inputs: Inputs) -> bool:
-        return inputs.nonideal is not None or bool(inputs.references and not self._layout.followed)
-
     def _common(self, times: Array, inputs: Inputs) -> CommonInputs:
+        return self._there(CommonInputs.sample(self._structure, self._layout, times, inputs))
+
+    def _there(self, common: CommonInputs) -> CommonInputs:
         """Inputs common to all states, on the device."""
-        common = CommonInputs.sample(self._structure, times, inputs, follows=self._layout.followed)
-        parameters = self._layout.parameters
-        return CommonInputs(
-            common.stabilize,
-            self.device.put(common.active),
-            None if common.followed is None else self.device.put(common.followed),
-            self.device.put(parameters) if len(parameters) else None,
-        )
+        put = self.device.put
+        followed = None if common.followed is None else put(common.followed)
+        parameters = put(self._layout.parameters) if len(self._layout.parameters) else None
+        return common._replace(active=put(common.active), followed=followed, parameters=parameters)

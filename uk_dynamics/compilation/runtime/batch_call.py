@@ -6,21 +6,30 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.emit.c_text import listed_fields, structure
+from uk_dynamics.compilation.emit.c_text import structure
+from uk_dynamics.compilation.emit.layout import Layout
+from uk_dynamics.core.equation import results
 from uk_dynamics.mechanism.dynamics import StructuralRows
 from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, Plan, States
 
-_ANSWERS = listed_fields("batch.h", "UK_BATCH_ANSWERS")
-_FORCES = listed_fields("batch.h", "UK_BATCH_FORCES")
-_RATES = listed_fields("batch.h", "UK_BATCH_RATES")
-_ALL = _ANSWERS | _FORCES | _RATES
-
 BatchCall = structure("uk_batch")
 TrajectoriesCall = structure("uk_trajectories")
+
+
+def beyond_projection(inputs: Inputs, layout: Layout) -> bool:
+    """Whether inputs are beyond what is compiled, even where nothing accelerates."""
+    return inputs.nonideal is not None or bool(inputs.references and not layout.followed)
+
+
+def beyond_compiled(inputs: Inputs, layout: Layout) -> bool:
+    """Whether inputs are beyond what is compiled; friction of what slides is."""
+    slides = inputs.active is not None and inputs.active.sliding
+    return beyond_projection(inputs, layout) or bool(slides)
 
 
 class CommonInputs(NamedTuple):
@@ -29,25 +38,34 @@ class CommonInputs(NamedTuple):
     stabilize: bool  # whether b contains the stabilisation
     active: Array  # 1 for rows that act, (m,)
     followed: Array | None  # values, rates, accelerations of references, (1 or K, 3 m)
-    parameters: Array | None = None  # of the mechanism, (parameters,)
+    parameters: Array | None  # of the mechanism, (parameters,)
     sampled: bool = False  # whether references are samples, which go in steps by nature
 
     @classmethod
     def sample(
-        cls, rows: StructuralRows, times: Array, inputs: Inputs, *, follows: bool
+        cls, rows: StructuralRows, layout: Layout, times: Array, inputs: Inputs
     ) -> CommonInputs:
-        """References at some instants, and the rows that act."""
+        """References at some instants, the rows that act, and parameters."""
         m = max(len(rows.constraints), 1)  # C knows no empty arrays
         mask = rows.hierarchy.mask(inputs.active)
         active = np.ones(m) if mask is None else mask.astype(float)
         followed = None
-        if follows:
+        if layout.followed:
             followed = np.zeros((len(times), 3 * m))
             for row, t in zip(followed, times, strict=True):
                 sample = rows.reference(float(t), inputs)
                 if sample is not None:
                     row[:] = np.concatenate(sample)
-        return cls(inputs.stabilize, active, followed, sampled=bool(inputs.references))
+        sampled = bool(inputs.references)
+        return cls(inputs.stabilize, active, followed, layout.parameters, sampled)
+
+    @classmethod
+    def of_steps(
+        cls, rows: StructuralRows, layout: Layout, given: Plan, inputs: Inputs
+    ) -> CommonInputs:
+        """The same of trajectories; steps that end on the constraints need no stabilisation."""
+        common = cls.sample(rows, layout, given.half_steps, inputs)
+        return common._replace(stabilize=not given.project)
 
 
 class Answers:
@@ -64,37 +82,31 @@ class Answers:
         empty: Callable[[int], Any] = np.empty,
     ) -> None:
         """Lay them out, forces and rates only where they are wanted, in a block that is made so."""
-        sizes = {"UK_NV": nv, "UK_M": rows, "1": 1}
-        self._count, size = count, 0
+        fields = {x.memory: x.size for x in results(always=None if forces else True)}
+        fields |= {"failed": "1", **({"residual": "M", "rate": "M"} if rates else {})}
+        self._shapes: dict[str, tuple[int, ...]] = {"1": (), "NV": (nv,), "M": (rows,)}
+        self._fields, self._count, size = fields, count, 0
         #: First double of each answer in the block, and doubles of each state.
         self.places: dict[str, tuple[int, int]] = {}
-        for name, numbers in (
-            _ANSWERS | (_FORCES if forces else {}) | (_RATES if rates else {})
-        ).items():
-            self.places[name] = size, sizes[numbers]
-            size += count * sizes[numbers]
+        for name, numbers in fields.items():
+            self.places[name] = size, prod(self._shapes[numbers])
+            size += count * self.places[name][1]
         self.block = empty(size)
 
     def named(self, block: Array) -> dict[str, Array]:
         """The answers in a block by the names that C has for them."""
         found: dict[str, Array] = {}
         for name, (first, size) in self.places.items():
-            part = block[first : first + self._count * size]
-            found[name] = part if _ALL[name] == "1" else part.reshape(self._count, size)
+            shape = self._count, *self._shapes[self._fields[name]]
+            found[name] = block[first : first + self._count * size].reshape(shape)
         return found
 
     def solution(self, block: Array) -> tuple[BatchSolution, Array]:
         """Solutions in a block, and per state 0, or another number where C has none, (K,)."""
         found = self.named(block)
-        determined = found.get("determined")
+        wanted = [x for x in results() if x.memory in found]
         solution = BatchSolution(
-            found["qdd"],
-            found["rank"].astype(np.intp),
-            found["status"].astype(np.int8),
-            found.get("ideal_force"),
-            found.get("multipliers"),
-            None if determined is None else determined.astype(bool),
-            found.get("violation"),
+            **{x.name: found[x.memory].astype(x.kind, copy=False) for x in wanted}
         )
         return solution, found["failed"]
 

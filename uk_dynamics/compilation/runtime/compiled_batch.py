@@ -21,9 +21,8 @@ from uk_dynamics.compilation.runtime.batch_call import (
     trajectories_call,
 )
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
-from uk_dynamics.compilation.runtime.compiled_solution import STATUSES
 from uk_dynamics.compilation.runtime.reference_table import structural_table
-from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.equation import Solution, Status
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -214,7 +213,7 @@ class StateBatch(CompiledBatch):
             multipliers=found["multipliers"],
             residual=found["residual"] / scale,
             residual_rate=found["rate"] / scale,
-            status=[STATUSES[int(status)] for status in found["status"]],
+            status=[tuple(Status)[int(status)] for status in found["status"]],
             solution=solution,
         )
 

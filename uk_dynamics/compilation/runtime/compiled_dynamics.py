@@ -11,12 +11,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import Library, announce, library_of
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
-from uk_dynamics.compilation.runtime.batch_call import CommonInputs
+from uk_dynamics.compilation.runtime.batch_call import (
+    CommonInputs,
+    beyond_compiled,
+    beyond_projection,
+)
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
 from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch, StateBatch
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
@@ -32,7 +34,7 @@ from uk_dynamics.compilation.verification import (
     state_answers,
     verify,
 )
-from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.equation import Solution, results
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
@@ -116,7 +118,7 @@ class CompiledDynamics(Fallback):
         """Constrained acceleration and forces, fresh; see :meth:`Dynamics.evaluate`."""
         given = inputs or _NOTHING
         if given.nonideal is not None or given.references or self._followed:
-            if self._needs_fallback(given):
+            if beyond_compiled(given, self.layout):
                 return self.fallback.evaluate(state, given)
             with self._lock:
                 self._structure.follow(state.t, given)
@@ -155,7 +157,7 @@ class CompiledDynamics(Fallback):
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
     ) -> BatchSolution:
         """Many states at once; see :meth:`Dynamics.evaluate_batch`."""
-        if self._needs_fallback(inputs) or self._batch is None:
+        if beyond_compiled(inputs, self.layout) or self._batch is None:
             return evaluate_each(self, given, inputs, forces=forces)
         return self._by_batch(self._batch, given, inputs, forces=forces, threads=threads)
 
@@ -168,29 +170,31 @@ class CompiledDynamics(Fallback):
         forces: bool,
         threads: int | None = 1,
     ) -> BatchSolution:
-        common = self._common(given.t, inputs)
+        common = CommonInputs.sample(self._structure.rows, self.layout, given.t, inputs)
         solution, failed = batch.evaluate(given, common, forces=forces, threads=threads)
         for k in failed:  # where C has no answer
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
+        if forces and self._clusters is not None and any(x.formula for x in results()):
+            for k in range(len(given.q)):  # which C of clusters does not have
+                put(solution, k, self.evaluate(*given.at(k, inputs)))
         return solution
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
-        if self._needs_fallback(inputs) or self._batch is None or not self._batch.rolls:
+        if beyond_compiled(inputs, self.layout) or self._batch is None or not self._batch.rolls:
             return roll_each(self._mechanism, self, given, inputs)
         return self._roll_by(self._batch, given, inputs, threads)
 
     def _roll_by(
         self, batch: CompiledBatch, given: Plan, inputs: Inputs, threads: int | None = 1
     ) -> Rollout:
-        halves = given.t + 0.5 * given.dt * np.arange(2 * given.steps + 1, dtype=float)
-        common = self._common(halves, inputs)._replace(stabilize=not given.project)
+        common = CommonInputs.of_steps(self._structure.rows, self.layout, given, inputs)
         return batch.roll(given, common, threads)
 
     def project(self, state: State, inputs: Inputs | None = None) -> State:
         """The nearest state on the constraints in the metric of M; see :meth:`Dynamics.project`."""
         given = inputs or _NOTHING
-        answers = math.isfinite(state.t) and not self._beyond(given)
+        answers = math.isfinite(state.t) and not beyond_projection(given, self.layout)
         if self._projection is None or not answers:
             return self.fallback.project(state, given)
         with self._lock:
@@ -213,7 +217,7 @@ class CompiledDynamics(Fallback):
     def samples(self, given: States, inputs: Inputs) -> Samples:
         """What recordings hold of many states; see :meth:`Dynamics.samples`."""
         try:
-            if self._moving is not None and not self._needs_fallback(inputs):
+            if self._moving is not None and not beyond_compiled(inputs, self.layout):
                 found = self._one_by_one.samples(
                     given, inputs, lambda k: self.evaluate(*given.at(k, inputs))
                 )
@@ -299,19 +303,6 @@ class CompiledDynamics(Fallback):
             " solve: such states are interpreted, and slower than without compilation; a mass for"
             " each link, or an armature for its joint, makes it regular"
         )
-
-    def _needs_fallback(self, inputs: Inputs) -> bool:
-        """Whether inputs are beyond what is compiled; friction of what slides is."""
-        return self._beyond(inputs) or bool(inputs.active is not None and inputs.active.sliding)
-
-    def _beyond(self, inputs: Inputs) -> bool:
-        return inputs.nonideal is not None or bool(inputs.references and not self.layout.followed)
-
-    def _common(self, times: Array, inputs: Inputs) -> CommonInputs:
-        common = CommonInputs.sample(
-            self._structure.rows, times, inputs, follows=self.layout.followed
-        )
-        return common._replace(parameters=self.layout.parameters)
 
     def call(self) -> int:
         """The C function alone, on the inputs of the last evaluation; 0 when it has answers."""

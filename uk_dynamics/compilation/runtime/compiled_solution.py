@@ -5,7 +5,7 @@
 The structural rows on the Python side of the memory, and the factorisation where C keeps none.
 """
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core import Factorization
-from uk_dynamics.core.equation import Method, Solution, Status
-from uk_dynamics.mechanism.dynamics import Solver, StructuralRows
+from uk_dynamics.core.equation import Instant, Method, Result, Solution, Status
+from uk_dynamics.mechanism.dynamics import EquationTerms, Solver, StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
+from uk_dynamics.model.kinematics import Workspace
 
 
 class CompiledStructure:
@@ -24,7 +25,7 @@ class CompiledStructure:
 
     def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
         self.layout = layout
-        self._model, self._local = mechanism.model, mechanism.local
+        self._mechanism, self._model, self._local = mechanism, mechanism.model, mechanism.local
         #: The form of the equation.
         self.method: Method = "udwadia_kalaba" if mechanism.local is None else "nullspace"
         self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
@@ -42,12 +43,33 @@ class CompiledStructure:
             self._mask = mask
             memory[layout["active"]] = 1.0 if mask is None else mask
 
+    def read(self, result: Result[Any, Any], answers: Array) -> Any:
+        """A result as solutions have it; C of clusters has no formulas."""
+        if result.formula is not None and self._local is not None:
+            return result.of_one(result.formula(self._instant(answers)))
+        values = answers[self.layout[result.memory]]
+        return result.of_one(values[: self.layout.rows] if result.size == "M" else values)
+
+    def _instant(self, answers: Array) -> Instant:
+        """The state of some answers with its solution, for formulas."""
+        layout, workspace = self.layout, self._workspace()
+        t = float(answers[0])
+        names = ("q", "v", "tau", "qdd", "ideal_force")
+        q, v, tau, qdd, force = (answers[layout[name]] for name in names)
+        terms = EquationTerms(self._mechanism, workspace, self.rows)
+        F = terms.evaluate(t, q, v, Inputs(tau))[0].F
+        return Instant(t, q, v, F, workspace.bias, qdd, force)
+
+    def _workspace(self) -> Workspace:
+        return (
+            self._model.workspace() if self._local is None else self._local.workspace(self._model)
+        )
+
     def again(self, answers: Array) -> Factorization:
         """The factorisation at the state of some answers, for what C does not keep."""
         layout = self.layout
         t, q, v = float(answers[0]), answers[layout["q"]], answers[layout["v"]]
-        local, model = self._local, self._model
-        workspace = model.workspace() if local is None else local.workspace(model)
+        workspace = self._workspace()
         workspace.update(q, v)
         reference = None
         if layout.followed:
@@ -123,8 +145,6 @@ class CompiledReactions:
         return self._owner.again(self._answers)
 
 
-#: What the numbers of C mean.
-STATUSES = (Status.OK, Status.NEAR_SINGULAR, Status.INCONSISTENT)
 _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
@@ -136,29 +156,23 @@ class CompiledSolution(Solution):
         self._answers = answers
         self._owner = owner
 
-    def __getattr__(self, name: str) -> Any:
-        """Results that have not been read yet."""
-        find = _FINDERS.get(name)
-        if find is None:
-            raise AttributeError(name)
-        found = find(self, self._owner.layout, self._answers)
-        setattr(self, name, found)
-        return found
+    def _find(self, result: Result[Any, Any]) -> Any:
+        return self._owner.read(result, self._answers)
 
+    @cached_property
+    def offending(self) -> NDArray[np.intp]:  # type: ignore[override]
+        """See :class:`Solution`."""
+        if self.status is Status.OK:
+            return _NO_ROWS
+        level = 2.0 if self.status is Status.INCONSISTENT else 1.0
+        return np.flatnonzero(self._answers[self._owner.layout["offends"]] == level)
 
-def _offending(solution: CompiledSolution, layout: Layout, answers: Array) -> NDArray[np.intp]:
-    if solution.status is Status.OK:
-        return _NO_ROWS
-    level = 2.0 if solution.status is Status.INCONSISTENT else 1.0
-    return np.flatnonzero(answers[layout["offends"]] == level)
+    @cached_property
+    def coordinates(self) -> Array:  # type: ignore[override]
+        """See :class:`Solution`."""
+        return self._answers[self._owner.layout["ideal_force"]]
 
-
-_FINDERS: dict[str, Callable[[Any, Layout, Array], Any]] = {
-    "residual": lambda _, layout, answers: answers[layout["violation"]][: layout.rows],
-    "status": lambda _, layout, answers: STATUSES[int(answers[layout["status"].start])],
-    "offending": _offending,
-    "coordinates": lambda _, layout, answers: answers[layout["ideal_force"]],
-    "reactions": lambda solution, _, answers: CompiledReactions(
-        answers, solution.coordinates, solution._owner
-    ),
-}
+    @cached_property
+    def reactions(self) -> CompiledReactions:  # type: ignore[override]
+        """See :class:`Solution`."""
+        return CompiledReactions(self._answers, self.coordinates, self._owner)

@@ -2,21 +2,19 @@
 
 """A ``Dynamics`` that leaves to another evaluator what it does not answer itself."""
 
-from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import Dynamics, Motion
-from uk_dynamics.mechanism.resolution import (
-    Array,
-    BatchSolution,
-    Energy,
-    Inputs,
-    Plan,
-    Residual,
-    Rollout,
-    Samples,
-    State,
-    States,
-)
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.model import RobotModel
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _forwarded(method: _Method) -> _Method:
+    """The same method of ``fallback``; looked up, not called, so that a call costs no more."""
+    return cast(_Method, property(attrgetter(f"fallback.{method.__name__}"), doc=method.__doc__))
 
 
 class Fallback(Dynamics):
@@ -35,40 +33,12 @@ class Fallback(Dynamics):
         """The robot."""
         return self.fallback.model
 
-    def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
-        """See :meth:`Dynamics.evaluate`."""
-        return self.fallback.evaluate(state, inputs)
-
-    def acceleration(self, q: Array, v: Array, tau: Array | None = None, t: float = 0.0) -> Array:
-        """See :meth:`Dynamics.acceleration`."""
-        return self.fallback.acceleration(q, v, tau, t)
-
-    def evaluate_states(
-        self, given: States, inputs: Inputs, *, forces: bool, threads: int | None
-    ) -> BatchSolution:
-        """See :meth:`Dynamics.evaluate_batch`."""
-        return self.fallback.evaluate_states(given, inputs, forces=forces, threads=threads)
-
-    def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
-        """See :meth:`Dynamics.rollout`."""
-        return self.fallback.roll(given, inputs, threads)
-
-    def motion(self) -> Motion | None:
-        """See :meth:`Dynamics.motion`."""
-        return self.fallback.motion()
-
-    def samples(self, given: States, inputs: Inputs) -> Samples:
-        """See :meth:`Dynamics.samples`."""
-        return self.fallback.samples(given, inputs)
-
-    def energy(self, state: State) -> Energy:
-        """See :meth:`Dynamics.energy`."""
-        return self.fallback.energy(state)
-
-    def residual(self, state: State, inputs: Inputs | None = None) -> Residual:
-        """See :meth:`Dynamics.residual`."""
-        return self.fallback.residual(state, inputs)
-
-    def project(self, state: State, inputs: Inputs | None = None) -> State:
-        """See :meth:`Dynamics.project`."""
-        return self.fallback.project(state, inputs)
+    evaluate = _forwarded(Dynamics.evaluate)
+    acceleration = _forwarded(Dynamics.acceleration)
+    evaluate_states = _forwarded(Dynamics.evaluate_states)
+    roll = _forwarded(Dynamics.roll)
+    motion = _forwarded(Dynamics.motion)
+    samples = _forwarded(Dynamics.samples)
+    energy = _forwarded(Dynamics.energy)
+    residual = _forwarded(Dynamics.residual)
+    project = _forwarded(Dynamics.project)

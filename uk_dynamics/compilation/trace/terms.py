@@ -2,6 +2,8 @@
 
 """What a mechanism and its tasks are made of at a state, traced: M, F, A, bias … as symbols."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from uk_dynamics.compilation.trace.symbolic_robot import (
@@ -13,6 +15,7 @@ from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import FrameKinematics
+from uk_dynamics.core.equation import Instant, results
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, Varied, with_values
 from uk_dynamics.model import RobotModel
@@ -28,6 +31,8 @@ class SymbolicTerms(NamedTuple):
     residual: Objects  # ψ, (m,)
     rate: Objects  # ψ̇, (m,)
     graph: Graph  # where all of them are nodes
+    # results with formulas, by name in the memory of C; of ``tau``, ``qdd`` and ``ideal_force`` too
+    formulas: Mapping[str, Objects] = MappingProxyType({})
 
 
 class SymbolicTasks(NamedTuple):
@@ -83,7 +88,15 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     forces.add_to(force, x.kinematics, x.t, x.q, x.v)
     found = (force, rows.A, rows.bias, rows.residual, rows.rate)
     F, A, bias, residual, rate = cast(tuple[Objects, ...], found)
-    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph)
+    nv, variables = mechanism.model.nv, x.graph.variables
+    formulas = {}
+    for result in results():
+        if result.formula is not None:
+            tau, qdd, ideal = (variables(name, nv) for name in ("tau", "qdd", "ideal_force"))
+            known = (force + tau, x.tree.bias, qdd, ideal)
+            at = Instant(x.t, x.q, x.v, *(cast(Array, array) for array in known))
+            formulas[result.memory] = cast(Objects, result.formula(at))
+    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, formulas)
 
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:
@@ -118,7 +131,7 @@ def as_inputs(terms: SymbolicTerms) -> SymbolicTerms:
         ]
         return as_objects(values).reshape(array.shape)
 
-    M, F, A, bias, residual, rate = map(read, SymbolicTerms._fields[:-1])
+    M, F, A, bias, residual, rate = map(read, SymbolicTerms._fields[:6])
     for i in range(len(M)):  # only the lower triangle is written
         M[:i, i] = M[i, :i]
     return SymbolicTerms(M, F, A, bias, residual, rate, graph)

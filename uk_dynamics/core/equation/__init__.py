@@ -11,12 +11,15 @@ from uk_dynamics.core.equation.projection import (
     project_position,
     project_velocity,
 )
+from uk_dynamics.core.equation.result import Instant, OfMany, Result
 from uk_dynamics.core.equation.solution import (
     WHITENING,
     WITH_PSEUDOINVERSE,
     Method,
+    Results,
     Solution,
     Status,
+    results,
 )
 from uk_dynamics.core.equation.stabilization import (
     DAMPING_RATIO,

@@ -2,15 +2,16 @@
 
 """The solution of the fundamental equation: acceleration at once, forces when asked for."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from enum import Enum
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array
+from uk_dynamics.core.equation.result import Instant, OfOne, Result
 
 Method = Literal[
     "auto",
@@ -88,60 +89,125 @@ class Reactions(Protocol):
         """Ideal force, in the basis of the rows, that keeps a given force from moving them."""
 
 
-@dataclass(eq=False)
-class Solution:
+class Results:
+    """What is found at every state, of which evaluators, C and batches make what they have of it.
+
+    Entries in the order of the memory of C.
+    """
+
+    status: Result[Status, NDArray[np.int8]] = Result(
+        "Whether all rows hold; in batches the index into ``tuple(Status)``, 0 is OK.",
+        "1",
+        "status",
+        "UK_OK, UK_NEAR_SINGULAR or UK_INCONSISTENT",
+        kind=np.int8,
+        single=lambda number: tuple(Status)[int(number)],
+        always=True,
+    )
+    rank: Result[int, NDArray[np.intp]] = Result(
+        "Number of independent rows.",
+        "1",
+        "rank",
+        "number of independent rows",
+        kind=np.intp,
+        single=int,
+        always=True,
+        find=lambda solution: solution.reactions.rank,
+    )
+    qdd: Result[Array, Array] = Result(
+        "Acceleration q̈, (nv,), rad/s² or m/s².", "NV", "qdd", "accelerations", always=True
+    )
+    residual: Result[Array, Array | None] = Result("A q̈ − b, (m,).", "M", "violation", "A qdd - b")
+    constraint_force: Result[Array, Array | None] = Result(
+        "Ideal force plus what the constraints let through of c, (11) + (12), (nv,), N m or N.",
+        "NV",
+        "ideal_force",
+        "A^T multipliers",
+        find=lambda solution: solution._with_nonideal(),
+    )
+    multipliers: Result[Array, Array | None] = Result(
+        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,).
+
+        Of the rows of A, in which angles are multiplied by the declared length: in N.
+        """,
+        "M",
+        "multipliers",
+        "of least norm",
+        find=lambda solution: solution.reactions.multipliers(solution.coordinates),
+    )
+    determined: Result[NDArray[np.bool_], NDArray[np.bool_] | None] = Result(
+        "Whether the multiplier of each row is unique, (m,).",
+        "M",
+        "determined",
+        "1 where the multiplier is unique",
+        kind=np.bool_,
+        find=lambda solution: solution.reactions.determined,
+    )
+
+    def __init_subclass__(cls) -> None:
+        """Show them among the members of the class, which are what is documented."""
+        for result in results():
+            setattr(cls, result.name, result)
+
+
+def results(*, always: bool | None = None) -> list[Result[Any, Any]]:
+    """All results as declared; or those that there are without forces, or only with them."""
+    found = [x for x in vars(Results).values() if isinstance(x, Result)]
+    return [x for x in found if always in (None, x.always)]
+
+
+class Solution(OfOne, Results):
     """Constrained motion at one instant; M q̈ = F + constraint_force.
 
     Forces and multipliers are computed when first read. They depend on nothing that a later
     evaluation changes.
 
     Attributes:
-        qdd: Acceleration q̈, (nv,), rad/s² or m/s².
-        residual: A q̈ − b, (m,).
-        status: Whether all rows hold.
         offending: Rows that do not hold, for the reason that ``status`` names, (k,).
         reactions: Source of the forces.
         coordinates: Ideal force as its source keeps it: in a basis of the rows or whitened.
         nonideal: Given non-ideal force c, (nv,), or None.
     """
 
-    qdd: Array
-    residual: Array
-    status: Status
-    offending: NDArray[np.intp]
-    reactions: Reactions
-    coordinates: Array
     nonideal: Array | None = None
+
+    def __init__(
+        self,
+        qdd: Array,
+        residual: Array,
+        status: Status,
+        offending: NDArray[np.intp],
+        reactions: Reactions,
+        coordinates: Array,
+        nonideal: Array | None,
+    ) -> None:
+        self.qdd, self.residual, self.status, self.offending = qdd, residual, status, offending
+        self.reactions, self.coordinates, self.nonideal = reactions, coordinates, nonideal
+
+    def _find(self, result: Result[Any, Any]) -> Any:
+        assert result.find is not None, result.name
+        return result.find(self)
+
+    def apply(self, formulas: Iterable[Result[Any, Any]], at: Instant) -> None:
+        """Find results that follow from state and solution, of arrays that later change."""
+        for result in formulas:
+            assert result.formula is not None
+            vars(self)[result.name] = result.of_one(result.formula(at))
 
     @property
     def method(self) -> Method:
         """Form of the equation that gave the solution; what ``auto`` chose."""
         return self.reactions.method
 
-    @property
-    def rank(self) -> int:
-        """Number of independent rows."""
-        return self.reactions.rank
-
     @cached_property
     def ideal_force(self) -> Array:
         """Force of ideal constraints, servo paper (11), in the range of Aᵀ, (nv,), N m or N."""
         return self.reactions.ideal_force(self.coordinates)
 
-    @cached_property
-    def constraint_force(self) -> Array:
-        """Ideal force plus what the constraints let through of c, (11) + (12), (nv,), N m or N."""
+    def _with_nonideal(self) -> Array:
         if self.nonideal is None:
             return self.ideal_force
         return self.ideal_force + self.reactions.nonideal_force(self.nonideal)
-
-    @cached_property
-    def multipliers(self) -> Array:
-        """Multipliers λ of minimum Euclidean norm with ideal_force = Aᵀ λ, (m,).
-
-        Of the rows of A, in which angles are multiplied by the declared length: in N.
-        """
-        return self.reactions.multipliers(self.coordinates)
 
     @cached_property
     def joint_multipliers(self) -> Array:
@@ -153,11 +219,6 @@ class Solution:
             return self.multipliers
         held = self.reactions.holding(self.nonideal)
         return self.reactions.multipliers(self.coordinates + held)
-
-    @property
-    def determined(self) -> NDArray[np.bool_]:
-        """Whether the multiplier of each row is unique, (m,)."""
-        return self.reactions.determined
 
     @property
     def condition(self) -> float:

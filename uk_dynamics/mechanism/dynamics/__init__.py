@@ -22,7 +22,7 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
     effort_columns,
 )
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
-from uk_dynamics.mechanism.dynamics.equation_terms import Solver, StructuralRows
+from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     SLIPS,

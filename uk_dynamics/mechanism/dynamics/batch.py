@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.core.equation import Solution, Status, results
 from uk_dynamics.exceptions import InputError, SimulationError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics.arguments import METHODS
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
@@ -44,29 +44,17 @@ def evaluate_each(
 
 def empty(count: int, nv: int, rows: int, *, forces: bool) -> BatchSolution:
     """A batch to be filled."""
-    qdd, rank, status = np.zeros((count, nv)), np.zeros(count, np.intp), np.zeros(count, np.int8)
-    if not forces:
-        return BatchSolution(qdd, rank, status)
-    return BatchSolution(
-        qdd,
-        rank,
-        status,
-        np.zeros((count, nv)),
-        np.zeros((count, rows)),
-        np.zeros((count, rows), bool),
-        np.zeros((count, rows)),
-    )
+    shapes: dict[str, tuple[int, ...]] = {"1": (count,), "NV": (count, nv), "M": (count, rows)}
+    wanted = results(always=None if forces else True)
+    return BatchSolution(**{x.name: np.zeros(shapes[x.size], x.kind) for x in wanted})
 
 
 def put(batch: BatchSolution, k: int, solution: Solution) -> None:
     """Write a single solution into a batch as number k."""
-    batch.qdd[k] = solution.qdd
-    batch.rank[k] = solution.rank
-    batch.status[k] = STATUSES.index(solution.status)
-    for name in ("constraint_force", "multipliers", "determined", "residual"):
-        array = getattr(batch, name)
+    for name, array in vars(batch).items():
         if array is not None:
-            array[k] = getattr(solution, name)
+            found = getattr(solution, name)
+            array[k] = STATUSES.index(found) if isinstance(found, Status) else found
 
 
 def sample_each(dynamics: Dynamics, given: States, inputs: Inputs) -> Samples:

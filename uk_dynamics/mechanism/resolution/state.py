@@ -4,14 +4,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.core.equation import OfMany, Results, Solution, Status, results
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,12 @@ class Plan:
         steps = np.arange(0, self.steps + 1, self.every, dtype=float)
         return self.t + self.dt * steps
 
+    @property
+    def half_steps(self) -> Array:
+        """Times of the ends and the middles of steps, in s."""
+        halves: Array = self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
+        return halves
+
     def tau_at(self, k: int, step: int) -> Array:
         """Generalized forces of trajectory k in a step, (nv,)."""
         K, S, _ = self.tau.shape
@@ -163,18 +169,15 @@ class States(NamedTuple):
         return state, replace(inputs, tau=tau)
 
 
-@dataclass(frozen=True, eq=False)
-class BatchSolution:
-    """Constrained motion at K instants, row by row what :class:`Solution` holds."""
+class BatchSolution(OfMany, Results):
+    """Constrained motion at K instants, row by row what :class:`Solution` holds.
 
-    qdd: Array  # accelerations, (K, nv), rad/s² or m/s²
-    rank: NDArray[np.intp]  # number of independent rows, (K,)
-    status: NDArray[np.int8]  # index into ``tuple(Status)``, (K,); 0 is OK
-    constraint_force: Array | None = None  # (K, nv), N m or N; None unless forces were asked for
-    multipliers: Array | None = None  # of minimum norm, (K, m); None likewise
-    # whether each multiplier is unique, (K, m); None likewise
-    determined: NDArray[np.bool_] | None = None
-    residual: Array | None = None  # a q̈ − b, (K, m); None likewise
+    What is not declared to be there always is None unless forces were asked for.
+    """
+
+    def __init__(self, **found: Any) -> None:
+        """Take the results, (K, …) each, by name."""
+        vars(self).update(dict.fromkeys((result.name for result in results()), None) | found)
 
 
 class Samples(NamedTuple):

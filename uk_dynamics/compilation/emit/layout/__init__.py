@@ -12,6 +12,7 @@ from uk_dynamics.compilation.emit.layout.loop_tables import LoopTables
 from uk_dynamics.compilation.emit.layout.mechanism_layout import (
     DerivativeLayout,
     Layout,
+    answer_lists,
     integrates,
     rolls,
 )

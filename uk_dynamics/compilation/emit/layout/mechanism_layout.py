@@ -2,10 +2,27 @@
 
 """The memory of a mechanism: inputs, answers, and what evaluations and derivatives need."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from uk_dynamics.compilation.emit.layout.block import Block
+from uk_dynamics.core.equation import results
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+
+#: Inputs of a state with their sizes: a number, one for each coordinate, velocity or row.
+_INPUTS = (
+    ("t", "1", "time, s"),
+    ("stabilize", "1", "1: b contains the stabilisation, 0: it does not"),
+    ("q", "NQ", "positions"),
+    ("v", "NV", "velocities"),
+    ("tau", "NV", "forces of motors and the outside world"),
+    ("active", "M", "1 for rows that act, 0 for those switched off"),
+)
+_ANSWERS = (
+    *((x.memory, str(x.size), x.comment) for x in results()),
+    ("offends", "M", "1: nearly dependent and does not hold, 2: contradicts other rows"),
+)
 
 #: Types of what is no number of each lane.
 _OF_ALL_LANES = {"stabilize": "double", "forces": "int", "singular": "uk_mask", "ordered": "int"}
@@ -20,29 +37,14 @@ class Layout(Block):
         self.rows = rows  # constraint rows, m
         self.followed = mechanism.follows_references  # whether rows may follow references
         m = max(rows, 1)  # C knows no empty arrays
-        self._add(
-            ("t", (), "time, s"),
-            ("stabilize", (), "1: b contains the stabilisation, 0: it does not"),
-            ("q", nq, "positions"),
-            ("v", nv, "velocities"),
-            ("tau", nv, "forces of motors and the outside world"),
-            ("active", m, "1 for rows that act, 0 for those switched off"),
-        )
+        sizes: dict[str, int | tuple[()]] = {"1": (), "NQ": nq, "NV": nv, "M": m}
+        self._add(*((name, sizes[size], comment) for name, size, comment in _INPUTS))
         if self.followed:
             self._add(("followed", 3 * m, "references of the rows: values, rates, accelerations"))
         self.parameters = np.zeros(0) if mechanism.varied is None else mechanism.varied.values
         if len(self.parameters):
             self._add(("p", len(self.parameters), "parameters"))
-        self._add(
-            ("status", (), "UK_OK, UK_NEAR_SINGULAR or UK_INCONSISTENT"),
-            ("rank", (), "number of independent rows"),
-            ("qdd", nv, "accelerations"),
-            ("violation", m, "A qdd - b"),
-            ("offends", m, "1: nearly dependent and does not hold, 2: contradicts other rows"),
-            ("ideal_force", nv, "A^T multipliers"),
-            ("multipliers", m, "of least norm"),
-            ("determined", m, "1 where the multiplier is unique"),
-        )
+        self._add(*((name, sizes[size], comment) for name, size, comment in _ANSWERS))
         self.answered = self.size  # doubles of inputs and answers together, which come first
         self._add(
             ("residual", m, "of the rows"),
@@ -117,6 +119,24 @@ class DerivativeLayout(Layout):
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         super().__init__(mechanism)
         self._add_derivatives(mechanism)
+
+
+def answer_lists() -> str:
+    """Lists of inputs and answers for files of C: of tables, and of arrays of many states."""
+
+    def listed(name: str, fields: Iterable[tuple[str, str]], **sizes: str) -> str:
+        entries = (f"F(double, {field}, {sizes.get(size, size)})" for field, size in fields)
+        return f"#define {name}(F) {' '.join(entries)}\n"
+
+    always, forces = (results(always=which) for which in (True, False))
+    arrays = {"NV": "UK_NV", "M": "UK_M"}
+    return (
+        listed("UK_ANSWERED_FIELDS", [x[:2] for x in _INPUTS + _ANSWERS], NQ="nq", NV="n", M="m")
+        + listed("UK_BATCH_FORCES", [(x.memory, x.size) for x in forces], **arrays)
+        + listed(
+            "UK_BATCH_ANSWERS", [*((x.memory, x.size) for x in always), ("failed", "1")], **arrays
+        )
+    )
 
 
 def integrates(mechanism: ResolvedMechanism) -> bool:
