@@ -86,8 +86,6 @@ def main(folder: str) -> None:
 def test_one_declaration_reaches_every_evaluator(tmp_path: Path) -> None:
     code = "import sys, support.power_formula, test_result_formulas as t; t.main(sys.argv[1])"
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": paths},
-        check=True,
-    )
+    # libraries of the same sources with another declaration
+    environment = os.environ | {"PYTHONPATH": paths, "XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environment, check=True)

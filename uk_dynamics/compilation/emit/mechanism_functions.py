@@ -14,7 +14,7 @@ from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, as_inputs
-from uk_dynamics.core.equation import results
+from uk_dynamics.core.equation import formulas
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _KEPT = """
@@ -132,7 +132,7 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
 
 def _formulas(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     """What finds results that follow from state and solution; nothing where none is declared."""
-    wanted = [x for x in results() if x.formula]
+    wanted = formulas()
     if not wanted:
         return "#define UK_FIND_FORMULAS(m) (void)(m)\n"
     given = ("q", "v", "followed", *parameters(mechanism), "tau", "qdd", "ideal_force")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from math import prod
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from uk_dynamics.core.equation import results
 from uk_dynamics.mechanism.dynamics import StructuralRows
 from uk_dynamics.mechanism.resolution import Array, BatchSolution, Inputs, Plan, States
 
+_OTHER_NUMBERS = tuple(x for x in results() if x.kind is not np.float64)
 BatchCall = structure("uk_batch")
 TrajectoriesCall = structure("uk_trajectories")
 
@@ -82,33 +83,39 @@ class Answers:
         empty: Callable[[int], Any] = np.empty,
     ) -> None:
         """Lay them out, forces and rates only where they are wanted, in a block that is made so."""
-        fields = {x.memory: x.size for x in results(always=None if forces else True)}
-        fields |= {"failed": "1", **({"residual": "M", "rate": "M"} if rates else {})}
-        self._shapes: dict[str, tuple[int, ...]] = {"1": (), "NV": (nv,), "M": (rows,)}
-        self._fields, self._count, size = fields, count, 0
+        wanted = _wanted(forces, rates)
+        sizes = {"1": 1, "NV": nv, "M": rows}
+        self._count, self._wanted, size = count, wanted, 0
         #: First double of each answer in the block, and doubles of each state.
         self.places: dict[str, tuple[int, int]] = {}
-        for name, numbers in fields.items():
-            self.places[name] = size, prod(self._shapes[numbers])
-            size += count * self.places[name][1]
+        for name, numbers in wanted.items():
+            self.places[name] = size, sizes[numbers]
+            size += count * sizes[numbers]
         self.block = empty(size)
 
     def named(self, block: Array) -> dict[str, Array]:
         """The answers in a block by the names that C has for them."""
         found: dict[str, Array] = {}
         for name, (first, size) in self.places.items():
-            shape = self._count, *self._shapes[self._fields[name]]
-            found[name] = block[first : first + self._count * size].reshape(shape)
+            part = block[first : first + self._count * size]
+            found[name] = part if self._wanted[name] == "1" else part.reshape(self._count, size)
         return found
 
     def solution(self, block: Array) -> tuple[BatchSolution, Array]:
         """Solutions in a block, and per state 0, or another number where C has none, (K,)."""
         found = self.named(block)
-        wanted = [x for x in results() if x.memory in found]
-        solution = BatchSolution(
-            **{x.name: found[x.memory].astype(x.kind, copy=False) for x in wanted}
-        )
-        return solution, found["failed"]
+        arrays = {x.name: found[x.memory] for x in results() if x.memory in found}
+        for x in _OTHER_NUMBERS:
+            if x.name in arrays:
+                arrays[x.name] = arrays[x.name].astype(x.kind)
+        return BatchSolution(**arrays), found["failed"]
+
+
+@cache
+def _wanted(forces: bool, rates: bool) -> dict[str, str]:
+    """Fields of the memory whose numbers come back, and how many of each."""
+    found = {x.memory: str(x.size) for x in results(always=None if forces else True)}
+    return found | {"failed": "1"} | ({"residual": "M", "rate": "M"} if rates else {})
 
 
 def in_memory(array: Array) -> int:

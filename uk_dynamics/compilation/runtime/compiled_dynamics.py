@@ -34,7 +34,7 @@ from uk_dynamics.compilation.verification import (
     state_answers,
     verify,
 )
-from uk_dynamics.core.equation import Solution, results
+from uk_dynamics.core.equation import Solution, formulas
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
@@ -174,7 +174,7 @@ class CompiledDynamics(Fallback):
         solution, failed = batch.evaluate(given, common, forces=forces, threads=threads)
         for k in failed:  # where C has no answer
             put(solution, int(k), self.fallback.evaluate(*given.at(int(k), inputs)))
-        if forces and self._clusters is not None and any(x.formula for x in results()):
+        if forces and self._clusters is not None and formulas():
             for k in range(len(given.q)):  # which C of clusters does not have
                 put(solution, k, self.evaluate(*given.at(k, inputs)))
         return solution

@@ -15,7 +15,7 @@ from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import FrameKinematics
-from uk_dynamics.core.equation import Instant, results
+from uk_dynamics.core.equation import Instant, formulas
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, Varied, with_values
 from uk_dynamics.model import RobotModel
@@ -89,14 +89,14 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
     found = (force, rows.A, rows.bias, rows.residual, rows.rate)
     F, A, bias, residual, rate = cast(tuple[Objects, ...], found)
     nv, variables = mechanism.model.nv, x.graph.variables
-    formulas = {}
-    for result in results():
-        if result.formula is not None:
-            tau, qdd, ideal = (variables(name, nv) for name in ("tau", "qdd", "ideal_force"))
-            known = (force + tau, x.tree.bias, qdd, ideal)
-            at = Instant(x.t, x.q, x.v, *(cast(Array, array) for array in known))
-            formulas[result.memory] = cast(Objects, result.formula(at))
-    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, formulas)
+    found_by: dict[str, Objects] = {}
+    for result in formulas():
+        assert result.formula is not None
+        tau, qdd, ideal = (variables(name, nv) for name in ("tau", "qdd", "ideal_force"))
+        known = (force + tau, x.tree.bias, qdd, ideal)
+        at = Instant(x.t, x.q, x.v, *(cast(Array, array) for array in known))
+        found_by[result.memory] = cast(Objects, result.formula(at))
+    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, found_by)
 
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:

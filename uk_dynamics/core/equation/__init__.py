@@ -19,6 +19,7 @@ from uk_dynamics.core.equation.solution import (
     Results,
     Solution,
     Status,
+    formulas,
     results,
 )
 from uk_dynamics.core.equation.stabilization import (

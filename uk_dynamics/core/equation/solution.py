@@ -2,9 +2,8 @@
 
 """The solution of the fundamental equation: acceleration at once, forces when asked for."""
 
-from collections.abc import Iterable
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -146,14 +145,22 @@ class Results:
 
     def __init_subclass__(cls) -> None:
         """Show them among the members of the class, which are what is documented."""
-        for result in results():
-            setattr(cls, result.name, result)
+        for name, declared in vars(Results).items():
+            if isinstance(declared, Result):
+                setattr(cls, name, declared)
 
 
-def results(*, always: bool | None = None) -> list[Result[Any, Any]]:
+@cache
+def results(*, always: bool | None = None) -> tuple[Result[Any, Any], ...]:
     """All results as declared; or those that there are without forces, or only with them."""
-    found = [x for x in vars(Results).values() if isinstance(x, Result)]
-    return [x for x in found if always in (None, x.always)]
+    found = (x for x in vars(Results).values() if isinstance(x, Result))
+    return tuple(x for x in found if always in (None, x.always))
+
+
+@cache
+def formulas() -> tuple[Result[Any, Any], ...]:
+    """Results that follow from state and solution alone."""
+    return tuple(x for x in results() if x.formula is not None)
 
 
 class Solution(OfOne, Results):
@@ -188,9 +195,9 @@ class Solution(OfOne, Results):
         assert result.find is not None, result.name
         return result.find(self)
 
-    def apply(self, formulas: Iterable[Result[Any, Any]], at: Instant) -> None:
-        """Find results that follow from state and solution, of arrays that later change."""
-        for result in formulas:
+    def apply(self, at: Instant) -> None:
+        """Find the results of formulas, of arrays that later change."""
+        for result in formulas():
             assert result.formula is not None
             vars(self)[result.name] = result.of_one(result.formula(at))
 

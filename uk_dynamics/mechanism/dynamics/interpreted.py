@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
-from uk_dynamics.core.equation import Instant, Solution, results
+from uk_dynamics.core.equation import Instant, Solution, formulas
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
 from uk_dynamics.mechanism.dynamics.batch import evaluate_each, roll_each, sample_each
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
@@ -143,9 +143,8 @@ class InterpretedDynamics(Dynamics):
             prepared.factorization, prepared.workspace, prepared.terms, state, inputs
         )
         require_finite_answer(self._model, solution.qdd)
-        if formulas := [x for x in results() if x.formula]:
+        if formulas():
             solution.apply(
-                formulas,
                 Instant(
                     *(state.t, state.q, state.v, prepared.terms.F, prepared.workspace.bias),
                     *(solution.qdd, solution.constraint_force),

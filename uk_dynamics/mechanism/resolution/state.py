@@ -177,7 +177,9 @@ class BatchSolution(OfMany, Results):
 
     def __init__(self, **found: Any) -> None:
         """Take the results, (K, …) each, by name."""
-        vars(self).update(dict.fromkeys((result.name for result in results()), None) | found)
+        for result in results(always=False):
+            vars(self)[result.name] = None
+        vars(self).update(found)
 
 
 class Samples(NamedTuple):
