@@ -10,7 +10,7 @@ is chosen by :class:`ContactDynamics`.
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +67,7 @@ class EventDriven:
     changed: Callable[[Mapping[str, bool], float, float], object]
     warn: Callable[[str, float], object]
     moved: Callable[[float], object]
+    _told: float = field(default=-np.inf, init=False)  # time of the last change, in s
 
     def run(
         self,
@@ -108,13 +109,17 @@ class EventDriven:
                 return
             recent.append(event.t)
             start = State(*stepper.start)
-            if event.t > start.t + _SAME_INSTANT:
-                # a step of its own is more accurate than the interpolant
-                stepper = stepper_from(start, event.t)
-                while not stepper.finished:
+            while event.t > start.t + _SAME_INSTANT:
+                # a step of its own is more accurate than the interpolant, and may see it earlier
+                stepper, earlier = stepper_from(start, event.t), None
+                while not (stepper.finished or earlier):
                     stepper.step()
+                    earlier = self._first_event(stepper)
                 count(stepper)
-                start = State(event.t, stepper.q, stepper.v)
+                if earlier is None or earlier.t > event.t - _SAME_INSTANT:
+                    start = State(event.t, stepper.q, stepper.v)
+                    break
+                event, start = earlier, State(*stepper.start)
             state = self._settled_after(event, start)
             if len(recent) == _MOST_EVENTS and state.t - recent[0] < _SHORT_TIME:
                 recent.clear()
@@ -156,7 +161,9 @@ class EventDriven:
         touched |= onset.active.names ^ before.names
         if touched:  # what strikes and bounces is open again
             changes = {name: name in onset.active.names for name in sorted(touched)}
-            self.changed(changes, state.t + onset.bouncing, lost)
+            # what happens while others still bounce is told when they rest: in order
+            self._told = max(self._told, state.t + onset.bouncing)
+            self.changed(changes, self._told, lost)
         return plant.project(state)
 
     def _step_over(self, state: State, h: float) -> State:

@@ -165,7 +165,7 @@ class _Translator:
                 f'found "{key}", which belongs in a {other} file; '
                 f"is this the {other} file? a {self.kind} file is needed here"
             )
-        of_type = f' for type "{found["type"]}"' if "type" in valid and len(valid) > 1 else ""
+        of_type = f' for type "{found["type"]}"' if "type" in found and len(valid) > 1 else ""
         return f"unknown key {shown(key)}{of_type}; {_suggest(key, valid)}"
 
     def missing_key(self, found: Mapping[str, Any], needed: list[str], rule: Any) -> str:

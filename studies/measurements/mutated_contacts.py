@@ -1,0 +1,156 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Simulates mechanism files with contacts that have one to three mistakes each.
+
+``python studies/measurements/mutated_contacts.py [COUNT [FIRST]]``, from a clone. Each file must
+end in a result of finite numbers or in one line, within a minute. Every tenth file is compiled; by
+turns motions are event-driven or in steps.
+"""
+
+import contextlib
+import io
+import multiprocessing
+import os
+import random
+import shutil
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+_DEADLINE = 60.0  # s
+_EXAMPLES = "rope_crane", "block_grip", "stewart_drop", "excavator_lift", "plantigrade", "biped"
+
+_BODY = """<link name="{0}"><inertial><origin xyz="{1} 0 0"/><mass value="1"/>
+  <inertia ixx="1e-3" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>
+  <collision><origin xyz="{1} 0 0"/><geometry><box size="0.3 0.02 0.02"/></geometry></collision></link>"""
+_JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
+  <origin xyz="{3} 0 0"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="9" velocity="9"/></joint>"""
+_URDF = f"""<robot name="leg"><link name="ground"><collision><origin xyz="0 0 -0.05"/>
+  <geometry><box size="4 4 0.1"/></geometry></collision></link>
+<link name="slider"><inertial><mass value="2"/>
+  <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<joint name="height" type="prismatic"><parent link="ground"/><child link="slider"/><axis xyz="0 0 1"/>
+  <limit lower="-5" upper="5" effort="9" velocity="9"/></joint>
+{_BODY.format("thigh", 0.15)}{_JOINT.format("hip", "slider", "thigh", 0)}
+{_BODY.format("shank", 0.15)}{_JOINT.format("knee", "thigh", "shank", 0.3)}</robot>"""
+_GROUND = {"parent": {"link": "ground"}, "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]}}
+_SURFACES = (
+    {"friction": 0.7, "restitution": 0.2, "points": {"heel": [-0.02, 0, 0.02], "toe": [0, 0, 0]}},
+    {"radius": 0.02, "friction": 0.5, "surface": {"type": "sphere", "radius": 0.3}},
+    {"radius": 0.02, "length": 0.1, "surface": {"type": "capsule", "radius": 0.1, "length": 0.4}},
+    {"radius": 0.01, "surface": {"type": "cylinder", "radius": 0.9, "hollow": True}},
+    {"friction": 0.3, "surface": {"type": "box", "size": [0.4, 0.4, 0.02]}},
+    {"radius": 0.02, "surface": {"type": "profile", "points": [[-1, 0], [0, 0], [0.2, 0.02]]}},
+    {"surface": {"type": "collision"}},
+)
+_ENDS = {"parent": {"link": "ground"}, "child": {"link": "shank"}}
+_ONE_SIDED = (
+    {"type": "distance", "distance": 0.75, "one_sided": "at_most", **_ENDS},
+    {"type": "joint_coupling", "joints": {"hip": 1, "knee": -2}, "backlash": 0.02},
+    {"type": "speed_coupling", "joints": {"hip": 1, "knee": -1}, "one_sided": "at_least"},
+    {"type": "joint", "joint": "knee", "one_sided": "at_least", "restitution": 0.3},
+    {
+        **{"type": "distance", "distance": 0.9, "one_sided": "at_most", **_ENDS},
+        "peg": {"xy": [-0.1, 0.5], "radius": 0.1, "side": "right"},
+    },
+)
+
+
+def leg(chance: random.Random) -> str:
+    """A leg over some surface, with something one-sided between its links."""
+    joints = {
+        "hip": {"friction": 0.3, "stiction": 0.5},
+        "knee": {"stop": {"hard": True, "restitution": 0.2}},
+    }
+    data = {
+        "schema": 1,
+        "model": {"urdf": "leg.urdf"},
+        "joints": joints,
+        "initial_guess": {"height": 0.54, "hip": 0.8, "knee": 0.4},
+        "contacts": {"foot": _GROUND | chance.choice(_SURFACES)},
+        "constraints": {"other": chance.choice(_ONE_SIDED)},
+    }
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+def simulated(seed: int) -> str:
+    """How the simulation of a file ended."""
+    from support.mutations import mutated
+
+    from uk_dynamics.cli.main import main
+
+    chance = random.Random(seed)
+    name = chance.choice((*_EXAMPLES, *("",) * len(_EXAMPLES)))
+    shutil.rmtree("own", ignore_errors=True)
+    if name:
+        shutil.copytree(ROOT / "examples" / name, "own")
+        text = Path("own", f"{name}.yaml").read_text()
+    else:
+        os.mkdir("own")
+        Path("own/leg.urdf").write_text(_URDF)
+        text = leg(chance)
+    Path("own/own.yaml").write_bytes(mutated(text, chance).encode("utf-8", "surrogatepass"))
+    command = ["simulate", "own/own.yaml", "--duration", "0.02", "--out", "own/own.npz"]
+    command += ["--backend", "interpreted" if seed % 10 or name == "biped" else "compiled"]
+    command += ["--method", "moreau"] if chance.random() < 0.5 else ["--rtol", "1e-6"]
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(told), contextlib.redirect_stdout(io.StringIO()):
+            status = main(command)
+    except BaseException:
+        return f"a traceback: {traceback.format_exc()}"
+    if status == 2:
+        lines = told.getvalue().strip().splitlines()
+        last = [line for line in lines if "error" in line]
+        return "refused" if len(last) == 1 else f"not one line: {lines}"
+    with np.load("own/own.npz", allow_pickle=True) as samples:
+        for key in ("q", "v"):
+            if not np.isfinite(samples[key]).all():
+                return f"numbers that are not finite: {key}"
+    return "simulated" if status == 0 else f"status {status}"
+
+
+def work(seeds: range, end: Connection) -> None:
+    """Simulate one after the other in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for seed in seeds:
+            end.send(simulated(seed))
+
+
+def main() -> None:
+    """Count how files end."""
+    count, first = (int(x) for x in (*sys.argv[1:], *("2000", "0")[len(sys.argv) - 1 :]))
+    sys.path.insert(0, str(ROOT / "test"))
+    ends: Counter[str] = Counter()
+    seed = first
+    while seed < first + count:
+        here, there = multiprocessing.Pipe(duplex=False)
+        worker = multiprocessing.Process(target=work, args=(range(seed, first + count), there))
+        worker.start()
+        there.close()
+        while seed < first + count:
+            try:
+                end = here.recv() if here.poll(_DEADLINE) else "hangs"
+            except EOFError:
+                end = "the process ended"
+            ends[end.partition(":")[0]] += 1
+            if end not in ("simulated", "refused"):
+                print(f"{seed}: {end}", flush=True)
+            seed += 1
+            if end in ("hangs", "the process ended"):
+                break
+        worker.kill()
+        worker.join()
+    print(f"{count} files: {dict(ends)}")
+
+
+if __name__ == "__main__":
+    main()
