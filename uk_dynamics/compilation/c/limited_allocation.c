@@ -31,6 +31,7 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   double x[UK_NU], motions[UK_NU * UK_NU]; /* where they are, and these, orthonormal */
   int limits;
   uk_inequality limit[UK_INEQUALITIES];
+  double push[UK_INEQUALITIES]; /* multipliers found last, with which the next search begins */
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
 } uk_pushes;
@@ -47,12 +48,6 @@ static void uk_combine(const double *rows, int count, int n, const double *x, do
   for (int j = 0; j < n; ++j) y[j] = 0.0;
   for (int k = 0; k < count; ++k)
     for (int j = 0; j < n; ++j) y[j] += x[k] * rows[k * n + j];
-}
-
-static double uk_inner_product(const double *x, const double *y, int n) {
-  double sum = 0.0;
-  for (int j = 0; j < n; ++j) sum += x[j] * y[j];
-  return sum;
 }
 
 /* What an inequality has of x. */
@@ -81,6 +76,7 @@ static void uk_add_bound(uk_pushes *p, int r) {
 static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
   p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
   p->contacts = p->rows = p->limits = 0;
+  memset(p->push, 0, sizeof p->push);
   for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
   for (int k = 0; k < UK_CONTACTS; ++k) {
     if (a->asked[3 * k] == 0.0) continue;
@@ -114,16 +110,21 @@ static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
   }
 }
 
+/* Motions, (count, n), whose coordinates in a basis of rows of others are given, and lost. */
+static void uk_motions_of(const uk_basis *b, double *coordinates, int count, const double *motions, int n,
+                          double *found) {
+  for (int r = b->rank - 1; r >= 0; --r)
+    for (int k = 0; k < count; ++k) uk_reflect(b, r, coordinates + k * b->n);
+  for (int k = 0; k < count; ++k) uk_combine(motions, b->n, n, coordinates + k * b->n, found + k * n);
+}
+
 /* Motions, (free, n), that a basis of rows of them leaves. */
 static int uk_left_motions(const uk_basis *b, const double *motions, int n, double *left) {
-  const int free = b->n, rank = b->rank;
-  for (int k = 0; k < free - rank; ++k) {
-    double one[UK_NU];
-    for (int i = 0; i < free; ++i) one[i] = i == rank + k;
-    uk_rotate_back(b, one);
-    uk_combine(motions, free, n, one, left + k * n);
-  }
-  return free - rank;
+  const int free = b->n, count = free - b->rank;
+  double unit[UK_NU * UK_NU];
+  for (int i = 0; i < count * free; ++i) unit[i] = i % (free + 1) == b->rank;
+  uk_motions_of(b, unit, count, motions, n, left);
+  return count;
 }
 
 /* Let x come as near as motions allow to the closed form. */
@@ -136,15 +137,14 @@ static void uk_toward_closed(const uk_pushes *p, const double *motions, int free
 }
 
 /* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits), and that way; 0: there is none. */
-static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *push,
-                          double *way) {
-  double scaled[UK_INEQUALITIES * (UK_UNKNOWNS + 1)], size[UK_INEQUALITIES], found[UK_INEQUALITIES];
-  double up[UK_UNKNOWNS + 1] = {0.0}, rest[UK_UNKNOWNS + 1] = {0.0};
+static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *way) {
+  double scaled[UK_INEQUALITIES * UK_NORMAL], size[UK_INEQUALITIES], found[UK_INEQUALITIES];
+  double rest[UK_NORMAL] = {0.0};
   int moves[UK_INEQUALITIES], count = 0;
   for (int i = 0; i < p->limits; ++i) {
     const double norm = sqrt(uk_squares(along + i * g, 0, g));
-    push[i] = 0.0;
     if (norm > UK_UNCHANGED) {
+      found[count] = p->push[i] > 0.0;
       double *to = scaled + count * (g + 1);
       for (int k = 0; k < g; ++k) to[k] = along[i * g + k] / norm;
       to[g] = (lack[i] - UK_SLACK) / norm;
@@ -152,11 +152,12 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
     } else if (lack[i] > UK_KEPT) {
       return 0;
     }
+    p->push[i] = 0.0;
   }
-  up[g] = rest[g] = 1.0;
-  if (count && !uk_nonnegative(&p->basis, count, g + 1, scaled, up, found, rest)) return 0;
+  rest[g] = 1.0;
+  if (!uk_nonnegative(count, g + 1, scaled, found, rest)) return 0;
   const double scale = rest[g] > 0.0 ? 1.0 / rest[g] : 1.0;
-  for (int i = 0; i < count; ++i) push[moves[i]] = found[i] / size[i] * scale;
+  for (int i = 0; i < count; ++i) p->push[moves[i]] = found[i] / size[i] * scale;
   for (int k = 0; k < g; ++k) way[k] = -rest[k] * scale;
   return 1;
 }
@@ -164,18 +165,18 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
 /* What is within limits and nearest to x along motions, (g, n); 0: nothing is. */
 static int uk_nearest_within(uk_pushes *p, const double *x, const double *motions, int g, double *answer) {
   const int n = p->count, count = p->limits;
-  double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS], most = 0.0;
+  double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], way[UK_UNKNOWNS], most = 0.0;
   along[0] = lack[0] = 0.0; /* there may be none */
   for (int i = 0; i < count; ++i) {
     lack[i] = p->limit[i].least - uk_of_limit(p, i, x);
     if (fabs(lack[i]) > most) most = fabs(lack[i]);
     for (int k = 0; k < g; ++k) along[i * g + k] = uk_of_limit(p, i, motions + k * n);
   }
-  if (!uk_find_pushes(p, along, lack, g, push, way)) return 0;
+  if (!uk_find_pushes(p, along, lack, g, way)) return 0;
   double active[UK_INEQUALITIES * UK_NU], wanted[UK_INEQUALITIES];
   int held = 0;
   for (int i = 0; i < count; ++i) {
-    if (!(push[i] > 0.0)) continue;
+    if (!(p->push[i] > 0.0)) continue;
     memcpy(active + held * g, along + i * g, sizeof(double) * g);
     wanted[held++] = lack[i];
   }
@@ -193,29 +194,30 @@ static int uk_nearest_within(uk_pushes *p, const double *x, const double *motion
 static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const double *soft, int bounded, double size,
                            const double *best, const double *left, int *held, double *around) {
   const int n = p->count, free = p->free, rank = p->second.rank, off = free - rank, g = free + bounded;
-  double along[UK_INEQUALITIES * UK_UNKNOWNS], lack[UK_INEQUALITIES], push[UK_INEQUALITIES], way[UK_UNKNOWNS];
-  double step[UK_NU] = {0.0}, turned[UK_LONGEST];
+  double along[UK_INEQUALITIES * UK_UNKNOWNS], lack[UK_INEQUALITIES], way[UK_UNKNOWNS];
+  double seen[UK_NU * UK_NU], unit[UK_NU * UK_NU] = {0.0}, part[UK_NU];
   const double cost = UK_FREE_STEP * size;
   uk_factor_range(&p->second, rows, count, &p->range);
+  for (int k = 0; k < rank; ++k) { /* motions that change what rows get by one, each another part of it */
+    for (int i = 0; i < rank; ++i) part[i] = i == k;
+    uk_solve_triangle(&p->range, part);
+    for (int i = 0; i < rank; ++i) unit[k * free + (int)p->range.row[i]] = part[i] * p->range.scale[i];
+  }
+  uk_motions_of(&p->second, unit, rank, p->motions, n, seen);
   for (int i = 0; i < p->limits; ++i) { /* in coordinates of steps at their cost, then of what rows get */
     double *way_of = along + i * g;
     lack[i] = p->limit[i].least - uk_of_limit(p, i, best);
-    for (int k = 0; k < free; ++k) turned[k] = uk_of_limit(p, i, p->motions + k * n);
-    uk_rotate(&p->second, turned);
-    uk_find_coordinates(&p->range, turned, way_of + off);
+    for (int k = 0; k < rank; ++k) way_of[off + k] = uk_of_limit(p, i, seen + k * n);
     for (int k = 0; k < bounded; ++k) way_of[free + k] = i == p->limits - bounded + k ? soft[k] : 0.0;
     for (int k = 0; k < off; ++k) way_of[k] = uk_of_limit(p, i, left + k * n) / cost;
   }
   memcpy(around, best, sizeof(double) * n);
-  if (!uk_find_pushes(p, along, lack, g, push, way)) return;
+  if (!uk_find_pushes(p, along, lack, g, way)) return;
   const double most = UK_PUSHED * size * sqrt(uk_squares(way, off, g));
   const double least = fmax(most, UK_PUSHED_FREELY * cost * sqrt(uk_squares(way, 0, off)));
-  for (int i = 0; i < p->limits; ++i) held[i] = push[i] > least;
-  uk_solve_triangle(&p->range, way + off);
-  for (int k = 0; k < rank; ++k) step[(int)p->range.row[k]] = way[off + k] * p->range.scale[k];
-  uk_rotate_back(&p->second, step);
-  uk_combine(p->motions, free, n, step, turned);
-  for (int j = 0; j < n; ++j) around[j] += turned[j];
+  for (int i = 0; i < p->limits; ++i) held[i] = p->push[i] > least;
+  for (int k = 0; k < rank; ++k)
+    for (int j = 0; j < n; ++j) around[j] += way[off + k] * seen[k * n + j];
   for (int k = 0; k < off; ++k)
     for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[k * n + j];
 }
@@ -226,7 +228,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   const int n = p->count, free = p->free, hard = p->limits;
   double rows[UK_MT * UK_NU], rest[UK_MT], sizes[UK_MT], step[UK_NU], best[UK_NU], left[UK_NU * UK_NU];
   double soft[UK_BOUNDED + 1], size = 0.0;
-  int count = 0, served[UK_MT], bound[UK_BOUNDED + 1], held[UK_INEQUALITIES] = {0};
+  int count = 0, of[UK_MT], served[UK_MT], bound[UK_BOUNDED + 1], held[UK_INEQUALITIES] = {0};
   for (int r = 0; r < p->rows; ++r) {
     if (p->level[r] != level) continue;
     const double *C = p->C + r * n;
@@ -237,6 +239,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       for (int k = 0; k < free; ++k) row[k] = 0.0;
       sizes[count] = 0.0;
     }
+    of[count] = r;
     rest[count] = p->wanted[r] - uk_inner_product(C, p->x, n);
     served[count] = !UK_BOUNDED || p->side[r] == 0.0;
     if (served[count]) {
@@ -252,8 +255,8 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   size = size > 0.0 ? sqrt(size) : 1.0;
   const int bounded = p->limits - hard;
   for (int again = 0;; ++again) {
-    double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU] = {0.0};
-    double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], turned[UK_LONGEST];
+    double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU];
+    double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], moved[UK_NU];
     const double *within = p->motions;
     int normals = 0, chosen = 0;
     for (int i = 0; i < hard; ++i) { /* limits that are pushed are equations */
@@ -264,21 +267,21 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     }
     uk_least_solution(&p->basis, &p->range, along, normals, free, ones, UK_DEPENDENT, lack, step);
     const int rank = p->basis.rank, g = free - rank;
+    if (rank) uk_left_motions(&p->basis, p->motions, n, kept), within = kept;
     for (int k = 0; k < count; ++k) {
       if (!served[k]) continue;
-      memcpy(turned, rows + k * free, sizeof(double) * free);
-      part[chosen] = rest[k] - uk_inner_product(turned, step, free);
-      uk_rotate(&p->basis, turned);
-      memcpy(inner + chosen * g, turned + rank, sizeof(double) * g);
+      const double *C = p->C + of[k] * n;
+      double *row = inner + chosen * g;
+      if (!rank) memcpy(row, rows + k * free, sizeof(double) * free);
+      for (int i = 0; i < g && rank; ++i) row[i] = sizes[k] > 0.0 ? uk_inner_product(C, kept + i * n, n) : 0.0;
+      part[chosen] = rest[k] - uk_inner_product(rows + k * free, step, free);
       natural[chosen++] = sizes[k];
     }
-    uk_least_solution(&p->second, &p->range, inner, chosen, g, natural, UK_TASK_RANK_TOLERANCE, part, more + rank);
-    uk_rotate_back(&p->basis, more);
-    for (int k = 0; k < free; ++k) step[k] += more[k];
-    if (rank) uk_left_motions(&p->basis, p->motions, n, kept), within = kept;
+    uk_least_solution(&p->second, &p->range, inner, chosen, g, natural, UK_TASK_RANK_TOLERANCE, part, more);
     const int next = uk_left_motions(&p->second, within, n, left);
     uk_combine(p->motions, free, n, step, best);
-    for (int j = 0; j < n; ++j) best[j] += p->x[j];
+    uk_combine(within, g, n, more, moved);
+    for (int j = 0; j < n; ++j) best[j] += p->x[j] + moved[j];
     uk_toward_closed(p, left, next, best);
     const int found = uk_nearest_within(p, best, left, next, answer);
     if (!found && !again) {

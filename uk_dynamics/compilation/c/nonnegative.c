@@ -1,71 +1,119 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Non-negative least squares, Lawson and Hanson's active set. */
+/* Non-negative least squares: Lawson and Hanson's active set, with factors that are updated as Daniel, Gragg,
+ * Kaufman and Stewart do (Mathematics of Computation 30, 1976). */
 #pragma once
 
 #include "least_solution.c"
 
-#define UK_NORMALS UK_MOST(UK_UNKNOWNS, UK_INEQUALITIES) /* most of them */
+#define UK_NORMAL (UK_UNKNOWNS + 1) /* of a normal, at most */
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
+#define UK_PARALLEL 0.7 /* what is left of a vector that need not be made orthogonal once more */
 
-/* The y >= 0 of least |sum y_j normal_j - u|; normals are (count, n); rest: u less that sum. Whether it was found.
- * Of normals that differ in their last entries only the rest is right to the size of these: it is turned out of
- * the basis, not a difference. */
-static int uk_nonnegative(uk_basis *basis, int count, int n, const double *normals,
-                          const double *u, double *y, double *rest) {
-  int in[UK_NORMALS], barred[UK_NORMALS], place[UK_NORMALS], used = 0;
-  double turned[UK_LONGEST + 1]; /* u, as the basis has it */
-  const double size = sqrt(uk_squares(u, 0, n));
-  memcpy(turned, u, sizeof(double) * n);
-  basis->n = n, basis->count = basis->rank = 0, basis->ordered = 1;
-  for (int j = 0; j < count; ++j) y[j] = 0.0, in[j] = barred[j] = 0;
-  for (int round = 0; round < 10 * count + 1; ++round) {
-    double steepest = 0.0;
-    int next = -1;
-    for (int i = 0; i < n; ++i) rest[i] = i < used ? 0.0 : turned[i];
-    uk_rotate_back(basis, rest);
-    for (int j = 0; j < count; ++j) {
-      if (in[j] || barred[j]) continue;
-      const double *x = normals + j * n;
-      double slope = 0.0;
-      for (int i = 0; i < n; ++i) slope += x[i] * rest[i];
-      if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_squares(x, 0, n)))
-        steepest = slope, next = j;
+typedef struct { /* normals = orthonormal vectors times a triangle */
+  int n, used, place[UK_NORMAL];                                     /* which normals */
+  double q[UK_NORMAL][UK_NORMAL], r[UK_NORMAL][UK_NORMAL], part[UK_NORMAL]; /* vectors, columns; what u has of q */
+} uk_normals;
+
+static double uk_inner_product(const double *x, const double *y, int n) {
+  double sum = 0.0;
+  for (int j = 0; j < n; ++j) sum += x[j] * y[j];
+  return sum;
+}
+
+/* One more normal, and the rest without its part; 0: the others give it. */
+static int uk_add_normal(uk_normals *f, int j, const double *x, double *rest) {
+  const int n = f->n, k = f->used;
+  double *v = f->q[k], *r = f->r[k];
+  const double size = sqrt(uk_squares(x, 0, n));
+  double before = size, left = 0.0, along[UK_NORMAL];
+  if (k == n || !(size > 0.0)) return 0;
+  memcpy(v, x, sizeof(double) * n);
+  for (int i = 0; i < k; ++i) r[i] = 0.0;
+  for (int again = 0; again < 2; ++again, before = left) { /* twice is enough (Kahan; Parlett) */
+    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_inner_product(f->q[i], v, n);
+    for (int i = 0; i < k; ++i)
+      for (int l = 0; l < n; ++l) v[l] -= along[i] * f->q[i][l];
+    left = sqrt(uk_squares(v, 0, n));
+    if (!(left > UK_DEPENDENT * size)) return 0;
+    if (left > UK_PARALLEL * before) break;
+  }
+  r[k] = left;
+  for (int l = 0; l < n; ++l) v[l] /= left;
+  f->part[k] = uk_inner_product(v, rest, n), f->place[f->used++] = j;
+  for (int l = 0; l < n; ++l) rest[l] -= f->part[k] * v[l];
+  return 1;
+}
+
+/* Without the normal at a place; the rest has its part again. */
+static void uk_drop_normal(uk_normals *f, int at, double *rest) {
+  const int last = --f->used;
+  for (int k = at; k < last; ++k) {
+    f->place[k] = f->place[k + 1];
+    memcpy(f->r[k], f->r[k + 1], sizeof(double) * (k + 2));
+  }
+  for (int k = at; k < last; ++k) { /* what a column has below the diagonal is rotated into it */
+    double *one = f->q[k], *two = f->q[k + 1];
+    const double size = sqrt(f->r[k][k] * f->r[k][k] + f->r[k][k + 1] * f->r[k][k + 1]);
+    const double c = f->r[k][k] / size, s = f->r[k][k + 1] / size, part = f->part[k];
+    for (int j = k; j < last; ++j) {
+      const double x = f->r[j][k], y = f->r[j][k + 1];
+      f->r[j][k] = c * x + s * y, f->r[j][k + 1] = c * y - s * x;
     }
-    if (next < 0) return 1;
-    if (!uk_append_row(basis, normals + next * n, UK_DEPENDENT)) { /* nothing that the others do not give */
-      barred[next] = 1;
-      continue;
+    f->part[k] = c * part + s * f->part[k + 1], f->part[k + 1] = c * f->part[k + 1] - s * part;
+    for (int l = 0; l < f->n; ++l) {
+      const double x = one[l], y = two[l];
+      one[l] = c * x + s * y, two[l] = c * y - s * x;
     }
-    uk_reflect(basis, used, turned);
-    in[next] = 1, place[used++] = next;
-    for (;;) {
-      int worst = -1, at = 0;
-      double part[UK_LONGEST + 1], step = 1.0;
-      memcpy(part, turned, sizeof(double) * used);
-      uk_solve_triangle(basis, part);
-      for (int k = 0; k < used; ++k) {
-        part[k] *= basis->scale[k];
-        const int j = place[k];
-        if (part[k] > 0.0) continue;
-        const double way = y[j] > 0.0 ? y[j] / (y[j] - part[k]) : 0.0;
-        if (worst < 0 || way < step) step = way, worst = j, at = k;
+  }
+  for (int l = 0; l < f->n; ++l) rest[l] += f->part[last] * f->q[last][l];
+}
+
+/* The y >= 0 of least |sum y_j normal_j - u|, from given ones on; normals are (count, n); rest: u less that sum, at
+ * first u. Whether it was found. Of normals that differ in their last entries only the rest is right to the size of
+ * these: it is what the basis leaves, not a difference. */
+static int uk_nonnegative(int count, int n, const double *normals, double *y, double *rest) {
+  uk_normals f;
+  int in[UK_INEQUALITIES], barred[UK_INEQUALITIES];
+  const double size = sqrt(uk_squares(rest, 0, n));
+  f.n = n, f.used = 0;
+  for (int j = 0; j < count; ++j) {
+    in[j] = y[j] > 0.0 && uk_add_normal(&f, j, normals + j * n, rest);
+    barred[j] = 0;
+    if (!in[j]) y[j] = 0.0;
+  }
+  for (int round = 0, next = -1; round < 10 * count + 1; ++round) {
+    for (;;) { /* the least squares of those that are in, or as far as none gets negative */
+      int worst = -1;
+      double found[UK_NORMAL], step = 1.0;
+      for (int k = f.used - 1; k >= 0; --k) {
+        const int j = f.place[k];
+        double sum = f.part[k];
+        for (int i = k + 1; i < f.used; ++i) sum -= f.r[i][k] * found[i];
+        found[k] = sum / f.r[k][k];
+        if (found[k] > 0.0) continue;
+        const double way = y[j] > 0.0 ? y[j] / (y[j] - found[k]) : 0.0;
+        if (worst < 0 || way <= step) step = way, worst = k;
       }
-      for (int k = 0; k < used; ++k) y[place[k]] += step * (part[k] - y[place[k]]);
-      if (worst < 0) {
-        for (int j = 0; in[next] && j < count; ++j) barred[j] = 0;
-        break;
+      for (int k = 0; k < f.used; ++k) y[f.place[k]] += step * (found[k] - y[f.place[k]]);
+      if (worst < 0) break;
+      const int j = f.place[worst];
+      if (j == next && y[j] <= 0.0) barred[j] = 1; /* rounding said it would help */
+      in[j] = 0, y[j] = 0.0;
+      uk_drop_normal(&f, worst, rest);
+    }
+    for (int j = 0; next >= 0 && in[next] && j < count; ++j) barred[j] = 0;
+    for (int again = 1; again;) {
+      double steepest = 0.0;
+      next = -1, again = 0;
+      for (int j = 0; j < count; ++j) {
+        if (in[j] || barred[j]) continue;
+        const double *x = normals + j * n;
+        const double slope = uk_inner_product(x, rest, n);
+        if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_squares(x, 0, n))) steepest = slope, next = j;
       }
-      if (worst == next && y[next] <= 0.0) barred[next] = 1; /* rounding said it would help */
-      in[worst] = 0;
-      y[worst] = 0.0;
-      --used;
-      for (int k = at; k < used; ++k) place[k] = place[k + 1];
-      for (int k = used; k >= at; --k) uk_reflect(basis, k, turned);
-      basis->rank = basis->count = at; /* the factor begins again where the row was */
-      for (int k = at; k < used; ++k) {
-        uk_append_row(basis, normals + place[k] * n, 0.0);
-        uk_reflect(basis, k, turned);
-      }
+      if (next < 0) return 1;
+      in[next] = uk_add_normal(&f, next, normals + next * n, rest);
+      if (!in[next]) again = barred[next] = 1; /* nothing that the others do not give */
     }
   }
   return 0;

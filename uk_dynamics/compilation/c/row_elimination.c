@@ -233,26 +233,6 @@ static UK_APART UK_OPTIONAL void uk_factor_rows(uk_basis *b, const double *natur
   uk_eliminate_rows(b, tolerance);
 }
 
-/* One more row behind those that are in the basis, all of them independent; 0: it depends on them. */
-static UK_APART UK_OPTIONAL int uk_append_row(uk_basis *b, const double *x, double tolerance) {
-  const int n = b->n, k = b->rank;
-  double *v = b->rows + k * n;
-  const double size = sqrt(uk_squares(x, 0, n));
-  if (k == n || !(size > 0.0)) return 0;
-  b->scale[k] = 1.0 / size;
-  for (int i = 0; i < n; ++i) v[i] = x[i] * b->scale[k];
-  for (int i = 0; i < k; ++i) uk_reflect(b, i, v);
-  const double norm = sqrt(uk_squares(v, k, n));
-  if (!(norm > tolerance)) return 0;
-  const double both = 1.0 / (norm * (norm + fabs(v[k])));
-  b->beta[k] = both;
-  b->inverse_R[k] = v[k] > 0.0 ? -both * (norm + fabs(v[k])) : both * (norm + fabs(v[k]));
-  v[k] -= v[k] > 0.0 ? -norm : norm;
-  b->row[k] = k;
-  b->rank = b->count = k + 1;
-  return 1;
-}
-
 /* Part of x that is orthogonal to the basis, in place. */
 static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x) {
   uk_rotate(b, x);
