@@ -140,7 +140,12 @@ def test_biases_are_derivatives_of_rates(name: str) -> None:
         np.testing.assert_allclose(found.bias, rates, rtol=0, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+OFTEN = ("capsules", "ball in its socket", "sphere and rounded box")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[] if x in OFTEN else [pytest.mark.slow]) for x in PAIRS]
+)
 def test_c_is_the_same(name: str) -> None:
     machine = pair(name)
     compiled, reference = CompiledDynamics(machine), InterpretedDynamics(machine)
