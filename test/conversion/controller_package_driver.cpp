@@ -41,7 +41,7 @@ static void print(const Array & array)
 }
 
 // First line: period, delay, blend_time, ramp_time, largest_error, state_timeout. Then, for each
-// period, t, positions, velocities, and value, rate, acceleration of the rows; a line of answers for each.
+// period, t, positions, velocities, what sensors say of a base, and value, rate, acceleration of the rows; a line of answers for each.
 // Arguments: a line, and a part of the law that is turned off there.
 int main(int count, char ** given)
 {
@@ -58,10 +58,12 @@ int main(int count, char ** given)
   long line = 0;
   std::array<double, 1> t;
   Measured positions, velocities;
+  Sensed sensed;
   Reference reference;
-  while (read(t) && read(positions) && read(velocities) && read(reference.value) &&
+  while (read(t) && read(positions) && read(velocities) && read(sensed) && read(reference.value) &&
          read(reference.rate) && read(reference.acceleration)) {
     const long before = allocations;
+    servo.see(in_own_axes(sensed));
     if (!started) {
       const Fault fault = servo.start(t[0], positions, velocities, Motors{});
       if (fault != Fault::kNone) return std::fprintf(stderr, "%s\n", servo.reason()), 2;

@@ -48,6 +48,7 @@ class StandingContacts:
     Attributes:
         entries: Entries of the section, in its order.
         names: Of the points, (k,).
+        constraints: Names of the rows of each point in the mechanism.
         friction: μ, (k,).
         most: Largest normal forces, (k,), in N.
         entry: Entry of each point, (k,).
@@ -115,7 +116,7 @@ class StandingContacts:
         self.largest = mechanism.model.total_mass * gravity
         self.weight = 1.0 / self.largest**2
         self._initial = mechanism.hierarchy.initial
-        self._constraints = tuple(one.constraints for one in points)
+        self.constraints = tuple(one.constraints for one in points)
         self._own = frozenset(name for one in points for name in one.constraints)
         by_name = {c.name: c for c in mechanism.constraints.constraints}
         self._rows = ConstraintSet(
@@ -196,7 +197,7 @@ class StandingContacts:
         if active is not None:
             detected = {k for s in self.entries if s.spec.stands == "detected" for k in s.points}
             points -= {k for k in detected if self.names[k] not in active.names}
-        names = {name for k in points for name in self._constraints[k]}
+        names = {name for k in points for name in self.constraints[k]}
         on = ActiveConstraints(base.names | names, base.captured, base.sliding)
         return on, np.where(np.isin(self.lifted, stands), 0.0, 1.0)
 
@@ -206,7 +207,7 @@ class StandingContacts:
         """The constraints that are on, and of these contacts the points that are closed."""
         base = self.without(active or self._initial)
         names = (
-            n for k, name in enumerate(self.names) if name in closed for n in self._constraints[k]
+            n for k, name in enumerate(self.names) if name in closed for n in self.constraints[k]
         )
         return ActiveConstraints(base.names | frozenset(names), base.captured, base.sliding)
 

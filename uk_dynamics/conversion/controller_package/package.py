@@ -10,11 +10,16 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import yaml
 
-from uk_dynamics.compilation.build import completion_export, servo_export
+from uk_dynamics.compilation.build import completion_export, counted, servo_export
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation import SLIDING, StateCompletion
 from uk_dynamics.control.servo import known_of
+from uk_dynamics.conversion.controller_package.floating import (
+    base_words,
+    check_contacts,
+    on_fixed_base,
+)
 from uk_dynamics.conversion.controller_package.parts import (
     BLEND_TIME,
     c_number,
@@ -52,7 +57,9 @@ def controller_package(
         InputError: Something is not possible in controller_manager, or not in C; says what.
         AssemblyError: The loops do not close at the initial guess.
     """
-    completion = _estimation(tasks, mechanism)
+    check_contacts(tasks)
+    fixed = on_fixed_base(mechanism)
+    completion = _estimation(tasks, mechanism, fixed)
     name = identifier(mechanism.name)
     package = f"{name}_controller"
     controller, trajectory = f"{name}_servo", f"{name}_trajectory"
@@ -60,7 +67,8 @@ def controller_package(
     names = completion.encoders.names
     loops = f"{name}_loops"  # what C calls it
     known = known_of(tasks, 1.0 / rate)
-    header, source = servo_export(tasks, loops, loop_tables(completion), names, known)
+    own = None if fixed is not mechanism else loop_tables(completion)
+    header, source = servo_export(tasks, loops, own, names, known)
     words = {
         **_names(mechanism, package, loops, maintainer),
         "controller": controller,
@@ -72,7 +80,8 @@ def controller_package(
         "in_namespace": f"-r __ns:={base} " if base else "",
         "rate": str(rate),
     }
-    words |= _constants(tasks, mechanism, completion) | switch_words(tasks, 1.0 / rate)
+    words |= base_words(tasks, name, package)
+    words |= _constants(tasks, fixed, completion) | switch_words(tasks, 1.0 / rate)
     words |= law_answers(tasks, mechanism, completion, BLEND_TIME, 1.0 / rate)
     commanded = _commanded(tasks, mechanism, controller)
     words["goal"] = _goal(commanded)
@@ -85,18 +94,35 @@ def controller_package(
         "test_closed_loop_controller.cpp",
         "test_load_controller.cpp",
     )
+    texts = {}
+    if own is None:
+        of_encoders = f"{name}_encoders"
+        tables = loop_tables(completion)
+        texts = _c_files(
+            package, of_encoders, *completion_export(fixed, tables, names, of_encoders), words
+        )
     return {
+        **texts,
         **{name: filled(name, words) for name in whole},
         **{f"test/{name}": filled(name, words) for name in tests},
-        f"include/{package}/{loops}.h": f"{words['licence_cpp']}\n{header}",
+        **_c_files(package, loops, header, source, words),
         **{f"include/{package}/{name}": filled(name, words) for name in headers},
-        f"src/{loops}.c": f"{words['licence_cpp']}\n"
-        + source.replace(f'"{loops}.h"', f'"{package}/{loops}.h"'),
         f"src/{name}_parameters.yaml": filled("parameters.yaml", words),
         "src/closed_loop_controller.cpp": filled("closed_loop_controller.cpp", words),
         "launch/controller.launch.py": filled("controller.launch.py", words),
         "config/controllers.yaml": _controllers(commanded, words, rate),
         f"config/{name}.urdf": complete_description(mechanism, plugin, namespace),
+    }
+
+
+def _c_files(
+    package: str, name: str, header: str, source: str, words: Mapping[str, str]
+) -> dict[str, str]:
+    """Header and source of C in the package, with its licence."""
+    source = source.replace(f'"{name}.h"', f'"{package}/{name}.h"')
+    return {
+        f"include/{package}/{name}.h": f"{words['licence_cpp']}\n{header}",
+        f"src/{name}.c": f"{words['licence_cpp']}\n{source}",
     }
 
 
@@ -129,25 +155,25 @@ def _commented(mark: str) -> str:
     return "\n".join([*lines, "", f"{mark} SPDX-License-Identifier: Apache-2.0"])
 
 
-def _estimation(tasks: Tasks, mechanism: Mechanism) -> StateCompletion:
-    """The estimation of joint states, of a mechanism that the package can be made for."""
+def _estimation(tasks: Tasks, mechanism: Mechanism, fixed: Mechanism) -> StateCompletion:
+    """The estimation of joint states, of a mechanism that the package can be made for.
+
+    ``fixed``: the mechanism on a fixed base.
+    """
     file = mechanism.spec.file
     hardware_joints(mechanism)  # motors that ros2_control can command
-    if mechanism.model.nq != mechanism.model.nv:
-        problem = "a floating base has no encoder; the controller needs a fixed one"
-        raise InputError(problem, file=file)
-    if mechanism.follows_references:
+    if fixed.follows_references:
         problem = "constraints that follow references cannot be controlled in controller_manager"
         raise InputError(f"{problem}; use servo_controller", file=file, place="constraints")
     if tasks.allocation.internal_forces:
         problem = "internal forces cannot be set in controller_manager; use servo_controller, or"
         place = "allocation.internal_forces"
         raise InputError(f"{problem} allocation.preload", file=tasks.spec.file, place=place)
-    completion = StateCompletion(mechanism)
+    completion = StateCompletion(fixed)
     if not len(completion.rows.held):
         problem = "the mechanism has no loops; ros2_control's own controllers do for trees"
         raise InputError(problem, file=file, place="constraints")
-    passive = set(mechanism.model.velocity_names) - set(completion.encoders.names)
+    passive = set(fixed.model.velocity_names) - set(completion.encoders.names)
     if clash := passive.intersection(_row_paths(tasks)):
         raise InputError(
             f'the task has the name of the joint "{min(clash)}", and both would export a state '
@@ -164,12 +190,12 @@ def _row_paths(tasks: Tasks) -> tuple[str, ...]:
 
 
 def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) -> dict[str, str]:
-    """Elements of the arrays in the header of the servo law."""
+    """Elements of the arrays in the header of the servo law; of the joints on a fixed base."""
     actuators, rows, model = mechanism.actuators, tasks.constraints, mechanism.model
     speeds = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
     preload = tasks.allocation.preload
     preload = np.zeros(len(actuators)) if preload is None else preload
-    references = reference_table(tasks.references)
+    references = reference_table(counted(tasks).references)
     numbers = {
         "file_references": [0.0] if references is None else references,
         "scales": rows.reference_scale,
@@ -182,7 +208,7 @@ def _constants(tasks: Tasks, mechanism: Mechanism, completion: StateCompletion) 
         "limit_orders": np.array(list(LIMITS.values()), dtype=float),
         "speed_limits": speeds,
         "friction": -mechanism.passive.resistance(np.full(model.nv, SLIDING)),
-        "active": mechanism.hierarchy.acting(),
+        "active": tasks.mechanism.hierarchy.acting(),
     }
     strings = {
         "joint_names": model.velocity_names,

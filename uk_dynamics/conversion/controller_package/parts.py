@@ -25,6 +25,7 @@ from uk_dynamics.escaping import c_string
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model.urdf import from_quaternion
 from uk_dynamics.simulation import simulate
 
 
@@ -179,7 +180,7 @@ _WITHIN = 1e-9  # relative: rounding times feedback of some 1e4 per s², and con
 def law_answers(
     tasks: Tasks,  # what the motors enforce
     mechanism: Mechanism,  # moves under the law from its start
-    completion: StateCompletion,  # the estimation of its states
+    completion: StateCompletion,  # the estimation of its joints, on a fixed base
     blend_time: float,  # of the first errors, in s
     period: float,  # of control, in s
 ) -> dict[str, str]:
@@ -202,11 +203,15 @@ def law_answers(
     completion.reset()
     encoders = completion.encoders
     rows: list[Array] = []
+    floats = bool(mechanism.model.bases)
+    places, columns = (7, 6) if floats else (0, 0)  # of the base, in front of the joints
     for t, q, v in zip(motion.t[:_PERIODS], motion.q, motion.v, strict=False):
-        positions, velocities = q[encoders.places], v[encoders.columns]
-        state = completion.complete(positions, velocities, t)
-        efforts = law.command(State(t, state.q, state.v)).efforts
-        rows.append(np.concatenate([[t], positions, velocities, efforts]))
+        measured = q[places:][encoders.places], v[columns:][encoders.columns]
+        state = completion.complete(*measured, t)
+        joined = np.append(q[:places], state.q), np.append(v[:columns], state.v)
+        efforts = law.command(State(t, *joined)).efforts
+        base = sensed(q, v) if floats else np.zeros(0)
+        rows.append(np.concatenate([[t], *measured, base, efforts]))
     completion.reset()
     largest = float(np.abs([row[-len(mechanism.actuators) :] for row in rows]).max(initial=0.0))
     return {
@@ -215,3 +220,9 @@ def law_answers(
         "within": repr(_WITHIN * (1.0 + largest)),
         "period": repr(period),
     }
+
+
+def sensed(q: Array, v: Array) -> Array:
+    """What sensors say of the base at the front of q and v: pose, velocity in the world, turn."""
+    turned = from_quaternion(q[3:7].tolist())
+    return np.concatenate([q[:7], turned @ v[:3], v[3:6]])
