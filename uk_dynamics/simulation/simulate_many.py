@@ -345,7 +345,9 @@ def _recorded(
     v = np.concatenate((found.sampled_v[k], found.v[k : k + 1]))
     efforts = np.concatenate((found.sampled_efforts[k], found.efforts[k : k + 1]))
     states = States(times, q, v, plant.forces(efforts))
-    told = plant.told(len(times), np.zeros((len(times), 0)))  # lanes keep no estimates
+    told, final = plant.told(len(times), np.zeros((len(times), 0))), plant.told(1)
+    told.estimates[-1:] = final.estimates  # lanes keep none of before
+    told.deviations[-1:] = final.deviations
     recorder.add_many(states, plant.inputs, efforts, plant.tracking_errors(times, q, v), told)
     for flag, t in zip(plant.flags, found.seen[k].tolist(), strict=True):
         if t < np.inf:

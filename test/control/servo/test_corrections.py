@@ -296,6 +296,10 @@ def test_lanes_have_corrections(rrr3: Mechanism, caplog: pytest.LogCaptureFixtur
         np.testing.assert_allclose(together.q, alone.q, rtol=0, atol=1e-7)
         for x, y in zip(law.estimates, controller.estimates, strict=True):
             np.testing.assert_allclose(x[1:3], y[1:3], rtol=1e-6, atol=1e-9)
+        for told in ("estimates", "deviations"):  # of the last sample; lanes keep no others
+            own, one = getattr(together, told), getattr(alone, told)
+            np.testing.assert_allclose(own[-1], one[-1], rtol=1e-6, atol=1e-9)
+            assert np.isnan(own[:-1]).all()
 
 
 @pytest.mark.slow

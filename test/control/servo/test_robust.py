@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from scipy.linalg import expm
 from support.mutations import mutated
 
 from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, simulate
 from uk_dynamics.cli.main import main
+from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
 from uk_dynamics.control.servo.robust_promise import promise
 from uk_dynamics.control.servo.row_bounds import RowLoop, _responses
 from uk_dynamics.core.servo import Known, surface_rates
 from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.mechanism import EncoderSpec
 from uk_dynamics.mechanism.dynamics import (
     Demand,
     InterpretedDynamics,
@@ -317,7 +320,11 @@ def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
     """Against the exact response where nothing is delayed, and the limit of stability."""
     k, b, g = 30.0, 30.0, 270.0
     one = np.ones((1, 1, 1))
-    error, asked, s = _responses(one, RowLoop(g, 0.0, np.array([k]), np.array([b]), np.zeros(1)))
+    at_once = RowLoop(g, 0.0, np.array([k]), np.array([b]), np.zeros(1))
+    (error, asked, s), (varies, *_) = _responses(one, at_once)
+    # e rises to its largest value and falls again, from where a push was
+    largest = (k / (b + g)) ** (k / (b + g - k)) / (b + g)
+    assert varies[0, 0, 0] == pytest.approx(2.0 * largest, rel=0.02)
     # s follows ṡ = −(b + g) s, e = s/(p + k), both without overshoot: their gains at rest;
     # the shortest delay makes them larger by 1 %
     assert error[0, 0, 0] == pytest.approx(1.0 / ((b + g) * k), rel=0.01)
@@ -326,16 +333,71 @@ def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
         slow = RowLoop(
             g, part * 0.5 * np.pi / (g + b + k), np.array([k]), np.array([b]), np.zeros(1)
         )
-        assert np.isfinite(_responses(one, slow)[1]).all() == known
+        assert np.isfinite(_responses(one, slow)[0, 1]).all() == known
     assert asked[0, 0, 0] > 1.0
     # a fast velocity observer is none; of a slow one, rates follow what acts by 3/ω² later, and
     # what a push makes of an error is seen by the feedback of e alone
     fast, slow = (
-        _responses(one, RowLoop(g, 1e-4, np.array([k]), np.array([b]), np.array([omega])))[0]
+        _responses(one, RowLoop(g, 1e-4, np.array([k]), np.array([b]), np.array([omega])))[0, 0]
         for omega in (2e4, 60.0)
     )
     assert fast[0, 0, 0] == pytest.approx(error[0, 0, 0], rel=0.05)
     assert slow[0, 0, 0] > 2.0 * error[0, 0, 0]
+
+
+@pytest.mark.parametrize("watching", [False, True], ids=["of a push", "of encoders"])
+def test_an_observer_knows_what_the_model_makes_of_efforts(watching: bool) -> None:
+    """Where the model is right, errors of rates decay on their own, by three poles at ω.
+
+    Against the exact solution of the linear equations.
+    """
+    k, b, g, omega = 30.0, 30.0, 270.0, 100.0
+    loop = RowLoop(g, 1e-5, np.array([k]), np.array([b]), np.array([omega]))
+    error, asked, s = _responses(np.ones((1, 1, 1)), loop, watching=watching)[0]
+    total = b + g
+    y = np.array([total * k, total + k, 0.0, -total - k, 0.0])  # of e, ė, x̃, ṽ, w
+    motion = np.array(
+        [
+            [0.0, 1.0, 0.0, 0.0, 0.0],
+            -y,
+            [0.0, 0.0, -3.0 * omega, 1.0, 0.0],
+            [0.0, 0.0, -3.0 * omega**2, 0.0, -1.0],
+            [0.0, 0.0, omega**3, 0.0, 0.0],
+        ]
+    )
+    state = np.array([0.0, 1.0, 0.0, 1.0, 0.0])
+    if watching:
+        state = np.array([0.0, 0.0, -3.0 * omega, -3.0 * omega**2, omega**3])
+    h, sums = 2e-5, np.zeros(3)
+    step = expm(h * motion)
+    for _ in range(round(0.6 / h)):
+        sums += h * np.abs((state[0], y @ state, state[1] - state[3] + k * state[0]))
+        state = step @ state
+    # the shortest delay is 2 % of the fastest time constant
+    np.testing.assert_allclose([x[0, 0, 0] for x in (error, asked, s)], sums, rtol=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{}, {"velocity_observer": 40.0}], ids=["none", "observer"])
+def test_bounds_contain_what_encoders_do(five_bar: Mechanism, more: dict[str, Any]) -> None:
+    """17 bits; velocities are differences, half a period late, which is most of it."""
+    resolution = 2.0 * np.pi / 2**17
+    robust = {key: FIVE_BAR[key] for key in ("parameters", "delay")}
+    exact = {"robust": robust, "tasks": {"sweep": SWEEP}} | more
+    coarse = exact | {"robust": robust | {"encoders": {"resolution": resolution}}}
+    known, tasks = (Tasks.from_data(data, five_bar) for data in (exact, coarse))
+    without, bound = (promise(x, PERIOD).error[0] for x in (known, tasks))
+    assert without < bound < 2.0 * without
+    for mass, friction in ((1.0, 1.0), (3.0, 1.0), (3.0, 0.0)):
+        law = ServoController(five_bar, tasks, control_period=PERIOD)
+        values = {"links.coupler_link.mass": mass, "joints.crank.friction": friction}
+        run = simulate(
+            *(five_bar.with_parameters(values), five_bar.start(tasks=tasks), 1.5),
+            controller=EncoderFeedback(law, EncoderSpec(resolution=resolution)),
+            control_period=PERIOD,
+            delay=DELAY,
+        )
+        assert np.abs(run.tracking_error[len(run.t) // 3 :]).max() < bound
 
 
 def test_covariances_are_an_ellipsoid(five_bar: Mechanism) -> None:

@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.control.estimation import StateCompletion, allowed_motions
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
-from uk_dynamics.control.servo.robust_servo import disturbance
+from uk_dynamics.control.servo.robust_servo import Nominal, disturbance
 from uk_dynamics.control.servo.row_bounds import Effects, RowLoop, row_bounds
 from uk_dynamics.core.servo import (
     LEAST_AUTHORITY,
@@ -41,6 +42,7 @@ _CONTINUOUS = 10.0  # of the frequency of the feedback: bandwidth where nothing 
 _MOST_INERTIA = 0.95  # of η₋: with nearly no inertia left, any force accelerates at will
 _LEAST_BOUND = 1e-12  # √kg m/s²
 _MOVING = 1.0  # rad/s or m/s, at which friction has its full size
+_LEAST_APART = 1e-9  # s, of differences of encoders, where there is no control period
 _LARGEST_LOOP = 0.9  # part of ρ that the errors' own feedback may take
 
 
@@ -147,7 +149,13 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         gain = float(highest_gain(np.array([delay]), np.array([rate]))[0])
     if spec.bandwidth is not None:
         gain = math.tau * spec.bandwidth
-    samples = list(_samples(tasks))
+    sees, lag, apart = spec.encoders, 0.0, np.inf
+    if sees is not None:
+        apart = sees.filter or _LEAST_APART
+        if control_period is not None:
+            share = -math.expm1(-control_period / sees.filter) if sees.filter else 1.0
+            apart, lag = control_period / share, control_period * (1.0 / share - 0.5)
+    samples = list(_samples(tasks, lag))
     less, more = (_MORE_INERTIA * max(x.inertia[side] for x in samples) for side in (0, 1))
     stretch = (1.0 + more) / (1.0 - min(less, _MOST_INERTIA))  # c²
     partly = any(x.partly for x in samples)
@@ -191,6 +199,8 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         )
     if gain <= 0.0 or delay * rate >= 1.0:
         failing.append(f"a delay of {1e3 * delay:.3g} ms leaves no bandwidth; lower the frequency")
+    if sees is not None and (surface or control_period is None):
+        failing.append("bounds know encoders with a control period and form: layer alone")
     error = wider = np.full(len(k), np.inf)
     pushes = [bound * x.per_size for x in samples]  # efforts of the term
     if not failing:
@@ -199,13 +209,16 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
         # −k ė is feedback of the model: uncertain inertia makes a disturbance of it, up to 2 k |s|
         share = MARGIN * math.sqrt(stretch if partly else 1.0) / authority
         own = share * max(less, more) * 2.0 * float(k.max()) * size
-        if own <= _LARGEST_LOOP and not tasks.watched.any():
+        if own <= _LARGEST_LOOP and not tasks.watched.any() and sees is None:
             bound /= 1.0 - own
             reach = np.max([x.reach for x in samples], axis=0)
             error = bound * size * reach / np.where(k > 0.0, k, 1.0)
             wider = doubled * error
         if not surface:
-            linear = [x.effects for x in samples], RowLoop(gain, delay, k, b, tasks.watched)
+            linear = (
+                [x.effects for x in samples],
+                RowLoop(*(gain, delay, k, b, tasks.watched, lag, apart)),
+            )
             rows = every = row_bounds(uncertainty, *linear)
             if uncertainty.adaptive:
                 every = row_bounds(uncertainty, *linear, estimated=True)
@@ -216,6 +229,8 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
                 pushes = [gain * np.abs(x.effects.asked) @ every.surface for x in samples]
         if np.isinf(error).any() and tasks.watched.any():
             failing.append("the velocity observer is too slow or too fast for this delay and form")
+        elif np.isinf(error).any() and sees is not None:
+            failing.append("velocities of encoders come too late for this bandwidth; lower it")
         elif np.isinf(error).any():
             failing.append(
                 f"uncertain inertia makes {own:.0%} of what it meets from the tasks' own feedback;"
@@ -247,14 +262,20 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
     )
 
 
-def _samples(tasks: Tasks) -> Iterator[_Sample]:
+def _samples(tasks: Tasks, lag: float) -> Iterator[_Sample]:
     """The machine on its references, up to where they are out of reach.
+
+    Args:
+        tasks: With an uncertainty.
+        lag: Of measured velocities, in s.
 
     Raises:
         AssemblyError: They are from the beginning.
     """
     mechanism, servo = tasks.mechanism, InterpretedServo(tasks)
     q = mechanism.configuration({})
+    robust = tasks.spec.robust
+    encoders = None if robust is None or robust.encoders is None else StateCompletion(mechanism)
     for t in np.linspace(0.0, _SPAN, _SAMPLES).tolist():
         try:
             found = assemble_on_tasks(mechanism, tasks, q, (), t)
@@ -264,10 +285,15 @@ def _samples(tasks: Tasks) -> Iterator[_Sample]:
             if t == 0.0:
                 raise
             return
-        yield _look(tasks, servo, State(t, q, v))
+        yield _look(tasks, servo, State(t, q, v), (encoders, lag))
 
 
-def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
+def _look(
+    tasks: Tasks,
+    servo: InterpretedServo,
+    state: State,
+    measured: tuple[StateCompletion | None, float],  # by what, and how late velocities are, in s
+) -> _Sample:
     uncertainty, S = tasks.uncertainty, tasks.mechanism.actuators.matrix
     assert uncertainty is not None
     rows, allocation = len(tasks.constraints), tasks.allocation
@@ -302,7 +328,23 @@ def _look(tasks: Tasks, servo: InterpretedServo, state: State) -> _Sample:
         served=controllable,
         efforts=own,
         per_size=per_size,
-        effects=Effects(T, motor @ G, W, inertias, motor, G),
+        effects=Effects(T, motor @ G, W, inertias, motor, G, _seen(tasks, nominal, *measured)),
         independent=rank,
         partly=rank < T.shape[1],
     )
+
+
+def _seen(tasks: Tasks, nominal: Nominal, encoders: StateCompletion | None, lag: float) -> Array:
+    """What encoders make of the errors of rows, as :class:`Effects` has it, (2, mt)."""
+    robust = tasks.spec.robust
+    if encoders is None or robust is None or robust.encoders is None:
+        return np.zeros((2, len(nominal.A_t)))
+    basis = allowed_motions(
+        encoders.rows.linearize(nominal.state.q, nominal.state.t)[0], tasks.mechanism
+    )
+    columns = encoders.encoders.columns
+    E = nominal.A_t @ basis @ np.linalg.pinv(basis[columns])
+    forces = tasks.mechanism.actuators.matrix @ nominal.servo.efforts
+    qdd = nominal.free + nominal.prepared.factorization.admissible(forces)
+    half = 0.5 * robust.encoders.resolution
+    return np.stack((half * np.abs(E).sum(axis=1), lag * np.abs(E @ qdd[columns])))

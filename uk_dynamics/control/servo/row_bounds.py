@@ -23,7 +23,15 @@ if C has a spectral radius below one. A velocity observer of bandwidth ω takes 
 
     x̃˙ = ṽ − 3ω x̃,    ṽ˙ = (ë + y(t − τ)) − 3ω² x̃ − w,    ẇ = ω³ x̃,                              (4)
 
-since it knows −y(t − τ) of ë: what a wrong model makes of it is late. What has been within these
+since it knows −y(t − τ) of ë: what a wrong model makes of it is late. Encoders of the step q see
+errors of rows by n with |n| ≤ |E| q/2, E from measured joints to rows through the loops, and rates
+by D n − λ E q̈ with D the difference over a period and λ how late it is. So y is wrong by
+
+    (b + g + k) (D n − λ E q̈) + (b + g) k n,                                                     (5)
+
+which acts as G times as much in p. What D n does to a row is at most sup |n| times the variation of
+its response to an impulse, whether the difference is filtered or not; ė in y is late by λ. Rows
+that a velocity observer watches see x̃ + n instead of x̃ in (4). What has been within these
 bounds for a time τ stays there, as long as it is within the layer, which the law makes wide enough
 for it.
 """
@@ -52,6 +60,8 @@ class RowLoop(NamedTuple):
     k: Array  # (mt,), in 1/s
     b: Array  # (mt,)
     watched: Array  # ω of the velocity observer, (mt,), in rad/s; 0: there is none
+    lag: float = 0.0  # λ of velocities that are differences, in s
+    apart: float = np.inf  # |D n| is at most sup |n| times 2 over this, in s
 
 
 class Effects(NamedTuple):
@@ -63,6 +73,7 @@ class Effects(NamedTuple):
     inertia: Array  # B of each direction, (directions, n, n)
     motors: Array  # forces of the motors, (n, motors)
     asked: Array  # efforts for the accelerations of tasks, (motors, mt)
+    seen: Array  # sup |n| and λ |E q̈| of each row, (2, mt)
 
 
 class RowBounds(NamedTuple):
@@ -93,19 +104,54 @@ def row_bounds(
     mean = 0.5 * (G.max(axis=0) + G.min(axis=0))
     if np.linalg.eigvals(mean).real.min() <= 0.0:
         return nothing
-    error, asked, surface = _responses(mean, loop)
-    C = (np.abs(G - mean) + lost).max(axis=0) @ asked
+    error, asked, surface = _responses(mean, loop)[0]
+    differs = (np.abs(G - mean) + lost).max(axis=0)
+    C = differs @ asked
     if not np.isfinite(C).all() or (np.abs(np.linalg.eigvals(C)).max(axis=1) >= 1.0).any():
         return nothing
-    p = np.linalg.solve(np.eye(rows) - C, d.max(axis=0)[..., None])
-    s = (surface @ p)[..., 0]
+    direct, unseen, measured = _unseen(mean, np.abs(mean) + differs, instants, loop)
+    p = d.max(axis=0)[..., None] + direct + differs @ unseen[1]
+    p = np.linalg.solve(np.eye(rows) - C, p)
+    s = (surface @ p + unseen[2])[..., 0] + measured
     metric = np.stack([np.abs(np.linalg.pinv(x.T @ x.T.T)) for x in instants])
     size = np.sqrt(np.einsum("cr,trs,cs->tc", s, metric, s).max())
-    return RowBounds((error @ p)[..., 0].max(axis=0), s.max(axis=0), float(size))
+    return RowBounds((error @ p + unseen[0])[..., 0].max(axis=0), s.max(axis=0), float(size))
 
 
-def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
-    """N of the error, of y and of s for each Ḡ, (machines, rows, rows) each.
+def _unseen(
+    mean: Array, most: Array, instants: Sequence[Effects], loop: RowLoop
+) -> tuple[Array, Array, Array]:
+    """What encoders do not see, by (5), for each machine.
+
+    Args:
+        mean: Ḡ, (machines, rows, rows).
+        most: Bounds of |G|.
+        instants: Along the references.
+        loop: See there.
+
+    Returns:
+        What acts as a disturbance, (machines, rows, 1); besides, of errors, of y and of s,
+        (3, machines, rows, 1); and by how much s is measured wrongly, (rows,).
+    """
+    n, late = np.max([x.seen for x in instants], axis=0)
+    total, found = loop.b + loop.gain, np.zeros((3, *mean.shape[:2], 1))
+    if not n.any():
+        return found[0], found, n
+    sees = loop.watched > 0.0
+    late = np.where(sees, 0.0, late)
+    direct = most @ ((total + loop.k) * late + total * loop.k * n)[:, None]
+    if not sees.all():
+        through = most @ np.where(sees, 0.0, (total + loop.k) * n)[:, None]
+        found = found + _responses(mean, loop)[1] @ through
+    if sees.any():
+        found = found + _responses(mean, loop, watching=True)[0] @ np.where(sees, n, 0.0)[:, None]
+    return direct, found, late + loop.k * n + np.where(sees, 0.0, 2.0 * n / loop.apart)
+
+
+def _responses(gain: Array, loop: RowLoop, *, watching: bool = False) -> Array:
+    """N of the error, of y and of s for each Ḡ, and their variations, (2, 3, machines, rows, rows).
+
+    Of an impulse of p, or, watching, of n in what the velocity observer compares.
 
     What a delay makes of the past is known, so that the trapezoidal rule integrates (2), all steps
     of a delay at once.
@@ -116,12 +162,19 @@ def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
     least = float(np.linalg.eigvals(gain).real.min())
     slowest = float(np.where(k > 0.0, k, total).min()) * min(least, 1.0)
     e, rate, y = np.zeros((3, _FINE + 1, *gain.shape))  # at all steps of a delay, and its end
-    rate[-1] = np.eye(len(k))
-    unseen, x, w = np.where(omega > 0.0, rate, 0.0), np.zeros_like(gain), np.zeros_like(gain)
-    sums, last = np.zeros((3, *gain.shape)), np.zeros((3, *gain.shape))
+    one = np.broadcast_to(np.eye(len(k)), gain.shape)
+    x, w = np.zeros((2, *gain.shape))
+    rate[-1] = 0.0 if watching else one
+    unseen = np.where(omega > 0.0, rate, 0.0)
+    if watching:
+        unseen[-1], x, w = -3.0 * omega**2 * one, -3.0 * omega * one, omega**3 * one
+    before = np.zeros((round(loop.lag / h), *gain.shape))  # rates that are not seen yet
+    sums, last = np.zeros((2, 3, *gain.shape)), np.zeros((3, *gain.shape))
+    now = np.zeros((3, *gain.shape))
     for _ in range(int(_DECAYS / slowest / delay) + 3):
         e[0], rate[0], unseen[0] = e[-1], rate[-1], unseen[-1]
-        y[-1] = (total + k) * (rate[0] - unseen[0]) + total * k * e[0]
+        first = np.where(omega > 0.0, rate[0], before[0] if len(before) else rate[0])
+        y[-1] = (total + k) * (first - unseen[0]) + total * k * e[0]
         acting = 0.5 * (y[:-1] + y[1:])
         moved = -gain @ acting
         rate[1:] = rate[0] + h * np.cumsum(moved, axis=0)
@@ -131,14 +184,17 @@ def _responses(gain: Array, loop: RowLoop) -> tuple[Array, Array, Array]:
             of_rate = estimated - 3.0 * omega**2 * x - w
             unseen[step + 1] = unseen[step] + h * np.sign(omega) * of_rate
             w = w + h * omega**3 * x
-        seen = rate - unseen
+        known = np.concatenate((before, rate))
+        before = known[_FINE : _FINE + len(before)]
+        seen = np.where(omega > 0.0, rate, known[: _FINE + 1]) - unseen
         y[:-1] = ((total + k) * seen + total * k * e)[:-1]
-        sizes = np.abs((np.where(k > 0.0, e, rate), y, seen + k * e))[:, :-1]
-        sums += h * sizes.sum(axis=1)
-        last = sizes[:, -1]
-    gone = bool((last[0].max() * delay <= _GONE * sums[0].max()) and np.isfinite(sums).all())
-    error, asked, surface = sums if gone else np.full_like(sums, np.inf)
-    return error, asked, surface
+        values = np.array((np.where(k > 0.0, e, rate), y, seen + k * e))[:, :-1]
+        steps = np.diff(np.concatenate((now[:, None], values), axis=1), axis=1)
+        sums[0] += h * np.abs(values).sum(axis=1)
+        sums[1] += np.abs(steps).sum(axis=1)
+        now, last = values[:, -1], np.abs(values[:, -1])
+    gone = (last[0].max() * delay <= _GONE * sums[0, 0].max()) and np.isfinite(sums).all()
+    return sums if gone else np.full_like(sums, np.inf)
 
 
 def _machines(uncertainty: Uncertainty, instants: Sequence[Effects]) -> Array | None:

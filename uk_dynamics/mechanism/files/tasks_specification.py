@@ -33,6 +33,14 @@ class OutsideForceSpec:
 
 
 @dataclass(frozen=True)
+class MeasurementSpec:
+    """What a robust law knows of the encoders that measure its machine."""
+
+    resolution: float  # step of the measured positions, in rad or m
+    filter: float = 0.0  # time constant of the filter of their differences, in s; 0: none
+
+
+@dataclass(frozen=True)
 class RobustSpec:
     """What is uncertain, and how the law meets it."""
 
@@ -50,6 +58,7 @@ class RobustSpec:
     bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
     # rate in 1/s with which a learned size of all of it is forgotten; None: sizes are as they stand
     leakage: float | None = None
+    encoders: MeasurementSpec | None = None  # None: states are exact
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
@@ -77,6 +86,7 @@ class RobustSpec:
             float(data.get("confidence", 0.95)) if identified else 0.0,
             data.get("form", cls.form),
             **given(data, "delay", "bandwidth", "leakage"),
+            encoders=MeasurementSpec(**data["encoders"]) if "encoders" in data else None,
         )
         if not (found.parameters or found.motors or found.forces or found.confidence):
             problem = "nothing is uncertain; give parameters, motors, forces or from: identified"

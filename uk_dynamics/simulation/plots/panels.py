@@ -308,7 +308,7 @@ def _estimates(trajectory: TrajectoryData) -> list[Panel]:
     for name, value, deviation in zip(
         trajectory.names.estimated, trajectory.estimates.T, trajectory.deviations.T, strict=True
     ):
-        if np.isfinite(value).any():
+        if np.count_nonzero(np.isfinite(value)) > 1:
             band = value - 2.0 * deviation, value + 2.0 * deviation
             unit = trajectory.machine.parameters.get(name, "SI")
             curves.setdefault(unit, []).append(Curve(name, value, band=band))
