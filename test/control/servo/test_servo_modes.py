@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.mechanism_builder import near, shipped
 
+from uk_dynamics import Mechanism
 from uk_dynamics.control.servo.servo_modes import MODES, ServoModes
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution.state import State
@@ -35,8 +38,13 @@ def drive(modes: ServoModes, machine: SimulatedMachine, seconds: float) -> np.nd
     return np.array(efforts)
 
 
-def test_changes_of_the_mode_make_no_step():
-    modes, machine = driven("five_bar", "five_bar_sweep")
+@pytest.mark.parametrize("limits", ["60.0", "60.0, rate_limit: 2000.0"], ids=["effort", "rate"])
+def test_changes_of_the_mode_make_no_step(limits: str, tmp_path: Path):
+    text = (shipped("five_bar").spec.directory / "five_bar.yaml").read_text()
+    (tmp_path / "limited.yaml").write_text(text.replace("60.0}", f"{limits}}}"))
+    mechanism = Mechanism.from_file(tmp_path / "limited.yaml")
+    modes = ServoModes(mechanism, Tasks.from_file("five_bar_sweep", mechanism), PERIOD)
+    machine = SimulatedMachine(mechanism, PERIOD)
     drive(modes, machine, 0.3)
     modes.transfer_time = 0.2
     for mode in ("hold", "gravity_compensation", "tasks", "hold", "tasks"):

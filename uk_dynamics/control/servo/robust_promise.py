@@ -35,6 +35,7 @@ from uk_dynamics.mechanism.assembly import (
 )
 from uk_dynamics.mechanism.dynamics import Demand
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism_class import Mechanism
 
 _SPAN, _SAMPLES = 10.0, 58  # s of the references, and instants at which they are looked at
 _MORE_INERTIA = 1.1  # of η along the references: the machine is beside them
@@ -274,8 +275,10 @@ def _samples(tasks: Tasks, lag: float) -> Iterator[_Sample]:
     """
     mechanism, servo = tasks.mechanism, InterpretedServo(tasks)
     q = mechanism.configuration({})
-    robust = tasks.spec.robust
-    encoders = None if robust is None or robust.encoders is None else StateCompletion(mechanism)
+    robust, encoders = tasks.spec.robust, None
+    if robust is not None and robust.encoders is not None:
+        assert isinstance(mechanism, Mechanism)
+        encoders = StateCompletion(mechanism)
     for t in np.linspace(0.0, _SPAN, _SAMPLES).tolist():
         try:
             found = assemble_on_tasks(mechanism, tasks, q, (), t)
@@ -339,9 +342,8 @@ def _seen(tasks: Tasks, nominal: Nominal, encoders: StateCompletion | None, lag:
     robust = tasks.spec.robust
     if encoders is None or robust is None or robust.encoders is None:
         return np.zeros((2, len(nominal.A_t)))
-    basis = allowed_motions(
-        encoders.rows.linearize(nominal.state.q, nominal.state.t)[0], tasks.mechanism
-    )
+    rows, _ = encoders.rows.linearize(nominal.state.q, nominal.state.t)
+    basis = allowed_motions(rows, encoders.mechanism)
     columns = encoders.encoders.columns
     E = nominal.A_t @ basis @ np.linalg.pinv(basis[columns])
     forces = tasks.mechanism.actuators.matrix @ nominal.servo.efforts

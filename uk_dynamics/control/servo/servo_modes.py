@@ -118,7 +118,13 @@ class ServoModes:
             self.start_transfer()
 
     def start_transfer(self) -> None:
-        """Start a bumpless transfer after a setting has changed."""
+        """Start a bumpless transfer after a setting has changed.
+
+        Rate limits hold for what is sent, to which the transfer adds: a law whose own efforts they
+        held back would take up the rest behind it.
+        """
+        if self.transfer_time > 0.0 and self._transfer.memory.sent is not None:
+            self._laws[self._mode].limits.reset(None)
         self._transfer.start(self._transfer.memory.sent, self.transfer_time)
 
     def set_preload(self, preload: Array | None) -> None:
