@@ -321,5 +321,5 @@ def test_a_state_that_is_no_state_is_refused_by_name(backend: DerivativeBackend)
 def test_what_is_no_mechanism_and_no_backend_is_refused() -> None:
     with pytest.raises(InputError, match="expected a ResolvedMechanism"):
         MotionDerivatives("five_bar")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match='no backend "comp"; there are: cached, compiled'):
+    with pytest.raises(InputError, match='no backend "comp"; did you mean "compiled"'):
         MotionDerivatives(Mechanism.from_file("five_bar"), "comp")  # type: ignore[arg-type]

@@ -162,7 +162,7 @@ def test_impossible_gravity(gravity):
 
 
 def test_impossible_root():
-    with pytest.raises(InputError, match='no root "flying"; there are: fixed, floating, planar'):
+    with pytest.raises(InputError, match='no root "flying"; did you mean "floating"'):
         RobotModel.from_urdf(SERIAL, root="flying")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.resources import optional_library
 
 _TOLERANCE = 1e-10  # of Clarabel, relative
 _LEFT = 1e-7  # of what is wanted: a smaller residual is the solver's
@@ -82,13 +82,10 @@ class ConeProgram(NamedTuple):
 
     def _solve(self, cost: Array, linear: Array, equal: Array, right: Array) -> Array | None:
         """The x = (u, r, …) of least ½ Σ cost x² + linear · x with equal @ x = right."""
-        try:
-            import clarabel
-        except ModuleNotFoundError:
-            problem = "contacts in inverse dynamics need Clarabel: pip install clarabel"
-            raise UkDynamicsError(problem) from None
         from scipy import sparse
 
+        missing = "contacts in inverse dynamics need Clarabel: pip install clarabel"
+        clarabel = optional_library("clarabel", missing)
         nu, total = len(self.lower), equal.shape[1]
         rows, offsets, cones = [equal], [right], [clarabel.ZeroConeT(len(right))]
         for sign, bounds in ((1.0, self.upper), (-1.0, self.lower)):

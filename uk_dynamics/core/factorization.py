@@ -30,7 +30,7 @@ from uk_dynamics.core.linalg.mass_factor import Mass, SingularMass, mass_factor
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.tree.clusters import TreeInertia
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect_names
 
 _FORMS: dict[str, Callable[..., Factorization]] = {
     form.method: form
@@ -95,8 +95,7 @@ def factorize(
             "the mass matrix is singular, and compliant constraints need its inverse: give every "
             "link a mass and every joint an armature, or leave the compliance out"
         )
-    if method not in _FORMS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(get_args(Method))}')
+    expect_names("method", [method], get_args(Method))
     if method in WHITENING and isinstance(mass, SingularMass):
         raise SingularMassError(
             f'the mass matrix is singular, and method "{method}" divides by it: use method '

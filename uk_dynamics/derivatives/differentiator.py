@@ -20,7 +20,7 @@ import numpy as np
 from uk_dynamics.compilation import LEFT_TO_PYTHON, Library, States, is_cached
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Factorization
-from uk_dynamics.exceptions import InputError, UndeterminedMotionError, expect
+from uk_dynamics.exceptions import InputError, UndeterminedMotionError, expect, expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Derivative,
@@ -46,9 +46,7 @@ class Differentiator:
 
     def __init__(self, mechanism: ResolvedMechanism, backend: DerivativeBackend) -> None:
         """Begin with a differentiable mechanism."""
-        if backend not in get_args(DerivativeBackend):
-            known = ", ".join(get_args(DerivativeBackend))
-            raise InputError(f'no backend "{backend}"; there are: {known}', place="backend")
+        expect_names("backend", [backend], get_args(DerivativeBackend), place="backend")
         self._mechanism, self._backend = mechanism, backend
         self._rows = StructuralRows(mechanism)
 

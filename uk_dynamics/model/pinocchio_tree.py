@@ -54,8 +54,7 @@ class Tree:
             self._attach(frame)
 
     def _place_root(self, description: RobotDescription, link: Link, root: Root) -> None:
-        if root not in ROOTS:
-            raise InputError(f'no root "{root}"; there are: {", ".join(ROOTS)}')
+        expect_names("root", [root], ROOTS)
         if root == "fixed":
             self._add_body(link, 0, pin.SE3.Identity())
             return

@@ -14,8 +14,9 @@ from uk_dynamics.compilation import Library, library_of
 from uk_dynamics.compilation.verification import Comparison, Trial, derivative_answers, each, verify
 from uk_dynamics.derivatives import MotionDerivatives, differentiable
 from uk_dynamics.escaping import c_identifier
-from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
+from uk_dynamics.resources import optional_library
 
 if TYPE_CHECKING:
     from casadi import Function
@@ -35,15 +36,11 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
 
     Raises:
         InputError: Its motion is no ẋ = f(x, u): a floating or planar joint, or something that
-            depends on time; or it has no derivatives.
+            depends on time; or it has no derivatives. Or CasADi is not installed.
         CompilationError: It cannot be compiled.
         WrongLibraryError: What was compiled answers otherwise than Python.
-        UkDynamicsError: CasADi is not installed.
     """
-    try:
-        import casadi
-    except ImportError:
-        raise UkDynamicsError("CasADi is not installed: pip install casadi") from None
+    casadi = optional_library("casadi", "CasADi is not installed: pip install casadi")
     mechanism = differentiable(mechanism)
     library = library_of(mechanism, Library.DERIVATIVES)
     name = f"{c_identifier(mechanism.name)}_ode"
@@ -55,11 +52,11 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
         )
     ode = casadi.external(name, str(library))
     jacobian = casadi.external(f"jac_{name}", str(library), {"enable_fd": True})
-    x: Any = casadi.MX.sym("x", 2 * mechanism.model.nv)  # its types take SX alone in a list
-    u: Any = casadi.MX.sym("u", len(mechanism.actuators))
+    x = casadi.MX.sym("x", 2 * mechanism.model.nv)
+    u = casadi.MX.sym("u", len(mechanism.actuators))
     # CasADi asks a plain external's Jacobian for no differences
     options: dict[str, Any] = {"custom_jacobian": jacobian, "never_inline": True, "jac_penalty": 0}
-    function = casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
+    function: Function = casadi.Function(name, [x, u], [ode(x, u)], ["x", "u"], ["xdot"], options)
     title = f"the motion of {mechanism.name} for CasADi"
     verify(library, title, lambda: _answers(mechanism, function), part="casadi")
     return function

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from uk_dynamics.core.integration import ADAPTIVE_METHODS, FIXED_METHODS, Tolerances
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.time_integration import METHODS
@@ -121,8 +121,7 @@ def fixed_step(step: float | None, control_period: float | None) -> float:
 
 
 def _check(method: str, **numbers: float) -> None:
-    if method not in METHODS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
+    expect_names("method", [method], METHODS, place="method")
     for name, value in numbers.items():
         if not (_is_finite(value) and value > 0.0):
             raise InputError(f"expected a positive number, found {value!r}", place=name)

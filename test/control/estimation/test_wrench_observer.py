@@ -87,7 +87,7 @@ def test_nothing_acts_on_a_machine_that_its_model_explains() -> None:
     [
         ({"gain": 0.0}, "above 0"),
         ({"gain": math.inf}, "above 0"),
-        ({"axes": ["w"]}, "x y z rx ry rz"),
+        ({"axes": ["w"]}, "x, y, z, rx, ry, rz"),
         ({"frame": "coupler_lonk"}, "coupler_link"),
     ],
 )

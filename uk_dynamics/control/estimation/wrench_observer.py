@@ -21,7 +21,7 @@ import numpy as np
 
 from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
-from uk_dynamics.exceptions import InputError, expect
+from uk_dynamics.exceptions import InputError, expect, expect_names
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
@@ -78,10 +78,7 @@ class WrenchObserver:
         expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
         if not (math.isfinite(gain) and gain > 0.0):
             raise InputError(f"expected a number above 0, found {gain}", place="gain")
-        for axis in axes:
-            if axis not in WRENCH_AXES:
-                valid = " ".join(WRENCH_AXES)
-                raise InputError(f'no axis "{axis}"; there are: {valid}', place="axes")
+        expect_names("axis", axes, WRENCH_AXES, place="axes")
         self.gain, self.frame, self.axes = gain, frame, tuple(axes)
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)

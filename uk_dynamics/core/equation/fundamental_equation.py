@@ -138,7 +138,7 @@ class Factorization(ABC):
         Args:
             force: Generalized force, (nv,).
         """
-        return self._accelerate(force, np.zeros(len(self.A)), None)[1]
+        return self._accelerate(force, np.zeros(self.A.shape[0]), None)[1]
 
     @abstractmethod
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:

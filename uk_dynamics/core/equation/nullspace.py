@@ -170,10 +170,6 @@ class ArticulatedNullSpace(Factorization):
         """Multipliers of minimum norm of an ideal force given in coordinates, (m,)."""
         return self.basis.multipliers(self.ideal_force(coordinates))
 
-    def holding(self, force: Array) -> Array:
-        """Ideal force that keeps a given force from moving the rows, as q̈ and F."""
-        return self._accelerate(force, np.zeros(self.A.shape[0]), None)[1]
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         particular = self.basis.particular(b)
         qdd = self._tree.outward(self._tree.inward(F, particular), particular)

@@ -2,15 +2,14 @@
 
 """A motion linearised in independent coordinates, and its modes."""
 
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.signal
 
-from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import Array
+from uk_dynamics.resources import optional_library
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,7 @@ class LinearSystem:
         Raises:
             InputError: It is not installed.
         """
-        try:
-            control = importlib.import_module("control")
-        except ImportError:
-            raise InputError("needs the package control", place="to_control") from None
-        return control.ss(
+        return optional_library("control", "to_control needs the package control").ss(
             self.A,
             self.B,
             self.C,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import FIXED_METHODS
-from uk_dynamics.exceptions import InputError, StateError, expect_size
+from uk_dynamics.exceptions import InputError, StateError, expect_names, expect_size
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, RolloutMethod, State, States
 from uk_dynamics.model import RobotModel
 
@@ -90,8 +90,7 @@ def plan(
         raise InputError(f"expected a divisor of the {steps} steps, found {every}", place="every")
     if not 0.0 < dt < math.inf:
         raise InputError(f"expected a positive number, found {dt}", place="dt")
-    if method not in METHODS:
-        raise InputError(f'no method "{method}"; there are: {", ".join(METHODS)}', place="method")
+    expect_names("method", [method], METHODS, place="method")
     positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
     velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
     count = len(positions)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg.lapack import dgeqp3, dgeqrf, dorgqr, dtrtri, dtrtrs
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, expect_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,9 +258,7 @@ def pseudoinverse(
     Raises:
         InputError: Unknown method, a tolerance out of range, or entries that are not finite.
     """
-    if method not in ALGORITHMS:
-        known = ", ".join(ALGORITHMS)
-        raise InputError(f'no pseudoinverse "{method}"; there are: {known}')
+    expect_names("pseudoinverse", [method], ALGORITHMS)
     if not 0.0 <= rank_tolerance < 1.0:
         raise InputError(
             f"expected a rank tolerance of at least 0 and below 1, found {rank_tolerance}"
