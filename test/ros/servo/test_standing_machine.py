@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,36 @@ def test_it_moves_over_dds_as_in_the_library(
     assert np.abs(difference).max() < (1e-9 if not topic else 1e-4)
     place = law.tracking_error(states[-1])
     assert np.abs(place[:6]).max() < 1e-4  # m or rad
+
+
+@pytest.mark.slow
+def test_it_walks_ten_steps_over_dds(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
+    """From footsteps.yaml by footsteps.py to the last footprint, as a user would start it."""
+    walk, plan = tmp_path / "walk.yaml", yaml.safe_load((FOLDER / "footsteps.yaml").read_text())
+    program = [sys.executable, FOLDER / "footsteps.py", FOLDER / "footsteps.yaml", walk]
+    subprocess.run(program, check=True)
+    node = ros.node()
+    joints, bases = Ear(node, JointState, "joint_states"), Ear(node, Odometry, "odom")
+    diagnostics = DiagnosticsEar(node, "servo_controller")
+    start_both(start_node, walk)
+    end = round(1e9 * plan["end"])  # ns
+
+    def there() -> bool:
+        assert diagnostics.level != b"\x02" or "odom" in diagnostics.message, diagnostics.message
+        assert all(m.pose.pose.position.z > 0.7 for m in bases.messages[-1:])  # m, at first 0.76
+        return any(nanoseconds(m.header.stamp) >= end for m in joints.messages[-5:])
+
+    ros.until(there, "the end of the walk", 240.0)
+    mechanism = Mechanism.from_file(FOLDER / "biped.yaml")
+    by_stamp = {nanoseconds(m.header.stamp): m for m in bases.messages[-50:]}
+    message = next(m for m in joints.messages[::-1] if nanoseconds(m.header.stamp) in by_stamp)
+    last = state_of(mechanism, message, by_stamp[nanoseconds(message.header.stamp)])
+    for foot, number in (("right", -2), ("left", -1)):
+        place, rotation = mechanism.pose(f"{foot}_foot", last.q)
+        to = plan["steps"][number]["to"]
+        np.testing.assert_allclose(place, [*to, 0.07], rtol=0, atol=1e-3)  # m
+        np.testing.assert_allclose(rotation, np.eye(3), rtol=0, atol=2e-3)  # rad
+    assert np.abs(last.v).max() < 1e-3  # rad/s: it stands
 
 
 def test_silent_contacts_are_a_fault(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
