@@ -273,7 +273,7 @@ def test_parts_of_the_law_that_are_turned_off_cease_gradually(
         for _ in range(2)
     ]
     lines, wanted = [line(PERIOD, 0.0, 0.0, RAMP, ANY, 0.0)], []
-    for k, (t, positions, velocities, far) in enumerate(measured_motion(machine, tasks, 100)):
+    for k, (t, positions, velocities, far) in enumerate(measured_motion(machine, tasks, 170)):
         sample = far._replace(value=far.value - 0.0095)  # else the observer drives into the limit
         lines.append(line(t, positions, velocities, *sample))
         state = completion.complete(positions, velocities, t)

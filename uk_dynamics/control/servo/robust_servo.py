@@ -105,7 +105,7 @@ def disturbance(tasks: Tasks, nominal: Nominal, demand: RobustDemand | None = No
         assert demand.estimate is not None
         learns = Adaptation(
             *(uncertainty.adaptive, T.T @ X, demand.added, demand.estimate),
-            adapts=np.array([float(demand.adapts)]),
+            adapts=np.array([demand.adapts]),
         )
         gram = T.T @ T
         motion = learns.motion(motion, gram)

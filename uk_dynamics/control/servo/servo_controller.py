@@ -167,7 +167,8 @@ class ServoController(ServoSettings):
         if not self.tasks.adaptive:
             return demand
         added, estimate = (fields[name].copy() for name in ("added", "estimate"))
-        return demand._replace(added=added, estimate=estimate, adapts=self.adaptive)
+        adapts = float(fields["adapts"][0])
+        return demand._replace(added=added, estimate=estimate, adapts=adapts)
 
     def _measured(self) -> Measurement:
         """What the last state told; nothing where control is continuous."""

@@ -29,7 +29,7 @@ class RobustDemand(NamedTuple):
     acts: bool = True  # False: the efforts are those without it
     added: Array | None = None  # what corrections add to the desired acceleration, (mt,)
     estimate: Array | None = None  # deviations of parameters that are estimated, (p,)
-    adapts: bool = False  # whether they are part of ``added``
+    adapts: float = 0.0  # how much of them is part of ``added``, 0 to 1
 
 
 class Standing(NamedTuple):
