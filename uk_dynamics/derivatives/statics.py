@@ -4,17 +4,21 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
+from uk_dynamics.derivatives.resting_contacts import RestingContacts
 from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.mechanism.analysis import Equilibrium
 from uk_dynamics.mechanism.assembly import assemble, closed_configuration
+from uk_dynamics.mechanism.contact import Contact
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
 _ITERATIONS = 200
 _BALANCED = 1e-9  # of the forces that act, what may be left
@@ -22,6 +26,7 @@ _ROUNDING = 1e-14  # of them, which no step makes smaller
 _LONGEST_STEP = 0.3  # m or rad
 _SLIGHT = 1e-6  # of the largest curvature
 _HALVINGS = 10
+_RANK = 1e-9  # of singular values
 
 
 def equilibrium(
@@ -39,7 +44,8 @@ def equilibrium(
 
     Forces balance where virtual work vanishes in all admissible motions that leave the held joints
     where they are: F(q) + Aᵀλ + Eᵀμ = 0 with closed loops (d'Alembert; review, section 2). Newton's
-    method on q, λ and μ with exact derivatives, closing the loops after each step.
+    method on q, λ and μ with exact derivatives, closing the loops after each step. Contacts, stops
+    and ropes that touch there, or that it comes upon, carry it within their cones of friction.
 
     Args:
         mechanism: Which one.
@@ -54,8 +60,8 @@ def equilibrium(
 
     Raises:
         UnknownNameError: A held joint does not exist.
-        InputError: No equilibrium was found, with the joint that is most out of balance; or the
-            mechanism has no derivatives; or wrong sizes.
+        InputError: No equilibrium was found, with the joint that is most out of balance or the
+            contacts that would slide; or the mechanism has no derivatives; or wrong sizes.
         AssemblyError: The loops do not close at the guess.
     """
     names, nv = mechanism.model.velocity_names, mechanism.model.nv
@@ -67,48 +73,67 @@ def equilibrium(
     dynamics = InterpretedDynamics(mechanism)
     q = _close(mechanism, mechanism.configuration(guess), held, t)
     unbalanced, left = np.zeros(nv), np.inf
+    resting = RestingContacts(mechanism) if mechanism.one_sided else None
+    off = np.zeros(len(mechanism.constraints))
     for _ in range(_ITERATIONS):
         state = State(t, q, np.zeros(nv))
+        if resting is not None:
+            off = resting.close(state)
+            given = replace(given, active=resting.active)
         terms = dynamics.terms(state, given)
         force, A = terms.F.copy(), terms.A.copy()
         reactions = np.vstack([A, E])
         loads = np.linalg.lstsq(reactions.T, -force, rcond=None)[0].astype(float)
         unbalanced = force + reactions.T @ loads
         size = float(np.abs(force).max(initial=0.0))
-        before, left = left, float(np.abs(unbalanced).max(initial=0.0)) / (1.0 + size)
+        before, left = left, max(largest(unbalanced) / (1.0 + size), largest(off))
         # Newton's method squares what is left until rounding stops it
         if left <= _ROUNDING or before / 2 < left <= _BALANCED:
-            loads_held = loads[len(A) :]
+            contacts: dict[str, Contact] = {}
+            if resting is not None:
+                found = resting.forces(state, terms, E)
+                if found is None:
+                    left = np.inf
+                    continue
+                pressed, contacts = found
+                others = np.vstack([resting.others(A), E])
+                loads = np.linalg.lstsq(others.T, -force - pressed, rcond=None)[0].astype(float)
+            loads_held = loads[len(loads) - len(E) :]
             tau = (given.tau if given.tau is not None else np.zeros(nv)) + E.T @ loads_held
             holding = dict(zip(held, map(float, loads_held), strict=True))
-            return Equilibrium(state, holding, Inputs(tau))
-        step = _step(evaluator, mechanism, state, reactions, loads, unbalanced, stable)
+            return Equilibrium(state, holding, replace(given, tau=tau), contacts)
+        fixed = np.append(mechanism.constraints.position_rows, np.ones(len(E), dtype=bool))
+        fixed[resting.rows() if resting is not None else []] = True
+        step = _step(evaluator, state, reactions, fixed, loads, unbalanced, off, stable)
         q = _follow(mechanism, state, step, held)
+        if resting is not None and (part := resting.way(state, q)) < 1.0:
+            q = _follow(mechanism, state, part * step, held)
         if progress is not None:
             progress(1.0 / _ITERATIONS)
     worst = int(np.argmax(np.abs(unbalanced)))
+    problem = f"{names[worst]} is out of balance by {abs(unbalanced[worst]):.3g} N or N·m"
+    if resting is not None and resting.pulling:
+        problem = f"{resting.pulling} would have to pull"
     raise InputError(
-        f"no equilibrium found near the guess; {names[worst]} is out of balance by"
-        f" {abs(unbalanced[worst]):.3g} N or N·m; give another guess, or hold joints",
+        f"no equilibrium found near the guess; {problem}; give another guess, or hold joints",
         place=mechanism.name,
     )
 
 
 def _step(
     evaluator: MotionDerivatives,
-    mechanism: ResolvedMechanism,
     state: State,
     reactions: Array,
+    fixed: NDArray[np.bool_],  # which of them positions follow; others take loads alone
     loads: Array,
     unbalanced: Array,
+    off: Array,  # residuals of closed contacts, (m,)
     stable: bool,
 ) -> Array:
     """One step of Newton's method, shortened, along the motions that stay possible, (nv,)."""
-    nv, rows = len(unbalanced), len(mechanism.constraints)
+    nv, rows = len(unbalanced), len(off)
     by = evaluator.equations(state, np.zeros(nv), loads[:rows])
-    # positions follow rows of order position and held joints; other rows take loads alone
-    fixed = np.concatenate([mechanism.constraints.position_rows, np.ones(len(loads) - rows, bool)])
-    free = null_basis(reactions[fixed], 1e-9)
+    free = null_basis(reactions[fixed], _RANK)
     stiffness, force = -free.T @ by.motion[:, :nv] @ free, free.T @ unbalanced
     if stable:  # downhill, as far as the curvature says, whichever sign it has
         values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
@@ -116,6 +141,9 @@ def _step(
         step = free @ (vectors @ (vectors.T @ force / size))
     else:
         step = free @ np.linalg.lstsq(stiffness, force, rcond=None)[0]
+    if off.any():
+        missing = np.append(off, np.zeros(len(loads) - rows))[fixed]
+        step = step - np.linalg.lstsq(reactions[fixed], missing, rcond=_RANK)[0]
     longest = float(np.abs(step).max(initial=0.0))
     shortened: Array = step * min(1.0, _LONGEST_STEP / longest) if longest else step
     return shortened

@@ -8,6 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.output.contacts import contact_facts, contact_lines
 from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 from uk_dynamics.cli.output.served_view import add_server, serve
 
@@ -24,7 +25,8 @@ equilibrium, natural frequencies, dampings and mode shapes
 
 Find where a mechanism rests, linearise its motion there through the loops, and list its modes by
 frequency. The motors' joints are held where they are by constant efforts; with --motors off they
-move freely, and the mechanism goes to where it hangs.
+move freely, and the mechanism goes to where it hangs or stands: contacts carry it within their
+cones of friction, and it is told how much of its friction each of them needs.
 
 examples:
   uk_dynamics modes five_bar --motors off
@@ -69,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if at_rest.holding:
         holding = ", ".join(f"{name} {x:.4g}" for name, x in at_rest.holding.items())
         rows.append(("holding", f"{holding}  (N or N m)"))
+    rows += contact_lines(at_rest.contacts)
     rows += [(f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)]
     print(f"{mechanism.name}\n{table(rows)}", flush=True)
     if arguments.view:
@@ -104,6 +107,7 @@ def _facts(at_rest: Equilibrium, system: LinearSystem, names: tuple[str, ...]) -
     return {
         "position": dict(zip(names, at_rest.state.q.tolist(), strict=True)),
         "holding": at_rest.holding,
+        "contacts": contact_facts(at_rest.contacts),
         "states": system.states,
         "A": system.A.tolist(),
         "modes": [

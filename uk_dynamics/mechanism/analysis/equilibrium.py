@@ -2,12 +2,14 @@
 
 """A state at rest as data, and rows that are zero in one state and not around it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import compress
 
 import numpy as np
 
 from uk_dynamics.core.linalg import ZERO_ROW
+from uk_dynamics.mechanism.contact import Contact
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
@@ -19,12 +21,14 @@ class Equilibrium:
     Attributes:
         state: Loops closed, velocities zero.
         holding: Force that each held joint needs, by name, in N or N·m.
-        inputs: Under which it rests: the given forces and the holding ones.
+        inputs: Under which it rests: the given forces and the holding ones, and what is closed.
+        contacts: What contacts, stops and ropes do, with forces within their cones, by name.
     """
 
     state: State
     holding: dict[str, float]
     inputs: Inputs
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
 
 
 _NEARBY = 0.1  # rad, m and their rates
