@@ -132,7 +132,7 @@ def test_a_live_recording_has_tracking_errors(ros: Ros, start_node, tmp_path) ->
     control = {"tasks": "five_bar_sweep", "autostart": True, "update_rate": 100.0}
     start_node("servo_controller", parameters={**rate, **control, "state_timeout": 20.0})
     told = ("/servo_controller/task_states", "/servo_controller/task_references")
-    ros.until(lambda: min(recorder.counts[t] for t in told) > 40, "tasks at work", 60.0)
+    ros.until(lambda: min(recorder.counts[t] for t in told) > 100, "tasks at work", 60.0)
     recorder.close()
     motion = ukd.Trajectory.load(path)
     assert motion.names.task_rows == (ROW,)
@@ -154,7 +154,7 @@ def test_a_live_recording_has_tracking_errors(ros: Ros, start_node, tmp_path) ->
         if stamp in followed and not np.isnan(error):
             assert error + followed[stamp] == pytest.approx(q, abs=1e-12)
             checked += 1
-    assert checked > 20
+    assert checked > 50
     page = report_page(motion, path.name, "")
     assert f"({ROW})" in page
     assert "nan" not in page
