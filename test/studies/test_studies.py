@@ -17,8 +17,15 @@ from uk_dynamics_studies.papers import PAPERS, reproduce
 
 PAGES = DOCS / "papers"
 quick_study = cache(lambda paper: reproduce(paper, quick=True))
+LONG = ("de_falco", "servo")  # the others in every run
 of_every_paper = pytest.mark.parametrize(
-    "paper", [pytest.param(paper, marks=pytest.mark.together(paper)) for paper in PAPERS]
+    "paper",
+    [
+        pytest.param(
+            paper, marks=[pytest.mark.together(paper)] + [pytest.mark.slow] * (paper in LONG)
+        )
+        for paper in PAPERS
+    ],
 )
 
 

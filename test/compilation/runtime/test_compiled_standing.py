@@ -67,7 +67,9 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
     assert 5 < searched < 29  # the closed form serves some
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+@pytest.mark.parametrize(
+    "backend", [pytest.param("compiled", marks=pytest.mark.slow), "interpreted"]
+)
 def test_forces_stay_in_their_cones_where_efforts_are_held(
     biped: Mechanism, backend: Literal["compiled", "interpreted"]
 ) -> None:

@@ -289,7 +289,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "a rank change of independent rows": bent,
     "many redundant rows": many_times,
     **{f"following: {kind}": lambda kind=kind: following(kind) for kind in FOLLOWED},
-    "following: live": lambda: following("joint", live=True),
+    "following: live": lambda: following("rotation", live=True),
     "switched on": lambda: landing(frozenset({"foot"})),
     "switched off": lambda: landing(frozenset()),
     "switched on where it is": lambda: landing(frozenset({"foot"}), captured=True),
