@@ -12,7 +12,7 @@ from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Inputs, Mechanism, simulate
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 
@@ -176,3 +176,50 @@ def test_mistakes_are_said_in_one_line(text: str, problem: str) -> None:
         shafts(f"constraints: {{k: {text}}}")
     assert "\n" not in str(caught.value)
     assert "constraints.k" in str(caught.value)
+
+
+HOOK, WEIGHT = 3.0, 1.0  # kg
+
+
+def hoist(length: float, more: str = ", one_sided: at_most", top: str = "world") -> Mechanism:
+    """A rope from the ceiling round a hook that slides down, back over the ceiling, to a weight."""
+    parts = link("base") + "".join(
+        link(name, mass, 0.01) + joint(f"{name}_z", "base", name, kind="prismatic", axis="0 0 1")
+        for name, mass in (("hook", HOOK), ("weight", WEIGHT))
+    )
+    points = f"[{{link: {top}}}, {{link: hook}}, {{link: base}}, {{link: weight}}]"
+    return mechanism(
+        parts, f"constraints: {{rope: {{type: rope, length: {length}, points: {points}{more}}}}}"
+    )
+
+
+@pytest.mark.parametrize("more", ["", ", one_sided: at_most"])
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_a_rope_over_pulleys_moves_the_weight_twice_as_far(
+    more: str, method: str, backend: str
+) -> None:
+    """2T holds the hook, T the weight: a = (m_A − 2 m_B) g/(m_A + 4 m_B)."""
+    machine = hoist(3.0, more)
+    if method == "moreau" and not more:
+        method = "rk4"  # there is nothing one-sided
+    run = simulate(machine, machine.state([-1.0, -1.0]), 0.3, method=method, backend=backend)
+    fallen = 0.5 * (HOOK - 2.0 * WEIGHT) * G / (HOOK + 4.0 * WEIGHT) * 0.3**2
+    # m: the motion is a parabola, which all of them integrate exactly
+    np.testing.assert_allclose(run.q[-1], [-1.0 - fallen, -1.0 + 2.0 * fallen], rtol=0, atol=1e-9)
+
+
+def test_a_slack_rope_over_pulleys_becomes_tight() -> None:
+    """Both fall until 2 g t²/2 + g t²/2 is the slack; the impulse 3v/(4/m_A + 1/m_B) stops it."""
+    machine = hoist(3.1)
+    run = simulate(machine, machine.state([-1.0, -1.0]), 0.1, **EXACT)
+    (tight,) = run.switchings
+    at = np.sqrt(2.0 * 0.1 / (3.0 * G))
+    assert tight.t == pytest.approx(at, abs=1e-10)
+    lost = 0.5 * (3.0 * G * at) ** 2 / (4.0 / HOOK + 1.0 / WEIGHT)
+    assert tight.energy_lost == pytest.approx(lost, abs=1e-9)
+
+
+def test_a_rope_names_the_link_that_is_not_there() -> None:
+    with pytest.raises(UnknownNameError, match=r"constraints\.rope\.points: .*\"ceiling\""):
+        hoist(3.0, top="ceiling")
