@@ -4,9 +4,8 @@
  * Strides count doubles from one state to the next; 0: all have the same. */
 #pragma once
 
-#include "uk_answers.h"
-
 /* Answers as of a single state, and how many numbers each state has of them. */
+#include "uk_batch_fields.h"
 #define UK_BATCH_RATES(F) F(double, residual, UK_M) F(double, rate, UK_M)
 #define UK_POINTER(type, name, count) type *name;
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "attributes.h"
-#include "uk_answers.h"
+#include "uk_tree_fields.h"
 
 typedef struct { /* constants of a joint and the body behind it */
   double rotation[9], translation[3];  /* of the joint in its carrier */

@@ -17,8 +17,6 @@ _C = Path(__file__).resolve().parent.parent / "c"
 _ASIDE = re.compile(r"/\*.*?\*/|^#[^\n]*", re.DOTALL | re.MULTILINE)  # comments, preprocessor
 
 
-#: Lists of the inputs and answers of a state, which are the same for all mechanisms.
-ANSWERS = "uk_answers.h"
 _BEGIN, _END = "#pragma uk_header", "#pragma uk_end"
 _INCLUDE = re.compile(r'\s*#\s*include ([<"])(.+)[>"]')
 
@@ -74,21 +72,21 @@ def _assembled(text: str, done: set[str]) -> list[str]:
 
 
 def _is_ours(name: str, done: set[str]) -> bool:
-    return name in done or name == ANSWERS or (_C / name).is_file()
+    return name in done or name in answer_lists() or (_C / name).is_file()
 
 
 @cache
 def _text(name: str) -> str:
     """A file of C without its copyright statement; or the lists of answers, which are generated."""
-    if name == ANSWERS:
-        return answer_lists()
+    if name in answer_lists():
+        return answer_lists()[name]
     return (_C / name).read_text(encoding="utf-8").partition("\n")[2]
 
 
 def headers(text: str) -> dict[str, str]:
     """The generated headers in a text that is not assembled, to compile a file of C alone."""
     found = re.findall(rf"^{_BEGIN} (\S+)\n(.*?)^{_END}$", text, re.DOTALL | re.MULTILINE)
-    found.append((ANSWERS, answer_lists()))
+    found += answer_lists().items()
     return {name: f"#pragma once\n{body}" for name, body in reversed(found)}  # the first counts
 
 
@@ -141,7 +139,9 @@ def _pointers(text: str, use: re.Match[str]) -> str:
 
 
 def _fields(text: str, name: str) -> list[tuple[str, str, str]]:
-    listed = re.search(rf"#define {name}\(F\)(.*?)(?<!\\)\n", text + _text(ANSWERS), re.DOTALL)
+    listed = re.search(
+        rf"#define {name}\(F\)(.*?)(?<!\\)\n", "".join([text, *answer_lists().values()]), re.DOTALL
+    )
     assert listed is not None, name
     return re.findall(r"\bF\((\w+), (\w+), ([^)]*)", listed[1])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +123,10 @@ def in_memory(array: Array) -> int:
     return array.ctypes.data
 
 
+def _row(address: Callable[[Any], int], array: Any, row: int = 0) -> int | None:
+    return None if array is None else address(array) + row * array.strides[0]
+
+
 def batch_call(
     given: States,
     common: CommonInputs,
@@ -132,10 +136,7 @@ def batch_call(
     address: Callable[[Any], int] = in_memory,
 ) -> ctypes.Structure:
     """The structure for states first … end, whose arrays stand where ``address`` says."""
-
-    def at(array: Any, row: int = 0) -> int | None:
-        return None if array is None else address(array) + row * array.strides[0]
-
+    at = partial(_row, address)
     followed = common.followed
     many = len(given.t) > 1
     values: dict[str, float | int | None] = {
@@ -167,10 +168,7 @@ def trajectories_call(
     address: Callable[[Any], int] = in_memory,
 ) -> ctypes.Structure:
     """The structure for trajectories first … end, whose arrays stand where ``address`` says."""
-
-    def at(array: Any, row: int = 0) -> int | None:
-        return None if array is None else address(array) + row * array.strides[0]
-
+    at = partial(_row, address)
     states, steps, nv = given.tau.shape
     values: dict[str, float | int | None] = {
         "count": end - first,

@@ -3,6 +3,7 @@
 """The memory of a mechanism: inputs, answers, and what evaluations and derivatives need."""
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 
@@ -121,22 +122,24 @@ class DerivativeLayout(Layout):
         self._add_derivatives(mechanism)
 
 
-def answer_lists() -> str:
-    """Lists of inputs and answers for files of C: of tables, and of arrays of many states."""
+@cache
+def answer_lists() -> dict[str, str]:
+    """Headers with lists of inputs and answers: of arrays of many states, and of tables."""
 
     def listed(name: str, fields: Iterable[tuple[str, str]], **sizes: str) -> str:
         entries = (f"F(double, {field}, {sizes.get(size, size)})" for field, size in fields)
-        return f"#define {name}(F) {' '.join(entries)}\n"
+        return f"#define {name}(F) \\\n  " + " \\\n  ".join(entries) + "\n"
 
-    always, forces = (results(always=which) for which in (True, False))
-    arrays = {"NV": "UK_NV", "M": "UK_M"}
-    return (
-        listed("UK_ANSWERED_FIELDS", [x[:2] for x in _INPUTS + _ANSWERS], NQ="nq", NV="n", M="m")
-        + listed("UK_BATCH_FORCES", [(x.memory, x.size) for x in forces], **arrays)
-        + listed(
-            "UK_BATCH_ANSWERS", [*((x.memory, x.size) for x in always), ("failed", "1")], **arrays
-        )
+    always, forces = (
+        [(x.memory, x.size) for x in results(always=which)] for which in (True, False)
     )
+    of_many = {"NV": "UK_NV", "M": "UK_M"}
+    all_fields = [(name, size) for name, size, _ in _INPUTS + _ANSWERS]
+    return {
+        "uk_batch_fields.h": listed("UK_BATCH_ANSWERS", [*always, ("failed", "1")], **of_many)
+        + listed("UK_BATCH_FORCES", forces, **of_many),
+        "uk_tree_fields.h": listed("UK_ANSWERED_FIELDS", all_fields, NQ="nq", NV="n", M="m"),
+    }
 
 
 def integrates(mechanism: ResolvedMechanism) -> bool:
