@@ -143,6 +143,11 @@ class Results:
         find=lambda solution: solution.reactions.determined,
     )
 
+    def __repr__(self) -> str:
+        """Show what is known so far."""
+        known = (f"{name}={x!r}" for name, x in vars(self).items() if not name.startswith("_"))
+        return f"{type(self).__name__}({', '.join(known)})"
+
     def __init_subclass__(cls) -> None:
         """Show them among the members of the class, which are what is documented."""
         for name, declared in vars(Results).items():
