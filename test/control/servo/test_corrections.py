@@ -326,6 +326,12 @@ def test_an_observer_tolerates_the_delay_that_describe_says(
     assert left[1] > 1e-5  # as far as the boundary layer lets it
 
 
+def test_an_observer_that_does_nothing_costs_no_margin(five_bar: Mechanism) -> None:
+    """Down to the smallest numbers, whose inverse is infinite."""
+    (margin,) = observer_margins(five_bar_tasks(five_bar, observer=1e-320), PERIOD)
+    assert margin.with_observer == margin.without
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

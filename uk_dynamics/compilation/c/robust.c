@@ -72,7 +72,12 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
     UK_EACH(i, n) motion[c] += w->uncertain_part[c * n + i] * nominal[i];
     UK_EACH(i, UK_NV) motion[c] += w->uncertain[c * UK_NV + i] * m->qdd[i];
   }
-  uk_products(w->uncertain_part, UK_UNCERTAIN, n, products);
+  UK_EACH(p, UK_PAIRS) { /* those alone that sizes contain */
+    const int one = uk_pair[2 * p], other = uk_pair[2 * p + 1];
+    uk_lanes sum = uk_all(0.0);
+    UK_EACH(i, n) sum += w->uncertain_part[one * n + i] * w->uncertain_part[other * n + i];
+    products[one * UK_UNCERTAIN + other] = sum;
+  }
   uk_products(w->task_part, UK_MT, n, gram);
 #if UK_ADAPTIVE
   uk_lanes crossed[UK_MT * UK_UNCERTAIN];

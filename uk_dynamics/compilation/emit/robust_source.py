@@ -149,6 +149,7 @@ def _term(tasks: Tasks) -> str:
         motion = learns.motion(motion, gram)
     shares = uncertainty.shares(tasks.model, x.kinematics, x.v, motion, efforts)
     squares, results = np.stack([_square(share, products) for share in shares]), {}
+    pairs = sorted({pair for share in shares for pair in _pairs(share)})
     if learns is not None:
         squares = learns.larger(squares)
         found = learns.regression(shares, gram, unit * size, known[3])
@@ -160,7 +161,13 @@ def _term(tasks: Tasks) -> str:
     told = np.concatenate((*term, square_root(own) * size))
     targets = places(told=told, **{name: value.ravel() for name, value in results.items()})
     wanted = ("told", *results)
-    return function("uk_lanes_robust_term", tuple(given), wanted, targets, LANES, ())
+    return "\n".join(
+        (
+            f"#define UK_PAIRS {len(pairs)}",
+            table("int", "uk_pair", [x for pair in pairs for x in pair]),
+            function("uk_lanes_robust_term", tuple(given), wanted, targets, LANES, ()),
+        )
+    )
 
 
 def _adaptation(tasks: Tasks, graph: Graph) -> Adaptation | None:
@@ -180,12 +187,17 @@ def _adaptation(tasks: Tasks, graph: Graph) -> Adaptation | None:
 
 def _square(share: Any, products: Any) -> Any:
     """Size of one direction, β G βᵀ."""
-    held = [k for k, x in enumerate(share) if not is_zero(x)]
     total: Any = 0.0
-    for k in held:
-        for other in held:
-            total = total + share[k] * share[other] * products[min(k, other), max(k, other)]
+    for k, other in _pairs(share):
+        twice = 1.0 if k == other else 2.0
+        total = total + twice * share[k] * share[other] * products[k, other]
     return total
+
+
+def _pairs(share: Any) -> list[tuple[int, int]]:
+    """Rows whose products are in the size of a direction, the earlier one first."""
+    held = [k for k, x in enumerate(share) if not is_zero(x)]
+    return [(k, other) for k in held for other in held if k <= other]
 
 
 def correction_definitions(tasks: Tasks) -> str:

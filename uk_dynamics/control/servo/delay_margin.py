@@ -147,7 +147,7 @@ def _margin(
     s = 1j * omega
     H: NDArray[Any] = s * (s + 3.0 * watched) / (s + watched) ** 3 if watched > 0.0 else 0.0 * s
     C, one = c1 * s * (1.0 - H * s) + c0, 1.0 + c1 * H / (known * s + 1.0)
-    if bandwidth > 0.0:
+    if bandwidth > omega[0] / _SPAN:  # else it does nothing at any of them
         C = C + s**2 / (s / bandwidth + 1.0)
         one = one - 1.0 / ((1.0 / bandwidth + known) * s + 1.0)
     loop = C / (one * s**2)
