@@ -337,6 +337,8 @@ ONE_LANE = (
     "five_bar",
 )
 
+QUICK_IN_ONE_LANE = ("rank changes", "joint forces")
+
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
@@ -359,8 +361,9 @@ def parameters():
                     marks.append(pytest.mark.slow)
             if evaluator in ("compiled", "batch", "one lane"):
                 marks.append(needs_compiler)
-                seldom = is_shipped or name.startswith("following")
-                if seldom and name not in (*QUICK, *QUICK_FOLLOWING):
+                seldom = is_shipped or name.startswith("following") or evaluator == "one lane"
+                quick = QUICK_IN_ONE_LANE if evaluator == "one lane" else QUICK + QUICK_FOLLOWING
+                if seldom and name not in quick:
                     marks.append(pytest.mark.slow)
             if evaluator == "gpu":
                 marks.append(needs_cpp)
