@@ -57,6 +57,7 @@ def said_by(sources, standard, folder):
     return [line.split() for line in said.splitlines()]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_exported_steps_over_contacts_are_those_of_the_library(tmp_path, capsys):
     """The walking machine lands within the hundred steps of the example, and its check agrees."""

@@ -80,6 +80,7 @@ def test_a_platform_falls_into_its_stops():
     np.testing.assert_allclose(forces, work / 6.0, rtol=0, atol=1e-2)  # N, of differences
 
 
+@pytest.mark.slow
 def test_a_rope_goes_slack_when_the_load_stands_and_lifts_it_again():
     mechanism = machine("rope_crane")
     tasks = Tasks.from_file(ROOT / "examples" / "rope_crane" / "lift.yaml", mechanism)

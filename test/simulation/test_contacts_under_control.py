@@ -40,6 +40,7 @@ def walk(
     )
 
 
+@pytest.mark.slow
 def test_a_walk_is_in_c_but_where_feet_slide(
     machine: ukd.Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,7 +117,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize(
-    "law", [pytest.param("predicted", marks=pytest.mark.slow), "held", "modes"]
+    "law", [*(pytest.param(x, marks=pytest.mark.slow) for x in ("predicted", "modes")), "held"]
 )
 def test_other_laws_move_side_by_side_too(law, caplog):
     """Late efforts between the periods, laws that lanes do not know."""

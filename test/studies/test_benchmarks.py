@@ -106,6 +106,7 @@ def test_pinocchio_gets_the_same_machine(name, algorithm):
     np.testing.assert_allclose(peer.acceleration(state, tau), expected, rtol=0.0, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
 def test_kernels_are_measured_with_their_error():
     mechanism = Mechanism.from_file("four_bar")

@@ -64,6 +64,7 @@ def test_learned_sizes_meet_what_is_larger_than_declared(file: Path) -> None:
     assert learned < 0.5 * declared
 
 
+@pytest.mark.slow
 def test_encoders_are_between_machine_and_law(file: Path) -> None:
     machine = Mechanism.from_file("five_bar")
     tasks = Tasks.from_file(file, machine)

@@ -57,7 +57,9 @@ def plantigrade() -> ukd.Mechanism:
     return ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
 
 
-@pytest.mark.parametrize(("name", "steps"), [("leg", 400), ("plantigrade", 60)])
+@pytest.mark.parametrize(
+    ("name", "steps"), [("leg", 400), pytest.param("plantigrade", 60, marks=pytest.mark.slow)]
+)
 def test_steps_are_those_of_the_interpreted_evaluator(
     name: str, steps: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

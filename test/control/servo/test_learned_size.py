@@ -83,6 +83,7 @@ def test_errors_stay_bounded_whatever_the_disturbance() -> None:
         assert max(ends[20000:]) <= ball + 1e-3
 
 
+@pytest.mark.slow
 def test_a_size_that_is_learned_makes_up_for_one_that_is_declared_too_small(
     five_bar: Mechanism,
 ) -> None:
