@@ -48,7 +48,7 @@ class Rope(Kind):
         "points": {
             "title": "Points",
             "description": "Where it begins, what it is led through without friction, and where it"
-            " ends.",
+            " ends; xyz in the link, in m.",
             "type": "array",
             "items": {
                 "type": "object",
