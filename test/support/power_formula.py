@@ -19,3 +19,4 @@ def power(at: Instant) -> Array:
 
 Results.power = Result("Power of forces, in W.", "1", "power", "of forces, W", formula=power)  # type: ignore[attr-defined]
 Results.power.name = "power"  # type: ignore[attr-defined]
+Results.__annotations__["power"] = Result[float, Array]

@@ -4,7 +4,7 @@
 
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,10 +149,12 @@ class Results:
         return f"{type(self).__name__}({', '.join(known)})"
 
     def __init_subclass__(cls) -> None:
-        """Show them among the members of the class, which are what is documented."""
+        """Show them, with their types, among the members of the class: those are documented."""
+        which = 0 if issubclass(cls, OfOne) else 1
         for name, declared in vars(Results).items():
             if isinstance(declared, Result):
                 setattr(cls, name, declared)
+                cls.__annotations__[name] = get_args(Results.__annotations__[name])[which]
 
 
 @cache
