@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import os
 import socket
+import statistics
 import struct
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -75,7 +77,8 @@ def test_a_node_says_where_it_is_several_times_a_second(
                 times.append(time.monotonic())
         finally:
             assert node.end()
-    assert times[-1] - times[6] < 8.0  # 13 periods of 0.25 s, or of 3 s
+    # 0.25 s or 3 s each; where the computer is busy some are longer, but not half of them
+    assert statistics.median(now - last for last, now in pairwise(times[6:])) < 1.5
 
 
 @pytest.mark.parametrize(
