@@ -87,8 +87,11 @@ def _servo(mechanism: Mechanism, tasks: Tasks) -> dict[str, str]:
         law = ServoController(mechanism, tasks, control_period=_PERIOD, backend="interpreted")
         t, q, v = trial.state.t, trial.state.q, trial.state.v
         first, second = (law.command(State(when, q, v)) for when in (t, t + _PERIOD))
-        pressed = [first.contact_forces.get(name, np.zeros(3)) for name in contacts]
-        return {"efforts": first.efforts, "next": second.efforts, "forces": np.array(pressed)}
+        found = {"efforts": first.efforts, "next": second.efforts}
+        if contacts:
+            pressed = [first.contact_forces.get(name, np.zeros(3)) for name in contacts]
+            found["forces"] = np.array(pressed)
+        return found
 
     contacts = () if tasks.standing is None else tasks.standing.names
     name, words = f"{c_identifier(mechanism.name)}_servo", _tables(tasks)
