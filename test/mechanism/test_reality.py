@@ -16,6 +16,7 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError, UnknownNameError
 from uk_dynamics.mechanism import EncoderSpec
+from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 
 PERIOD = 0.002
 TEXT = """
@@ -165,6 +166,32 @@ def test_a_controller_behind_encoders_knows_what_they_resolve(five_bar: Mechanis
     assert open_ < 1e-9
     # 17 bits and differences over 2 ms make 24 mrad/s of velocity; the filter takes a part
     assert 1e-7 < np.abs(found.tracking_error).max() < 5e-3
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.004, 0.0047])
+def test_commands_of_a_simulated_machine_act_late(five_bar: Mechanism, delay: float) -> None:
+    """To the nearest step, as in simulate, which is told a whole number of them."""
+    heard = Heard(five_bar)
+    start = five_bar.start(tasks=heard.tasks)
+    machine = SimulatedMachine(five_bar, PERIOD, start=start, delay=delay)
+    expected = simulate(
+        five_bar,
+        start,
+        0.1,
+        controller=heard,
+        control_period=PERIOD,
+        sample_period=PERIOD,
+        method="rk4",
+        step=PERIOD,
+        delay=PERIOD * round(delay / PERIOD),
+    )
+    other = Heard(five_bar)
+    for k in range(51):
+        np.testing.assert_allclose(machine.state.q, expected.q[k], rtol=0, atol=1e-10)
+        machine.command(other.command(machine.state).efforts)
+        machine.step()
+    machine.reset()
+    assert not machine.efforts.any()
 
 
 def test_noise_can_be_repeated(five_bar: Mechanism) -> None:

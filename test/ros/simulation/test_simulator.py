@@ -455,6 +455,32 @@ def test_the_machine_that_moves_may_differ_from_the_mechanism_file(
     expected = mechanism.dynamics().evaluate(mechanism.start(), Inputs()).qdd
     # compiled or not: rounding of some rad/s²
     np.testing.assert_allclose(qdd, expected, rtol=0, atol=1e-9)
-    file.write_text("schema: 1\ndelay: 0.01\n")
-    with pytest.raises(InputError, match="delay: the simulator takes and gives what comes"):
-        Simulator(**overrides(mechanism="five_bar", plant=str(file)))
+
+
+def test_a_machine_with_encoders_tells_what_they_resolve(ros: Ros, tmp_path: Path) -> None:
+    resolution, rate, delay = 0.0007, 250.0, 0.02
+    file = tmp_path / "reality.yaml"
+    file.write_text(f"schema: 1\nencoders: {{resolution: {resolution}}}\ndelay: {delay}\n")
+    still = {"paused": True, "publish_clock": True, "command_timeout": 0.0}
+    bench = Bench(ros, plant=str(file), rate=rate, **still)
+    mechanism = Mechanism.from_file("five_bar")
+    measured = [mechanism.model.position_index(name) for name in mechanism.measured.names]
+    told = [bench.state()]
+    bench.command(3.0)
+    ros.until(lambda: bench.simulator._run.commands.watchdog.fed, "the command")
+    for k in range(1, 10):
+        assert bench.step().success
+        ros.until(lambda: nanoseconds(bench.states.messages[-1].header.stamp) == 4_000_000 * k)  # noqa: B023
+        told.append(bench.states.messages[-1])
+    q = np.array([message.position for message in told])
+    v = np.array([message.velocity for message in told])
+    counts = q[:, measured] / resolution
+    np.testing.assert_allclose(counts, np.round(counts), rtol=0, atol=1e-6)
+    assert (q[0, measured] != mechanism.assemble()[measured]).any()
+    differences = np.diff(q[:, measured], axis=0) * rate
+    np.testing.assert_allclose(v[1:, measured], differences, rtol=0, atol=1e-9)
+    for position in q:  # the loops give the others, closed to the tolerance of the file
+        state = mechanism.state(position)
+        assert np.abs(mechanism.dynamics().residual(state).position).max() < 1e-8
+    # 20 ms are five steps of 4 ms: what came before the first one acts in the sixth
+    assert [message.effort[0] for message in told] == [0.0] * 6 + [3.0] * 4

@@ -13,6 +13,7 @@ from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import (
     Dynamics,
+    EffortQueue,
     Instants,
     InterpretedDynamics,
     Motion,
@@ -38,10 +39,13 @@ class SimulatedMachine:
         dynamics: Dynamics | None = None,
         references: Mapping[str, ReferenceSample] | None = None,
         start: State | None = None,
+        *,
+        delay: float = 0.0,
     ) -> None:
         """Put the mechanism at its start: a state, or loops closed and velocities of the file.
 
         ``references`` are samples that replace those of structural constraints, read in every step.
+        Commands act after ``delay``, in s, to the nearest step.
         """
         self.mechanism = mechanism
         self.step_size = step_size
@@ -53,6 +57,7 @@ class SimulatedMachine:
         self._references = references
         self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits
+        self._delay = delay
         self.efforts = np.zeros(len(mechanism.actuators))
         self.saturated = np.zeros(len(mechanism.actuators), dtype=bool)
         self.tau, self._no_force = np.zeros((2, mechanism.model.nv))
@@ -70,12 +75,24 @@ class SimulatedMachine:
         self.state = State(t, self._start.q.copy(), self._start.v.copy())
         if t and self.mechanism.driven_by_time:
             self.state = self.dynamics.project(self.state, self.inputs)
-        self.command(np.zeros(len(self.efforts)))
+        self._coming = EffortQueue(len(self.efforts))
+        self._act(np.zeros(len(self.efforts)))
         if self._contacts is not None:
             self._contacts.forget()
 
     def command(self, efforts: Array) -> None:
-        """Set the motor efforts (motors,), clipped at their limits."""
+        """Set the motor efforts (motors,) before a step, clipped at their limits."""
+        if not self._delay:
+            self._act(efforts)
+            return
+        coming, t = self._coming, self.state.t
+        coming.append(t + self._delay, efforts)
+        due = np.count_nonzero(coming.rows[: len(coming), 0] < t + 0.5 * self.step_size)
+        if due:
+            self._act(coming.rows[due - 1, 1:])
+            coming.leave_first(due)
+
+    def _act(self, efforts: Array) -> None:
         np.clip(efforts, -self._limits, self._limits, out=self.efforts)
         np.not_equal(self.efforts, efforts, out=self.saturated)
         np.matmul(self.mechanism.actuators.matrix, self.efforts, out=self.tau)

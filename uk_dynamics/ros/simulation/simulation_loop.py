@@ -10,9 +10,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from uk_dynamics.exceptions import InputError, UkDynamicsError
+from uk_dynamics.control import EncoderReadings
+from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism import Reality
-from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, Parameters, command_topic
@@ -44,7 +45,11 @@ class SimulatedRun:
 
     def __init__(self, node: Node, settings: Parameters, problems: MessageProblems) -> None:
         """Read the mechanism, publish and subscribe."""
-        mechanism = _plant(load_mechanism(node, settings), settings["plant"])
+        known, plant = load_mechanism(node, settings), settings["plant"]
+        reality = Reality.from_file(plant) if plant else Reality({})
+        mechanism = reality.machine(known)
+        encoders = reality.encoders
+        self._readings = None if encoders is None else EncoderReadings(known, encoders)
         rate = settings["rate"]
         self._settings = settings
         self._ticks = settings["manager_updates"] > 0  # then :meth:`tick` alone publishes the time
@@ -60,7 +65,9 @@ class SimulatedRun:
             make_dynamics(mechanism, selection(node, settings, lockstep=self._waits)),
             self._references.followed,
             start_state(settings, mechanism),
+            delay=reality.delay,
         )
+        self._read: tuple[State, State] | None = None  # the last true state, and what is known
         self._motion = MotionReport(mechanism, self.machine.dynamics, settings)
         self.failure = ""
         self._last_reset = Watchdog()
@@ -128,16 +135,21 @@ class SimulatedRun:
             self._publish_active()
         if machine.steps % self.steps_per_state == 0:
             self.publish()
-        return True
+        return not self.failure
 
     def publish(self) -> None:
-        """Publish the present state and solution."""
+        """Publish the present state, as encoders tell it where there are some, and solution."""
         machine, states = self.machine, self._states
         self._begun = True
         if not self._ticks:
             self.time.publish()
         stamp = self.time.stamp
-        q, v, tau = machine.state.q, machine.state.v, machine.tau
+        try:
+            known = self._known()
+        except SimulationError as error:
+            self.failure = str(error)
+            return
+        q, v, tau = known.q, known.v, machine.tau
         if self._places is not None:
             self._bases.publish(stamp, q, v)  # first: a joint state never comes without its base
             positions, velocities = self._places
@@ -149,6 +161,15 @@ class SimulatedRun:
         states.publish(self._publisher, stamp)
         if self._topics.wanted and not self.failure:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
+
+    def _known(self) -> State:
+        """What encoders make of the present state, once of each; without any it is known."""
+        true = self.machine.state
+        if self._readings is None:
+            return true
+        if self._read is None or self._read[0] is not true:
+            self._read = true, self._readings.read(true)
+        return self._read[1]
 
     def reset(self, *, keep_time: bool = False) -> None:
         """Return to the start, and forget all commands and references; time may go on.
@@ -240,15 +261,3 @@ class SimulatedRun:
             report.warn(f"effort limit reached: {', '.join(limited)}")
         if self.commands_are_stale:
             report.warn("commands are stale, all efforts are zero")
-
-
-def _plant(mechanism: Mechanism, file: str) -> Mechanism:
-    """The machine that moves, which a reality file may make another one."""
-    if not file:
-        return mechanism
-    reality = Reality.from_file(file)
-    for place, given in (("delay", reality.delay), ("encoders", reality.encoders)):
-        if given:
-            problem = "the simulator takes and gives what comes; leave it out, or use simulate"
-            raise InputError(problem, file=file, place=place)
-    return reality.machine(mechanism)
