@@ -96,7 +96,7 @@ class ServoCall:
         if robust is not None:
             if layout.adaptive:
                 for name, given in (
-                    ("added", robust.added),
+                    ("acting", robust.acting),
                     ("estimate", robust.estimate),
                     ("adapts", robust.adapts),
                 ):
@@ -286,6 +286,7 @@ class CompiledServo:
             regression = Regression(
                 memory[layout["regressor"]].reshape(layout.task_rows, layout.adaptive).copy(),
                 memory[layout["push"]].copy(),
+                memory[layout["opposed"]].copy(),
             )
         return ServoOutcome(
             *(self._solution(decision), free, free.qdd, response.dot, told, drift),

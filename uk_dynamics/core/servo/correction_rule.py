@@ -222,18 +222,20 @@ class Adaptation(NamedTuple):
 
     places: tuple[int, ...]  # of the parameters, among the directions of what is uncertain
     crossed: Array  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
-    added: Array  # what corrections add to what tasks ask for, (mt,)
+    acting: Array  # what is known to act besides the model, against ë, (mt,)
     estimate: Array  # θ̂, (p,)
     adapts: Array  # flag: it is used, (1,)
 
     def motion(self, motion: Array, gram: Array) -> Array:
-        """Acceleration along the uncertain rows as it is where corrections are right, (rows,).
+        """Acceleration along the uncertain rows as it is where what is known to act does, (rows,).
+
+        That of the model is another one, unless the law compensates all of it.
 
         Args:
             motion: By the model with all efforts, (rows,).
             gram: T Tᵀ, (mt, mt).
         """
-        found: Array = motion - self.crossed.T @ definite_solve(gram, self.added)
+        found: Array = motion - self.crossed.T @ definite_solve(gram, self.acting)
         return found
 
     def regression(
