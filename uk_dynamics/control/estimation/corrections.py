@@ -87,9 +87,9 @@ class Corrections:
         if self._adapts:
             assert self.tasks.uncertainty is not None
             ends = self.tasks.uncertainty.ends()
-            found = learned(now, self._learned, self._regressor, fields["push"], ends)
-            for mine, new in zip(self._learned, found, strict=True):
-                mine[:] = new
+            new = learned(now, self._learned, self._regressor, fields["push"], ends)
+            for mine, x in zip(self._learned, new, strict=True):
+                mine[:] = x
             effect = told.differs * (self._regressor @ self._learned.estimate)
         explained = fields["adapts"] * effect
         if self.tasks.learns_size:
