@@ -108,25 +108,6 @@ def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> No
     assert last_error(with_them) < last_error(without) / 5.0
 
 
-@pytest.mark.parametrize(
-    ("more", "robust"),
-    [({}, False), ({}, True), ({"observer": 1.0}, True)],
-    ids=["nominal", "robust", "observer"],
-)
-def test_estimates_that_are_not_used_are_right(
-    five_bar: Mechanism, more: dict[str, float], robust: bool
-) -> None:
-    """Though the machine accelerates otherwise than the model that drives it."""
-    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION], **more)
-    controller = ServoController(five_bar, tasks, **COMPILED)
-    controller.adaptive, controller.robust = False, robust
-    moved(five_bar, controller, 5.0, **other(2.8, 0.4))
-    mass, friction = controller.estimates
-    # as precise as estimates that are used: 0.4 %, and 3 % of the interval
-    assert mass.value == pytest.approx(2.8, abs=0.01)
-    assert friction.value == pytest.approx(0.4, abs=0.03)
-
-
 @pytest.mark.slow
 def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> None:
     """An estimate that is cut off at an end does not spoil the others."""

@@ -16,8 +16,8 @@
 
 /* Take what was measured into account, and what to add for it; `told` as uk_lanes_measurement says. */
 static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
-  uk_lanes effect[UK_MT], explained[UK_MT], left[2 * UK_MT];
-  UK_EACH(r, UK_MT) effect[r] = uk_all(0.0);
+  uk_lanes explained[UK_MT], left[2 * UK_MT];
+  UK_EACH(r, UK_MT) explained[r] = uk_all(0.0);
 #if UK_ADAPTIVE
   uk_lanes known[UK_LEARNED];
   const uk_lanes *next = known;
@@ -34,9 +34,8 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   UK_NEXT(settled);
 #undef UK_NEXT
   UK_EACH(r, UK_MT) UK_EACH(p, UK_ADAPTIVE)
-    effect[r] += told[1] * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];
+    explained[r] += w->adapts * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];
 #endif
-  UK_EACH(r, UK_MT) explained[r] = w->adapts * effect[r];
 #if UK_LEARNS_SIZE
   const uk_lanes elapsed = told[1] * told[3];
   uk_lanes_next_scale(&w->robust_scale, &w->scale_growth, &w->leakage, &elapsed, &w->robust_scale);
@@ -45,11 +44,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
                     w->observer_rate, left);
   memcpy(w->observed, left, sizeof left);
   UK_EACH(r, UK_MT) {
-    const uk_lanes rest = left[r] - left[UK_MT + r];
-    w->added[r] = explained[r] - w->observes * rest;
-#if UK_ADAPTIVE /* the rest has effects in it that are not used, and later */
-    w->acting[r] = effect[r] - w->adapts * rest + told[1] * w->opposed[r];
-#endif
+    w->added[r] = told[1] * explained[r] - w->observes * (left[r] - left[UK_MT + r]);
     w->past_rate[r] = uk_pick(told[0] != 0.0, w->tracking_rate[r], w->past_rate[r]);
   }
 #if UK_WATCHES

@@ -10,7 +10,7 @@
 #if UK_ROBUST
 
 #if UK_ADAPTIVE
-#define UK_LEARN_FROM , crossed, w->acting, w->estimate, &w->adapts
+#define UK_LEARN_FROM , crossed, w->added, w->estimate, &w->adapts
 #define UK_LEARN_INTO , w->regressor, w->push
 #else
 #define UK_LEARN_FROM
@@ -90,9 +90,6 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
   uk_lanes_robust_term(m->q, m->v, motion, k->efforts, products, gram, w->wanted, sums, known UK_LEARN_FROM,
                        w->robust_term UK_LEARN_INTO);
   const uk_lanes factor = w->robust * w->robust_term[0], size = factor * k->largest;
-#if UK_ADAPTIVE
-  UK_EACH(r, UK_MT) w->opposed[r] = factor * w->surface[r];
-#endif
   UK_EACH(j, UK_NU) w->efforts[j] = k->efforts[j] - size * w->efforts[j], w->preload[j] = k->preload[j];
   UK_EACH(r, UK_MT) {
     w->wanted[r] = w->shortfall[r] = k->wanted[r] - factor * w->surface[r];

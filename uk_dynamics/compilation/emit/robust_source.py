@@ -154,7 +154,7 @@ def _term(tasks: Tasks) -> str:
         squares = learns.larger(squares)
         found = learns.regression(shares, gram, unit * size, known[3])
         results = dict(zip(("regressor", "push"), found, strict=True))
-        given += ["crossed", "acting", "estimate", "adapts"]
+        given += ["crossed", "added", "estimate", "adapts"]
     own = metric_square(gram, unit)
     sizes = np.stack((own * size * size, sums[:1] * size * size, sums[1:] * size))
     term = robust_term(squares, uncertainty.groups, cast(Array, sizes), Known(*known))
@@ -179,7 +179,7 @@ def _adaptation(tasks: Tasks, graph: Graph) -> Adaptation | None:
     return Adaptation(
         uncertainty.adaptive,
         crossed.reshape(rows, uncertainty.row_count),
-        graph.variables("acting", rows),
+        graph.variables("added", rows),
         graph.variables("estimate", tasks.adaptive),
         graph.variables("adapts", 1),
     )

@@ -96,7 +96,7 @@ class ServoCall:
         if robust is not None:
             if layout.adaptive:
                 for name, given in (
-                    ("acting", robust.acting),
+                    ("added", robust.added),
                     ("estimate", robust.estimate),
                     ("adapts", robust.adapts),
                 ):
@@ -286,7 +286,6 @@ class CompiledServo:
             regression = Regression(
                 memory[layout["regressor"]].reshape(layout.task_rows, layout.adaptive).copy(),
                 memory[layout["push"]].copy(),
-                memory[layout["opposed"]].copy(),
             )
         return ServoOutcome(
             *(self._solution(decision), free, free.qdd, response.dot, told, drift),

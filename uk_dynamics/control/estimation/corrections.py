@@ -83,25 +83,21 @@ class Corrections:
             *(told, errors.rate, fields["past_rate"], fields["drift"], fields["driven"]),
             delay=fields["loop_delay"],
         )
-        effect = np.zeros(len(errors.rate))
+        explained = np.zeros(len(errors.rate))
         if self._adapts:
             assert self.tasks.uncertainty is not None
             ends = self.tasks.uncertainty.ends()
-            new = learned(now, self._learned, self._regressor, fields["push"], ends)
-            for mine, x in zip(self._learned, new, strict=True):
-                mine[:] = x
-            effect = told.differs * (self._regressor @ self._learned.estimate)
-        explained = fields["adapts"] * effect
+            found = learned(now, self._learned, self._regressor, fields["push"], ends)
+            for mine, new in zip(self._learned, found, strict=True):
+                mine[:] = new
+            explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
         if self.tasks.learns_size:
             scale, growth = fields["robust_scale"], fields["scale_growth"]
             elapsed = told.elapsed * told.differs
             scale[:] = next_scale(scale, growth, fields["leakage"], elapsed)
         self._observed[:] = observed(now, self._observed, explained, fields["observer_rate"])
-        rest = np.subtract(*self._observed)
-        fields["added"][:] = explained - observes * rest
-        if self._adapts:  # the rest has effects in it that are not used, and later
-            unexplained, opposed = fields["adapts"] * rest, told.differs * fields["opposed"]
-            fields["acting"][:] = effect - unexplained + opposed
+        measured, driven = self._observed
+        fields["added"][:] = told.differs * explained - observes * (measured - driven)
         if told.fresh[0]:
             fields["past_rate"][:] = errors.rate
         if self._watched is not None:
@@ -122,12 +118,7 @@ class Corrections:
         self._fields["driven"][:] = outcome.servo.map @ efforts
         self._fields["scale_growth"][0] = 0.0 if outcome.robust is None else outcome.robust.growth
         if outcome.regression is not None:
-            for mine, x in zip(
-                (self._regressor, self._fields["push"], self._fields["opposed"]),
-                outcome.regression,
-                strict=True,
-            ):
-                mine[:] = x
+            self._regressor[:], self._fields["push"][:] = outcome.regression
 
     def estimates(self) -> tuple[Estimate, ...]:
         """Parameters that are estimated, as they are known now."""

@@ -54,12 +54,13 @@ def term_against(
     assert tasks.uncertainty is not None
     uncertainty, mechanism, known = tasks.uncertainty, tasks.mechanism, demand.known
     factorization, S = nominal.prepared.factorization, mechanism.actuators.matrix
-    found, learned = disturbance(tasks, nominal, demand), None
+    found, regression = disturbance(tasks, nominal, demand), None
     squares = found.squares
     if found.learns is not None:
         assert found.gram is not None
         squares = found.learns.larger(squares)
-        learned = found.learns.regression(found.shares, found.gram, s, known.learning)
+        told = found.learns.regression(found.shares, found.gram, s, known.learning)
+        regression = Regression(*told)
     largest = float(np.abs(s).max(initial=0.0))
     sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
     if largest:
@@ -75,9 +76,7 @@ def term_against(
         direction = float(np.sqrt(own[0]))
         sizes[:2] *= largest * largest
         sizes[2] *= largest
-    term = robust_term(squares, uncertainty.groups, sizes, known)
-    opposed = float(demand.acts) * term.factor * s
-    return term, direction, learned and Regression(*learned, opposed)
+    return robust_term(squares, uncertainty.groups, sizes, known), direction, regression
 
 
 class Disturbance(NamedTuple):
@@ -102,10 +101,10 @@ def disturbance(tasks: Tasks, nominal: Nominal, demand: RobustDemand | None = No
     motion, learns, gram = U @ qdd, None, None
     if uncertainty.adaptive and demand is not None:
         T, _ = factorization.admissible_coordinates(nominal.A_t.T)
-        assert demand.acting is not None
+        assert demand.added is not None
         assert demand.estimate is not None
         learns = Adaptation(
-            *(uncertainty.adaptive, T.T @ X, demand.acting, demand.estimate),
+            *(uncertainty.adaptive, T.T @ X, demand.added, demand.estimate),
             adapts=np.array([demand.adapts]),
         )
         gram = T.T @ T

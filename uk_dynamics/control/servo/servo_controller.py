@@ -166,9 +166,9 @@ class ServoController(ServoSettings):
         demand = RobustDemand(surface(errors.residual, errors.rate, *gains), known, self.robust)
         if not self.tasks.adaptive:
             return demand
-        acting, estimate = (fields[name].copy() for name in ("acting", "estimate"))
+        added, estimate = (fields[name].copy() for name in ("added", "estimate"))
         adapts = float(fields["adapts"][0])
-        return demand._replace(acting=acting, estimate=estimate, adapts=adapts)
+        return demand._replace(added=added, estimate=estimate, adapts=adapts)
 
     def _measured(self) -> Measurement:
         """What the last state told; nothing where control is continuous."""

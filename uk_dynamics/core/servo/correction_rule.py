@@ -222,20 +222,18 @@ class Adaptation(NamedTuple):
 
     places: tuple[int, ...]  # of the parameters, among the directions of what is uncertain
     crossed: Array  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
-    acting: Array  # what is known to act besides the model, against ë, (mt,)
+    added: Array  # what corrections add to what tasks ask for, (mt,)
     estimate: Array  # θ̂, (p,)
     adapts: Array  # flag: it is used, (1,)
 
     def motion(self, motion: Array, gram: Array) -> Array:
-        """Acceleration along the uncertain rows as it is where what is known to act does, (rows,).
-
-        That of the model is another one, unless the law compensates all of it.
+        """Acceleration along the uncertain rows as it is where corrections are right, (rows,).
 
         Args:
             motion: By the model with all efforts, (rows,).
             gram: T Tᵀ, (mt, mt).
         """
-        found: Array = motion - self.crossed.T @ definite_solve(gram, self.acting)
+        found: Array = motion - self.crossed.T @ definite_solve(gram, self.added)
         return found
 
     def regression(

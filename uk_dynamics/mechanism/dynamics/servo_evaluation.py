@@ -27,9 +27,9 @@ class RobustDemand(NamedTuple):
     surface: Array  # s = ė + k e of each row, (mt,)
     known: Known  # what is known of the uncertainty beforehand
     acts: bool = True  # False: the efforts are those without it
-    acting: Array | None = None  # what is known to act besides the model, against ë, (mt,)
+    added: Array | None = None  # what corrections add to the desired acceleration, (mt,)
     estimate: Array | None = None  # deviations of parameters that are estimated, (p,)
-    adapts: float = 0.0  # how much of what they do the law compensates, 0 to 1
+    adapts: float = 0.0  # how much of them is part of ``added``, 0 to 1
 
 
 class Standing(NamedTuple):
@@ -76,7 +76,6 @@ class Regression(NamedTuple):
 
     regressor: Array  # effect of each deviation on the errors' second derivative, (mt, p)
     push: Array  # what the errors say of each, (p,)
-    opposed: Array  # what the robust term takes from ë, (mt,)
 
 
 class ServoOutcome(NamedTuple):

@@ -99,8 +99,6 @@ class ServoLayout(Layout):
                 ("free_drift", rows, "second derivatives of the errors without efforts"),
                 ("added", rows, "what corrections add to what tasks ask for"),
             )
-        if p:
-            self._add(("acting", rows, "what is known to act besides the model"))
         settings = self._add(  # settings of a control period
             ("period", (), "for which efforts are held, in s; 0: they change continuously"),
             ("blend_time", (), "in which the first error decays, in s; 0: at once"),
@@ -151,7 +149,6 @@ class ServoLayout(Layout):
             *("task_part", "motor_part", "task_size", "root", "inverse_root"),
             *robust,
             *(("free_drift", "added") if corrected else ()),
-            *(("acting",) if p else ()),
         )
         self.corrected, self.adaptive = corrected, p
 
@@ -237,4 +234,3 @@ def _corrections(rows: int, p: int) -> Iterator[Declared]:
         yield "settled", 1, "part that filters have of a constant"
         yield "regressor", rows * p, "effects of the deviations on the errors"
         yield "push", p, "by which s drives estimates"
-        yield "opposed", rows, "what the robust term took from the errors' second derivatives"
