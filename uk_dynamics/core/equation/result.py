@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
@@ -27,12 +28,12 @@ class Instant(NamedTuple):
     constraint_force: Array  # (nv,)
 
 
-class OfOne:
+class OfOne(ABC):
     """Has the results of one state."""
 
+    @abstractmethod
     def _find(self, result: Result[Any, Any]) -> Any:
         """Find a result that is read for the first time."""
-        raise NotImplementedError
 
 
 class OfMany:
@@ -92,7 +93,7 @@ class Result(Generic[One, Many]):
     def __get__(self, instance: OfMany, owner: type) -> Many: ...
     def __get__(self, instance: OfOne | OfMany | None, owner: type) -> Any:
         """Find it; from then on it is an attribute of its own."""
-        if not isinstance(instance, OfOne):
+        if instance is None or isinstance(instance, OfMany):
             return self
         found = vars(instance)[self.name] = instance._find(self)
         return found
