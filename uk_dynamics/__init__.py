@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
     from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
     from uk_dynamics.control.servo.servo_controller import ServoController
-    from uk_dynamics.control.standing import Standing, standing
+    from uk_dynamics.control.static_stability import Standing, standing
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
@@ -55,7 +55,7 @@ _HOMES = {
     "ServoController": "uk_dynamics.control.servo.servo_controller",
     "ServoDerivatives": "uk_dynamics.derivatives.effort_derivatives",
     "Solution": "uk_dynamics.core.equation.solution",
-    "Standing": "uk_dynamics.control.standing",
+    "Standing": "uk_dynamics.control.static_stability",
     "State": "uk_dynamics.mechanism.resolution.state",
     "StateCompletion": "uk_dynamics.control.estimation.state_completion",
     "Status": "uk_dynamics.core.equation.solution",
@@ -70,7 +70,7 @@ _HOMES = {
     "linearize_along": "uk_dynamics.derivatives.linearization",
     "simulate": "uk_dynamics.simulation.simulate",
     "simulate_many": "uk_dynamics.simulation.simulate_many",
-    "standing": "uk_dynamics.control.standing",
+    "standing": "uk_dynamics.control.static_stability",
 }
 
 __all__ = [

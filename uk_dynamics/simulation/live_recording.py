@@ -11,7 +11,7 @@ from typing import Any
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recorder import Recorder
-from uk_dynamics.simulation.recording.mcap_log import MotionLog, check_joints
+from uk_dynamics.simulation.recording.mcap_messages import MotionLog, check_joints
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.trajectory import SUFFIXES, unknown_suffix
 

@@ -26,7 +26,7 @@ from support.nodes.ros_fixtures import Ros, StartProcess
 from uk_dynamics import Mechanism, State, Tasks
 from uk_dynamics.mechanism.kinematics import LoopMotion
 from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode
-from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = [pytest.mark.ros, pytest.mark.together("floating base")]

@@ -31,7 +31,7 @@ from trajectory_msgs.msg import JointTrajectory
 from uk_dynamics import Mechanism, simulate
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode
-from uk_dynamics.ros.servo.faults import REACTIONS, Fault, Reaction, SafeStop
+from uk_dynamics.ros.servo.fault_reactions import REACTIONS, Fault, Reaction, SafeStop
 
 pytestmark = pytest.mark.ros
 

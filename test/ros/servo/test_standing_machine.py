@@ -23,7 +23,7 @@ from support.nodes.ros_fixtures import Ros, StartProcess
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks, simulate
-from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = [pytest.mark.ros, pytest.mark.together("standing biped")]

@@ -13,7 +13,7 @@ pytest.importorskip("rclpy")
 
 from support.mechanism_builder import arm, mechanism
 
-from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.servo.state_guard import StateGuard
 
 pytestmark = pytest.mark.ros

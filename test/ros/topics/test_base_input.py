@@ -24,7 +24,7 @@ from uk_dynamics import Mechanism, State
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
-from uk_dynamics.ros.topics.base_topics import BasePublishers
+from uk_dynamics.ros.topics.odometry_topics import BasePublishers
 from uk_dynamics.ros.topics.serialized import IMU, NumbersMessage, SerializedOdometry
 
 pytestmark = [pytest.mark.ros, pytest.mark.together("floating base")]

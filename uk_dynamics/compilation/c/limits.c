@@ -28,10 +28,9 @@ static void uk_limit(const uk_limits *l, const uk_lanes *v, const uk_lanes *late
   }
   UK_EACH(j, UK_MOTORS) {
     uk_lanes limits[UK_LIMITS], past[UK_PAST], bounds[3];
-    const uk_lanes speed = uk_lanes_larger(uk_lanes_fabs(now[j]), uk_lanes_fabs(then[j]));
     UK_EACH(k, UK_LIMITS) limits[k] = l->limits[k * UK_MOTORS + j];
     UK_EACH(k, UK_PAST) past[k] = l->past[k * UK_MOTORS + j];
-    uk_lanes_effort_bounds(limits, past, l->known, &speed, bounds);
+    uk_lanes_effort_bounds(limits, past, l->known, now + j, then + j, bounds);
     l->lower[j] = bounds[0], l->upper[j] = bounds[1], most[j] = bounds[2];
   }
 }

@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* Which contacts stand at a measured state, what their forces cost and may be, and what tasks ask for
- * meanwhile, as control/servo/standing_plan.py has it. */
+ * meanwhile, as control/servo/contact_schedule.py has it. */
 #pragma once
 
 #include "least_solution.c"

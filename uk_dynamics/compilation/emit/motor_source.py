@@ -100,7 +100,7 @@ def limits(mechanism: ResolvedMechanism) -> list[str]:
 
 def bounds_functions() -> list[str]:
     """The rule of :func:`effort_bounds` for one motor, and what it remembers."""
-    motor: Shapes = {"limits": (len(LIMITS), 1), "past": (PAST, 1), "known": 1, "speed": 1}
+    motor: Shapes = {"limits": (len(LIMITS), 1), "past": (PAST, 1)} | ones("known", "now", "later")
     state: Shapes = {"past": (PAST, 1), "known": 1, "effort": 1}
     return [
         rule("uk_lanes_effort_bounds", motor, "bounds", effort_bounds),
@@ -128,8 +128,8 @@ def period_steps() -> list[str]:
     ]
 
 
-def standing_rule(entries: int) -> str:
-    """When contacts stand, by the rules of :mod:`standing_rule` for one entry."""
+def contact_share_rule(entries: int) -> str:
+    """When contacts stand, by the rules of :mod:`contact_share_rule` for one entry."""
     step = ones("t", "planned", "detected", "closed", "begun", "ramp")
     return header(
         "uk_standing.h",

@@ -17,10 +17,10 @@ from uk_dynamics.compilation.emit.layout import EffortLayout, ServoLayout, integ
 from uk_dynamics.compilation.emit.mechanism_functions import admissible_function, parameters
 from uk_dynamics.compilation.emit.motor_source import (
     allocation,
+    contact_share_rule,
     limits,
     motors,
     period_steps,
-    standing_rule,
 )
 from uk_dynamics.compilation.emit.robust_source import (
     as_rows,
@@ -220,7 +220,7 @@ def control_period(tasks: Tasks) -> list[str]:
             table("double", "uk_task_motion", tasks.constraints.motion_rows),
             *period_steps(),
         ),
-        *([standing_rule(len(tasks.spec.contacts))] if tasks.spec.contact_rows else ()),
+        *([contact_share_rule(len(tasks.spec.contacts))] if tasks.spec.contact_rows else ()),
         part("control_period.c"),
     ]
 

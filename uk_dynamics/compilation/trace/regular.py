@@ -37,7 +37,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import (
 from uk_dynamics.compilation.trace.symbols import in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
 from uk_dynamics.compilation.trace.tree_factor import TreeFactor
-from uk_dynamics.core.equation import UdwadiaKalaba
+from uk_dynamics.core.equation import UdwadiaKalaba, stabilizing_terms
 from uk_dynamics.core.linalg import KERNEL_ROUNDING, LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
 from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.exceptions import UkDynamicsError
@@ -192,14 +192,12 @@ def _solve(
 def _right_hand_side(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> list[Scalar]:
     constraints = mechanism.constraints
     stabilize = terms.graph.variable("stabilize")
-    b: list[Scalar] = []
-    for r in range(len(constraints)):
-        stabilization = (
-            float(constraints.damping[r]) * terms.rate[r]
-            + float(constraints.stiffness[r]) * terms.residual[r]
-        )
-        b.append(-(terms.bias[r] + stabilize * stabilization))
-    return b
+    gains = constraints.damping.tolist(), constraints.stiffness.tolist()
+    columns = (terms.bias, *gains, terms.rate, terms.residual)
+    return [
+        stabilize * stabilizing_terms(*of_row) - bias
+        for bias, *of_row in zip(*columns, strict=True)
+    ]
 
 
 def _nearness(

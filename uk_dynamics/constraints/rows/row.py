@@ -17,6 +17,7 @@ import numpy as np
 from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
 from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.core.equation import stabilizing_terms
 
 
 class ConstraintTerms(NamedTuple):
@@ -37,13 +38,14 @@ class ConstraintTerms(NamedTuple):
     rate: Array  # ψ̇, of order velocity ψ, (m,)
 
     def right_hand_side(self, damping: Array, stiffness: Array) -> Array:
-        """Give b = −bias − 2ζω·rate − ω²·residual (review (18), de Falco (32)).
+        """Give b = −bias − 2ζω·rate − ω²·residual; see :func:`stabilizing_terms`.
 
         Args:
             damping: 2ζω per row, of order velocity ω, (m,), in 1/s.
             stiffness: ω² per row, (m,), in 1/s².
         """
-        return -(self.bias + damping * self.rate + stiffness * self.residual)
+        terms: Array = stabilizing_terms(damping, stiffness, self.rate, self.residual)
+        return terms - self.bias
 
 
 class RowFamily(Protocol):

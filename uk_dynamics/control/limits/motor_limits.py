@@ -115,12 +115,11 @@ class MotorLimits:
             v: Velocity, (nv,); power is effort times the velocity of the motor.
             later: Predicted velocity at the end of the period, (nv,).
         """
-        speed = np.zeros(len(self._map))
+        now = then = np.zeros(len(self._map))
         if self._powered:
-            speed = np.abs(self._map @ v)
-            if later is not None:
-                speed = np.maximum(speed, np.abs(self._map @ later))
-        lower, upper, most = effort_bounds(self._limits, self._past, self._known, speed)
+            now = self._map @ v
+            then = now if later is None else self._map @ later
+        lower, upper, most = effort_bounds(self._limits, self._past, self._known, now, then)
         return Bounds(lower, upper, self.effort.copy(), most)
 
     def remember(self, efforts: Array) -> None:

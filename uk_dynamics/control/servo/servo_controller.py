@@ -20,9 +20,9 @@ from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.limits.motor_limits import Bounds
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand
+from uk_dynamics.control.servo.contact_schedule import Answer
 from uk_dynamics.control.servo.servo_backend import compiled_servo
 from uk_dynamics.control.servo.servo_settings import ServoSettings
-from uk_dynamics.control.servo.standing_plan import Answer
 from uk_dynamics.core.servo import Measurement, ServoSolution, passage, surface
 from uk_dynamics.exceptions import expect_size
 from uk_dynamics.mechanism.dynamics import (

@@ -19,10 +19,10 @@ from uk_dynamics.control.estimation import Corrections, Estimate
 from uk_dynamics.control.internal_efforts import InternalEfforts, checked_internal_efforts
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, Settings, period_answers
+from uk_dynamics.control.servo.contact_schedule import ContactSchedule
 from uk_dynamics.control.servo.period_memory import BumplessStart, Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
-from uk_dynamics.control.servo.standing_plan import StandingPlan
 from uk_dynamics.control.servo.task_gains import TaskGains
 from uk_dynamics.exceptions import InputError, expect
 from uk_dynamics.mechanism import Tasks
@@ -130,7 +130,7 @@ class ServoSettings:
             for name, value in zip(ROBUST_KNOWN, self.promise.known, strict=True):
                 memory.fields[name][:] = value
         self.robust = self.promise is not None
-        self._plan = None if tasks.standing is None else StandingPlan(tasks, memory.fields)
+        self._plan = None if tasks.standing is None else ContactSchedule(tasks, memory.fields)
         self.corrections: Corrections | None = None
         if tasks.corrected:
             self.corrections = Corrections(tasks, memory.fields)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.core.equation import row_gains
+from uk_dynamics.core.equation import row_gains, stabilizing_terms
 from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array
@@ -56,8 +56,8 @@ class TaskGains:
 
     def feedback(self, errors: TrackingErrors) -> Array:
         """−2ζω·rate − ω²·residual of each row, (mt,)."""
-        result: Array = -(self.damping * errors.rate + self.stiffness * errors.residual)
-        return result
+        terms: Array = stabilizing_terms(self.damping, self.stiffness, errors.rate, errors.residual)
+        return terms
 
     def set(self, task: str, frequency: float, damping_ratio: float) -> None:
         """Change the gains of a task.

@@ -3,10 +3,10 @@
 """One-sided constraints: contacts with dry friction, stops, ropes."""
 
 from uk_dynamics.core.contact import cone_problem
-from uk_dynamics.core.contact.conditions import conditions, steps
 from uk_dynamics.core.contact.cone_problem import (
     ConeProblem,
     ConeSolution,
     Mode,
     solve_cone_problem,
 )
+from uk_dynamics.core.contact.friction_cone import conditions, steps

@@ -12,6 +12,7 @@ found once, and projections onto the cones, and lets |u_t| follow (Carpentier, M
 import numpy as np
 
 from uk_dynamics.arrays import Array, largest
+from uk_dynamics.core.contact.friction_cone import project_on_cones
 
 _SMALLEST = 1e-6  # eigenvalue over the largest that counts for the first penalty
 _FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
@@ -98,13 +99,3 @@ class AlternatingDirections:
         self._penalty *= float(np.clip(factor, 1.0 / _MOST, _MOST))
         self._wait *= _LATER
         self._next = self._done + int(self._wait)
-
-
-def project_on_cones(x: Array, friction: Array) -> Array:
-    """The nearest forces with |x_t| ≤ μ x_n, (n, 3)."""
-    normal, length = x[:, 0], np.hypot(x[:, 1], x[:, 2])
-    top = np.maximum((normal + friction * length) / (1.0 + friction**2), 0.0)
-    inside = length <= friction * normal
-    part = friction * top / np.where(length > 0.0, length, 1.0)
-    found = np.column_stack((top, part * x[:, 1], part * x[:, 2]))
-    return np.where(inside[:, None], x, found)

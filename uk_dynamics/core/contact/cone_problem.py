@@ -28,7 +28,7 @@ from scipy.linalg import lstsq
 
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
-from uk_dynamics.core.contact.conditions import conditions, steps
+from uk_dynamics.core.contact.friction_cone import conditions, steps
 
 # Of the size of q and W r: what a solution may miss.
 REACHED = 1e-12

@@ -27,5 +27,6 @@ from uk_dynamics.core.equation.stabilization import (
     FREQUENCY,
     position_gains,
     row_gains,
+    stabilizing_terms,
 )
 from uk_dynamics.core.equation.udwadia_kalaba import UdwadiaKalaba

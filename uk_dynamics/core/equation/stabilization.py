@@ -7,7 +7,7 @@ A position-level row ψ(q, t) = 0 is replaced by ψ̈ + 2ζω ψ̇ + ω² ψ = 0
 All functions take numbers or arrays with one entry per row.
 """
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,18 @@ def velocity_gain(frequency: Value) -> Value:
         frequency: Hz; 0 is no stabilisation.
     """
     return 2.0 * np.pi * frequency
+
+
+def stabilizing_terms(damping: Any, stiffness: Any, rate: Any, residual: Any) -> Any:
+    """Terms −2ζω ψ̇ − ω² ψ that b has besides −bias (review (18), de Falco (32)).
+
+    Args:
+        damping: 2ζω per row, of order velocity ω, in 1/s.
+        stiffness: ω² per row, in 1/s².
+        rate: ψ̇, of order velocity ψ; floats or symbols, as all of them.
+        residual: ψ.
+    """
+    return -(damping * rate + stiffness * residual)
 
 
 def row_gains(

@@ -3,6 +3,15 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo import continuation_rule, control_constants
+from uk_dynamics.core.servo.contact_share_rule import (
+    LEAST_SHARE,
+    LONG_AGO,
+    NEVER,
+    STOOD,
+    TOUCHES,
+    planned_share,
+    standing_step,
+)
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     COMMANDS_UNDER_WAY,
@@ -60,12 +69,3 @@ from uk_dynamics.core.servo.robust_rule import (
     ultimate_size,
 )
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts
-from uk_dynamics.core.servo.standing_rule import (
-    LEAST_SHARE,
-    LONG_AGO,
-    NEVER,
-    STOOD,
-    TOUCHES,
-    planned_share,
-    standing_step,
-)

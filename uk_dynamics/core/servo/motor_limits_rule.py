@@ -33,7 +33,9 @@ class EffortBounds(NamedTuple):
     most: Array  # from the limits of effort and power alone
 
 
-def effort_bounds(limits: Array, past: Array, known: Array, speed: Array) -> EffortBounds:
+def effort_bounds(
+    limits: Array, past: Array, known: Array, now: Array, later: Array
+) -> EffortBounds:
     """Intervals of the next efforts.
 
     Args:
@@ -41,11 +43,13 @@ def effort_bounds(limits: Array, past: Array, known: Array, speed: Array) -> Eff
             (limits, motors).
         past: What :func:`remembered` gave, (2, motors).
         known: Whether there was a command: 1, or 0, (1,).
-        speed: Of the motors, (motors,), in m/s or rad/s.
+        now: Velocities of the motors, (motors,), in m/s or rad/s.
+        later: Those expected at the end of the period; power is limited at both ends.
     """
     effort, power, rate_step, jerk_step = limits
     command, change = past
-    most = smaller(effort, power / at_least(abs(speed), SLOWEST))
+    ahead: Array = abs(later)
+    most = smaller(effort, power / at_least(at_least(abs(now), ahead), SLOWEST))
     lower, upper = command - rate_step, command + rate_step
     centre = command + change
     lower, upper = (

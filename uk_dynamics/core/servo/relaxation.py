@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.linalg import above, cosine, polar_angle, sine, where
-from uk_dynamics.core.servo.standing_rule import risen
+from uk_dynamics.core.servo.contact_share_rule import risen
 
 Array = NDArray[Any]  # of floats, or of symbols
 

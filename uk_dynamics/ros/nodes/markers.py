@@ -18,9 +18,9 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.base_topics import world_frame
 from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
+from uk_dynamics.ros.topics.odometry_topics import world_frame
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.viewing.scene import MODE_COLOURS, ArrowScale, ContactMarks, Marks, stage
 from uk_dynamics.viewing.scene import Marker as SceneMarker

@@ -22,7 +22,7 @@ from uk_dynamics.ros.parameters.parameter import (
 from uk_dynamics.ros.process.run_node import freeze_memory
 from uk_dynamics.ros.process.transition_answers import TransitionAnswers
 from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant
-from uk_dynamics.ros.servo.faults import Fault, SafeStop
+from uk_dynamics.ros.servo.fault_reactions import Fault, SafeStop
 from uk_dynamics.ros.servo.servo_loop import ServoLoop
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.qos import COMMAND_QOS

@@ -11,7 +11,7 @@ import numpy as np
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.parameters.parameter import Parameters
-from uk_dynamics.ros.servo.faults import Fault
+from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.topics.inputs import StateInput
 
 _WINDOW = 0.5  # s over which integrated velocities are compared with positions

@@ -27,11 +27,11 @@ from uk_dynamics.ros.simulation.imu_topic import ImuTopic
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
 from uk_dynamics.ros.timing.clock import Watchdog
-from uk_dynamics.ros.topics.base_topics import BasePublishers
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import to_message
+from uk_dynamics.ros.topics.odometry_topics import BasePublishers
 from uk_dynamics.ros.topics.qos import LATCHED_QOS, PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 

@@ -19,8 +19,8 @@ from uk_dynamics.model.kinematics import floating_motion
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds
-from uk_dynamics.ros.topics.base_topics import TF, odom_topic, transform_messages
 from uk_dynamics.ros.topics.messages import LARGEST
+from uk_dynamics.ros.topics.odometry_topics import TF, odom_topic, transform_messages
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.ros.topics.serialized import POSE, TWIST, SerializedOdometry
 

@@ -18,8 +18,8 @@ from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.base_topics import base_motion
 from uk_dynamics.ros.topics.messages import MotionMessage, wrench_message
+from uk_dynamics.ros.topics.odometry_topics import base_motion
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 

@@ -207,7 +207,7 @@ def _stood(tasks: Tasks) -> Iterator[Declared]:
     """What the plan of contacts leaves for the next period."""
     yield "contact_told", (), "whether something has told of closed contacts"
     yield "plan_begun", (), "whether there was a state"
-    yield "stood", STOOD * len(tasks.spec.contacts), "as standing_rule.py has it"
+    yield "stood", STOOD * len(tasks.spec.contacts), "as contact_share_rule.py has it"
 
 
 def _watched(rows: int) -> Iterator[Declared]:

@@ -1,9 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Signorini's and Coulomb's conditions of a contact as zeros of a function, and its derivative.
+"""A contact's friction cone: its conditions as zeros of a function, and projection onto it.
 
-Written over arrays of floats or of symbols: what NumPy evaluates for all contacts at once is also
-traced into C for one.
+The conditions are Signorini's and Coulomb's, written over arrays of floats or of symbols: what
+NumPy evaluates for all contacts at once is also traced into C for one.
 """
 
 from typing import Any
@@ -56,3 +56,13 @@ def steps(response: Array, floor: Array) -> Array:
     tangential = at_least(0.5 * (response[1] + response[2]), floor)
     found: Array = 1.0 / np.stack((normal, tangential, tangential))
     return found
+
+
+def project_on_cones(x: Array, friction: Array) -> Array:
+    """The nearest forces with |x_t| ≤ μ x_n, (n, 3)."""
+    normal, length = x[:, 0], np.hypot(x[:, 1], x[:, 2])
+    top = np.maximum((normal + friction * length) / (1.0 + friction**2), 0.0)
+    inside = length <= friction * normal
+    part = friction * top / np.where(length > 0.0, length, 1.0)
+    found = np.column_stack((top, part * x[:, 1], part * x[:, 2]))
+    return np.where(inside[:, None], x, found)

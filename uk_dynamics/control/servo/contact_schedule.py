@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     missing: dict[str, float]  # accelerations of contacts that cannot stand still, in m/s²
 
 
-class StandingPlan:
+class ContactSchedule:
     """Follows the contacts of tasks through time; not for threads.
 
     Attributes:
