@@ -194,7 +194,8 @@ def test_numbers_that_overflow_are_left_out(trajectory, tmp_path, field, value):
 def test_what_was_not_heard_is_left_out(trajectory):
     residual = trajectory.residual.copy()
     residual[0] = np.nan
-    heard = dataclasses.replace(trajectory, residual=residual)
+    kinetic = np.full_like(trajectory.kinetic, np.nan)  # no diagnostics were heard
+    heard = dataclasses.replace(trajectory, residual=residual, kinetic=kinetic)
     text = report_page(heard, "live.mcap", "<svg></svg>")
     assert f"{np.nanmax(np.abs(residual)):.2e} m or rad" in text
     assert "nan" not in text.split("<svg")[0]

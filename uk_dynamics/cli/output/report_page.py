@@ -78,7 +78,8 @@ def _figures(trajectory: Trajectory) -> list[tuple[str, str]]:
         figures.append(
             ("largest tracking error", f"{summary['largest_tracking_error']:.2e} m or rad ({row})")
         )
-    figures.append(("largest change of energy", f"{summary['energy_change']:.4g} J"))
+    if np.isfinite(summary["energy_change"]):  # a live recording may have heard no energy
+        figures.append(("largest change of energy", f"{summary['energy_change']:.4g} J"))
     return figures
 
 
