@@ -7,9 +7,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
-from scipy.spatial.transform import Rotation
 
+import uk_dynamics.core.linalg.rotations as so3
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.constraints.kinds import kind_by_foreign_name
 from uk_dynamics.conversion.robot.imported_robot import (
@@ -17,7 +16,6 @@ from uk_dynamics.conversion.robot.imported_robot import (
     ImportedRobot,
     frame_data,
     moved_link,
-    quaternion,
     turn,
 )
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, relative
@@ -85,6 +83,7 @@ def spanning_tree(
         The joints of the tree, parents first; those that close loops; and one link of each part
         that nothing joins to the root.
     """
+    from scipy.cluster.hierarchy import DisjointSet  # takes long to import
 
     def cost(joint: GraphJoint) -> int:
         driving = joint.name in driven and not joint.cut
@@ -242,7 +241,7 @@ class Graph:
         if floats:
             self.robot.root = "floating"
             place = self.places[root]
-            self.robot.place_root("root", place, quaternion(place.rotation))
+            self.robot.place_root("root", place, urdf.to_quaternion(place.rotation))
             self.inside[root] = Pose()
             self._body(root, Pose())
             return
@@ -307,7 +306,7 @@ class Graph:
             for link in (joint.parent, joint.child)
         ]
         drawn = relative(*ends)
-        turn = Rotation.from_matrix(drawn.rotation).as_rotvec()
+        turn = so3.log(drawn.rotation)
         (axis,) = (axis.joint.axis for axis in joint.axes)
         slides = joint.kind == "prismatic"
         along, across = (drawn.translation, turn) if slides else (turn, drawn.translation)

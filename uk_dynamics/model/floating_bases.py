@@ -9,11 +9,10 @@ and the velocity of the link relative to the parent, at the link's origin and in
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
-from uk_dynamics.model.urdf.rotation import from_quaternion, turning_to
+from uk_dynamics.model.urdf.rotation import from_quaternion, to_quaternion, turning_to
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a quaternion; what is further off is no rounding
 PLANE_TOLERANCE = 1e-3  # m, rad, m/s, rad/s, of a planar joint
@@ -44,8 +43,8 @@ class FloatingBase:
         self._tilt = turning_to(np.eye(3)[2], joint.axis) if self.planar else np.eye(3)
         self._rotation = joint.pose.rotation @ self._tilt
         self._translation = joint.pose.translation
-        left = Rotation.from_matrix(self._rotation).as_quat()
-        right = Rotation.from_matrix(self._tilt.T).as_quat()
+        left = to_quaternion(self._rotation)
+        right = to_quaternion(self._tilt.T)
         self._turn = _left_product(left) @ _right_product(right)  # of a joint's quaternion
         same = bool((self._turn == np.eye(4)).all() and not self._translation.any())
         self.aligned = same and not self.planar

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model.urdf import to_quaternion
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,14 @@ class InertialUnit:
             if not elapsed > 0.0:
                 raise StateError(f"expected a time after {t:.6g} s, found {state.t:.6g}")
             acceleration = (twist[:3] - velocity) / elapsed
-            way = Rotation.from_matrix(before.T @ rotation).as_rotvec()
+            way = so3.log(before.T @ rotation)
             turn = way / elapsed
-            middle = before @ Rotation.from_rotvec(0.5 * way).as_matrix()
+            middle = before @ so3.exp(0.5 * way)
             spread = 1.0 / np.sqrt(elapsed)
         self._last = state.t, rotation, twist[:3].copy()
         random = self._random.standard_normal((2, 3)) * spread
         return InertialSample(
-            Rotation.from_matrix(rotation).as_quat(),
+            to_quaternion(rotation),
             turn + noise.gyroscope * random[0] + np.asarray(noise.gyroscope_bias),
             middle.T @ (acceleration - self._gravity)
             + noise.accelerometer * random[1]

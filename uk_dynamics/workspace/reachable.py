@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from uk_dynamics.colours import COLOURS
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.mechanism.kinematics import ForceEnvelope, Kind
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model.urdf import to_quaternion
 from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.simulation.recording import NO_PARQUET
@@ -66,9 +66,7 @@ class ReachableSet:
         blank = np.full(len(loci), np.nan)
         q = np.vstack([self.q, *(locus.q for locus in self.loci)])
         places = np.vstack([self.places, *(locus.places for locus in self.loci)])
-        turns = np.vstack(
-            [Rotation.from_matrix(self.rotations).as_quat(), np.full((len(loci), 4), np.nan)]
-        )
+        turns = np.vstack([to_quaternion(self.rotations), np.full((len(loci), 4), np.nan)])
         table: dict[str, Any] = {
             "singular": np.array([""] * count + [locus.kind for locus, _ in loci]),
             **dict(zip(("x", "y", "z"), places.T, strict=True)),

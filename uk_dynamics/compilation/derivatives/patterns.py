@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import (
     TracedDerivatives,
@@ -173,6 +171,9 @@ def _supports(A: Objects | Array) -> list[list[int]]:
 
 def _sets(terms: SymbolicTerms, rows: Sequence[Sequence[int]]) -> NDArray[np.intp]:
     """Number the coupled set of each velocity: by inertia, and by what has such supports."""
+    from scipy.sparse import coo_array  # takes long to import
+    from scipy.sparse.csgraph import connected_components
+
     nv = len(terms.F)
     masses = [(i, j) for i in range(nv) for j in range(i) if not is_zero(terms.M[i, j])]
     links = [*masses, *((row[0], other) for row in rows for other in row[1:])]

@@ -7,7 +7,6 @@ from itertools import starmap
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853
 
 from uk_dynamics.compilation.emit.c_source import SCALAR, number
 from uk_dynamics.compilation.emit.c_text import defines, header, part, table
@@ -136,6 +135,8 @@ def effort_limits(mechanism: ResolvedMechanism) -> str:
 
 def _coefficients() -> list[str]:
     """Those of Dormand and Prince's method of order 8, as SciPy has them."""
+    from scipy.integrate import DOP853  # takes long to import
+
     method: Any = DOP853
     tables = {
         "a": method.A,

@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
@@ -19,6 +18,7 @@ from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Point, State, placed
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model.urdf import to_quaternion
 
 _P, _V, _B = slice(0, 3), slice(3, 6), slice(6, 9)
 _FEET = 9  # where the places of feet begin
@@ -105,7 +105,7 @@ class LegOdometry:
     @property
     def pose(self) -> Array:
         """X y z qx qy qz qw of the base in the world, (7,)."""
-        return np.concatenate([self._x[_P], Rotation.from_matrix(self.attitude.rotation).as_quat()])
+        return np.concatenate([self._x[_P], to_quaternion(self.attitude.rotation)])
 
     @property
     def twist(self) -> Array:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.linalg
-from scipy.stats.qmc import Halton
 
 from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.control.estimation import (
@@ -140,6 +139,8 @@ def _homes(completion: StateCompletion) -> Array:
 
     Beyond two independent joints there are too many; the initial one alone is known then.
     """
+    from scipy.stats.qmc import Halton  # takes long to import
+
     mechanism, model, found = completion.mechanism, completion.mechanism.model, [completion.home]
     basis = allowed_motions(completion.rows.linearize(completion.home, 0.0)[0], mechanism)
     measured = completion.split.measured

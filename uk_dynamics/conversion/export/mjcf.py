@@ -16,7 +16,7 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
-from uk_dynamics.conversion.robot.imported_robot import named, quaternion
+from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec
 
@@ -329,4 +329,4 @@ def _place(node: ET.Element, pose: urdf.Pose) -> None:
 
 def _wxyz(pose: urdf.Pose) -> str:
     """The rotation as MuJoCo has it."""
-    return numbers(np.roll(quaternion(pose.rotation), 1))
+    return numbers(np.roll(urdf.to_quaternion(pose.rotation), 1))

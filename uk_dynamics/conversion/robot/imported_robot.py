@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
 from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import some
-from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
+from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual, to_quaternion
 
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many
@@ -174,14 +173,8 @@ def frame_data(link: str, pose: Pose) -> Data:
     if np.any(pose.translation):
         data["xyz"] = [float(value) for value in pose.translation]
     if float(np.abs(pose.rotation - np.eye(3)).max()) > _IDENTITY:
-        data["quaternion"] = [float(value) for value in quaternion(pose.rotation)]
+        data["quaternion"] = [float(value) for value in to_quaternion(pose.rotation)]
     return data
-
-
-def quaternion(rotation: Array) -> Array:
-    """The quaternion of a rotation matrix, x y z w, (4,), with w at least zero."""
-    found: Array = Rotation.from_matrix(rotation).as_quat()
-    return -found if found[3] < 0.0 else found
 
 
 def mechanism_text(robot: ImportedRobot, source: str, urdf: str) -> str:

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.robot import urdf_text
-from uk_dynamics.conversion.robot.imported_robot import quaternion
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import (
     WORLD,
@@ -20,6 +19,7 @@ from uk_dynamics.model.urdf import (
     from_quaternion,
     from_rpy,
     inverse,
+    to_quaternion,
 )
 
 MODEL = "__model__"
@@ -136,7 +136,9 @@ def write_pose(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
     attributes = {"rotation_format": "quat_xyzw"}
     if relative_to:
         attributes["relative_to"] = relative_to
-    text = f"{urdf_text.numbers(pose.translation)} {urdf_text.numbers(quaternion(pose.rotation))}"
+    text = (
+        f"{urdf_text.numbers(pose.translation)} {urdf_text.numbers(to_quaternion(pose.rotation))}"
+    )
     ET.SubElement(node, "pose", attributes).text = text
 
 

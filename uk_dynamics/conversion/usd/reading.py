@@ -10,7 +10,7 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.graph import Graph
-from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, quaternion
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.conversion.usd.joints import Joints
 from uk_dynamics.conversion.usd.scene import (
     Scene,
@@ -84,7 +84,7 @@ def _of_colliders(
         found.volume = volume / unit**3
         found.inertia = geometry.Matrix3f(*np.diag(moments / unit**5).ravel().tolist())
         found.centerOfMass = geometry.Vec3f(0.0, 0.0, 0.0)
-        x, y, z, w = quaternion(here.rotation)
+        x, y, z, w = urdf.to_quaternion(here.rotation)
         place = here.translation / scene.frame(prim).scale
         found.localPos = geometry.Vec3f(*place.tolist())
         found.localRot = geometry.Quatf(float(w), float(x), float(y), float(z))

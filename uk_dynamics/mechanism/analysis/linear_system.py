@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.resources import optional_library
@@ -88,8 +87,10 @@ class LinearSystem:
 
     def discrete(self, period: float) -> tuple[Array, Array]:
         """A and B of x after a period, in s, in which efforts are constant (zero-order hold)."""
+        from scipy.signal import cont2discrete  # takes long to import
+
         system = (self.A, self.B, np.eye(len(self.A)), np.zeros(self.B.shape))
-        A, B, *_ = scipy.signal.cont2discrete(system, period)
+        A, B, *_ = cont2discrete(system, period)
         return A, B
 
     def to_control(self) -> Any:

@@ -24,6 +24,7 @@ from uk_dynamics.model.urdf import (
     RobotDescription,
     read_urdf,
     read_urdf_text,
+    to_quaternion,
 )
 
 
@@ -203,10 +204,8 @@ def _data(joint: LoopJoint, source: str, place: str) -> dict[str, Any]:
 
 
 def _frame(link: str, pose: Pose) -> dict[str, Any]:
-    from scipy.spatial.transform import Rotation  # takes long to import
-
     return {
         "link": link,
         "xyz": pose.translation.tolist(),
-        "quaternion": Rotation.from_matrix(pose.rotation).as_quat().tolist(),
+        "quaternion": to_quaternion(pose.rotation).tolist(),
     }

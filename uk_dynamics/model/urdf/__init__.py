@@ -28,6 +28,7 @@ from uk_dynamics.model.urdf.rotation import (
     from_rpy,
     inverse,
     relative,
+    to_quaternion,
     to_rpy,
     turning_to,
 )

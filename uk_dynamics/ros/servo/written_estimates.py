@@ -10,7 +10,6 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from uk_dynamics.control.servo import ServoController
-from uk_dynamics.conversion import updated_files, write_files
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.ros.diagnostics.publisher import Report
 
@@ -32,6 +31,8 @@ class WrittenEstimates:
         return response
 
     def _written(self) -> str:
+        from uk_dynamics.conversion import updated_files, write_files  # takes long to import
+
         mechanism, corrections = self._controller.mechanism, self._controller.corrections
         assert corrections is not None
         folder = Path(self._folder() or ".")

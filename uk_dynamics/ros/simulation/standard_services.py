@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.model.urdf import from_quaternion, to_quaternion
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 
 WORLD = "world"
@@ -219,7 +219,7 @@ class StandardServices:
         message.header.frame_id = WORLD
         message.header.stamp = run.time.stamp
         _write(message.pose.position, self._motion.workspace.translation[index])
-        turn = Rotation.from_matrix(self._motion.workspace.rotation[index]).as_quat()
+        turn = to_quaternion(self._motion.workspace.rotation[index])
         _write(message.pose.orientation, turn)
         _write(message.twist.linear, twist[:3])
         _write(message.twist.angular, twist[3:])
@@ -247,7 +247,7 @@ class StandardServices:
         if not (np.isfinite(place).all() and abs(np.linalg.norm(turn) - 1.0) < 1e-3):
             raise InputError("expected finite numbers and a unit quaternion", place="pose")
         machine = self._run.machine
-        rotation = Rotation.from_quat(turn).as_matrix()
+        rotation = from_quaternion(turn)
         q = machine.mechanism.inverse_kinematics(
             link, position=place, orientation=rotation, seed=state.q
         )

@@ -10,7 +10,16 @@ import numpy as np
 
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import GREY, Appearance, Box, Cylinder, MeshFile, Sphere, Visual
+from uk_dynamics.model.urdf import (
+    GREY,
+    Appearance,
+    Box,
+    Cylinder,
+    MeshFile,
+    Sphere,
+    Visual,
+    to_quaternion,
+)
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -103,9 +112,7 @@ class LinkShapes:
 
 def quaternions_wxyz(rotation: Array) -> Array:
     """Quaternions (n, 4), w first, of rotation matrices (n, 3, 3)."""
-    from scipy.spatial.transform import Rotation
-
-    quaternions: Array = np.roll(Rotation.from_matrix(rotation).as_quat(), 1, axis=1)
+    quaternions: Array = np.roll(to_quaternion(rotation), 1, axis=1)
     return quaternions
 
 
