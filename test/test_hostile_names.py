@@ -26,8 +26,8 @@ from support.mechanism_builder import joint, link
 from uk_dynamics import escaping
 from uk_dynamics.cli.main import main
 from uk_dynamics.cli.output.report_page import report_page
-from uk_dynamics.compilation.build.export import export
-from uk_dynamics.conversion import FORMATS, export_mechanism
+from uk_dynamics.compilation.build import write_c_files
+from uk_dynamics.conversion import FORMATS, c_programs, export_mechanism
 from uk_dynamics.conversion.drafting.draft import draft
 from uk_dynamics.conversion.importing import import_file
 from uk_dynamics.conversion.ros2_control_files import (
@@ -224,7 +224,7 @@ def test_exported_c_has_no_code_of_names(folder):
 
     def built(first: str, second: str, name: str) -> tuple[set[str], list[str]]:
         out = folder / f"{len(first)}"
-        files = export(machine(first, second, file=name), out)
+        files = write_c_files(out, c_programs(machine(first, second, file=name), None))
         symbols = set()
         for file in files:
             if file.suffix == ".c":

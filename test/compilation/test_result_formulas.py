@@ -16,8 +16,8 @@ from support.mechanism_builder import clustered, shipped
 
 from uk_dynamics import Mechanism, State
 from uk_dynamics.arrays import Array
+from uk_dynamics.compilation.build import state_export, write_c_files
 from uk_dynamics.compilation.build.compiler import find_compiler
-from uk_dynamics.compilation.build.export import export
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
@@ -45,10 +45,8 @@ def energy_rate(machine: Mechanism, state: State, qdd: Array) -> float:
 
 def exported(machine: Mechanism, state: State, tau: Array, folder: Path) -> float:
     """What exported C finds."""
-    files = export(machine, folder)
-    source = next(
-        f for f in files if f.suffix == ".c" and not f.stem.endswith(("_batch", "example"))
-    )
+    files = write_c_files(folder, state_export(machine))
+    source = next(f for f in files if f.suffix == ".c" and not f.stem.endswith("_batch"))
     library = folder / "exported.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
     layout = Layout(machine)

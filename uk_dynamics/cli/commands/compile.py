@@ -57,12 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = Mechanism.from_file(arguments.file)
     tasks = common.load_tasks(arguments, mechanism)
     if arguments.export_c is not None:
-        from uk_dynamics.compilation.build import export, write_c_files
+        from uk_dynamics.compilation.build import write_c_files
         from uk_dynamics.conversion import c_programs
 
         chosen = {"derivatives": arguments.derivatives, "parameters": arguments.parameters}
         texts = c_programs(mechanism, tasks, **chosen)
-        files = export(mechanism, arguments.export_c) + write_c_files(arguments.export_c, texts)
+        files = write_c_files(arguments.export_c, texts)
         written = "\n".join(f"written: {file}" for file in files)
         show(arguments, {"mechanism": mechanism.name, "files": files}, written)
         return 0

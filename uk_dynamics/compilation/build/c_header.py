@@ -3,7 +3,6 @@
 """What exported C files share: names with that of the mechanism, headers, files."""
 
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,11 +14,6 @@ from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
 
-#: The first sentence of all of them.
-USE = """\
-Double precision, no allocation, no global state: one uk_memory per thread, all zeros at first."""
-_WIDTH = 97  # of a comment
-
 # What other programs see.
 _PUBLIC = (
     "evaluate|memory|contacts|contact_state|start_contacts|step_contacts|evaluate_batch|batch|rollout|trajectories|width"
@@ -30,7 +24,6 @@ _PUBLIC = (
 _HEADER = """\
 /* {title}
 {lists}
-{text}
  */
 #ifndef {guard}_H
 #define {guard}_H
@@ -55,8 +48,7 @@ def header_and_source(
     definitions: str,
     *,
     title: str,
-    text: str,
-    prototypes: str,
+    functions: str,
     lists: Mapping[str, Sequence[str]] | None = None,
     before: str = "",
     suffix: str = "",
@@ -68,8 +60,7 @@ def header_and_source(
         declared: Constants and types, as those of ``emit`` write them.
         definitions: Of the functions, likewise.
         title: First words of the header's comment, which names the mechanism.
-        text: How to use it, in our names; paragraphs are filled.
-        prototypes: Of the functions, in our names.
+        functions: Their prototypes and how to use them, likewise.
         lists: Names of the mechanism, by what they are.
         before: What the header without suffix declares, which this one includes.
         suffix: Of the names of both files; empty: they stand alone.
@@ -80,15 +71,10 @@ def header_and_source(
     entries = "".join(
         f"\n *   {f'{name}:':13}{listed(names)}" for name, names in (lists or {}).items()
     )
-    paragraphs = [
-        textwrap.fill(" ".join(x.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
-        for x in named(text, identifier).strip().split("\n\n")
-    ]
-    lines = "".join(f"\n * {line}".rstrip() for line in "\n\n".join(paragraphs).split("\n"))
+    prototypes = assemble(functions, before + declared)
     declaring = _HEADER.format(
         title=title,
-        lists=f" *{entries}\n *" if entries else " *",
-        text=lines.removeprefix("\n"),
+        lists=f" *{entries}",
         guard=f"{identifier}{suffix}".upper(),
         declarations=included + named(assemble(declared, before), identifier),
         prototypes=named(prototypes, identifier),

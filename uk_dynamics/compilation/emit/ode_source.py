@@ -17,13 +17,6 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 #: The names of the functions behind that of the mechanism.
 FUNCTIONS = ("ode", "expl_ode_fun", "expl_vde_forw", "expl_vde_adj")
 
-INTEGERS = """
-/* the integer type of CasADi; of functions that acados calls: cc -Dcasadi_int=int */
-#ifndef casadi_int
-#define casadi_int long long int
-#endif
-"""
-
 _FUNCTION = """
 /* ({inputs}) -> ({outputs}) */
 UK_EXPORT int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem) {{
@@ -88,7 +81,7 @@ def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifi
             motors(mechanism),
             header(
                 "uk_ode.h",
-                INTEGERS,
+                part("casadi_integer.h"),
                 table("double", "uk_acts", acts),
                 *_patterns(mechanism, traced),
             ),
