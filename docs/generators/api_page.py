@@ -16,7 +16,8 @@ from docs.generators.markdown import code, heading, plain, table
 from uk_dynamics import exceptions
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.control.command import Command, MotorCommand
-from uk_dynamics.control.encoder_feedback import EncoderFeedback, EncoderReadings
+from uk_dynamics.control.encoder_feedback import EncoderFeedback
+from uk_dynamics.control.estimation import EncoderReadings
 from uk_dynamics.control.estimation.state_completion import JointStateEstimate
 from uk_dynamics.control.servo.servo_settings import ServoSettings
 from uk_dynamics.mechanism.analysis.linear_system import Mode

@@ -5,8 +5,9 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from uk_dynamics.mechanism import EncoderSpec, Tasks
 from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.simulation import Trajectory, simulate, simulate_many
+from uk_dynamics.simulation import Trajectory, simulate_many
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.whole_file import output_file
 
@@ -145,10 +146,11 @@ def robustness(
         _Group(
             [
                 ServoController(mechanism, law, control_period=control_period, backend=backend)
-                for _ in range(min(machines, _TOGETHER) if encoders is None else 1)
+                for _ in range(min(machines, _TOGETHER))
             ],
             (duration, control_period, uncertainty.spec.delay),
             encoders,
+            backend,
             progress,
         )
         for law in (Tasks(whole, mechanism), Tasks(leaking, mechanism))
@@ -209,7 +211,15 @@ class _Group:
     controllers: Sequence[ServoController]
     times: tuple[float, float, float]  # duration, control period and delay, in s
     encoders: EncoderSpec | None
+    backend: Backend
     progress: Callable[[], object] | None
+
+    @cached_property
+    def laws(self) -> Sequence[ServoController | EncoderFeedback]:
+        """The controllers, behind their encoders."""
+        if self.encoders is None:
+            return self.controllers
+        return [EncoderFeedback(one, self.encoders, self.backend) for one in self.controllers]
 
     def moved(self, machines: Sequence[Mechanism]) -> list[_Moved]:
         """Let them move all machines along the references."""
@@ -220,27 +230,19 @@ class _Group:
 
     def _some(self, machines: Sequence[Mechanism]) -> list[_Moved]:
         duration, period, delay = self.times
-        controllers = self.controllers[: len(machines)]
-        self._begin(controllers)
+        controllers, laws = self.controllers[: len(machines)], self.laws[: len(machines)]
+        self._begin(controllers, laws)
         start = controllers[0].mechanism.start(tasks=controllers[0].tasks)
-        options: dict[str, Any] = {"control_period": period, "sample_period": period}
         try:
-            if self.encoders is not None:
-                feedback = EncoderFeedback(controllers[0], self.encoders)
-                runs = [
-                    simulate(
-                        *(machines[0], start, duration), controller=feedback, delay=delay, **options
-                    )
-                ]
-            else:
-                runs = simulate_many(
-                    machines,
-                    [start] * len(machines),
-                    duration,
-                    controllers=controllers,
-                    delay=delay,
-                    **options,
-                )
+            runs = simulate_many(
+                machines,
+                [start] * len(machines),
+                duration,
+                controllers=laws,
+                control_period=period,
+                delay=delay,
+                sample_period=period,
+            )
         except UkDynamicsError as error:
             if len(machines) > 1:  # one of them fails: which?
                 return [x for k in range(len(machines)) for x in self._some(machines[k : k + 1])]
@@ -259,9 +261,12 @@ class _Group:
         return found
 
     @staticmethod
-    def _begin(controllers: Sequence[ServoController]) -> None:
-        for one in controllers:
+    def _begin(
+        controllers: Sequence[ServoController], laws: Sequence[ServoController | EncoderFeedback]
+    ) -> None:
+        for one, law in zip(controllers, laws, strict=True):
             one.reset()
+            law.reset()
             assert one.corrections is not None
             one.corrections.forget()
 

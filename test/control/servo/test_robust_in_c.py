@@ -163,3 +163,27 @@ def test_without_robust_the_c_is_that_of_today() -> None:
     fields = set(ServoLayout(tasks).fields) - set(ServoLayout(plain).fields)
     assert {"surface", "robust", "robust_gain", "uncertain"} <= fields
     assert part_of(tasks) != part_of(plain)
+
+
+def test_what_changes_the_memory_of_the_law_has_a_library_of_its_own() -> None:
+    """An observer of disturbances, of velocities, and both; what encoders resolve is Python's."""
+    from uk_dynamics.compilation.build.library import part_of
+    from uk_dynamics.compilation.emit.layout import ServoLayout
+
+    machine = Mechanism.from_file("five_bar")
+    crank = {"type": "joint", "joint": "crank", "reference": {"type": "constant", "value": 0.9}}
+    robust = {"parameters": {"links.coupler_link.mass": [1.0, 3.0]}, "delay": 0.001}
+
+    def tasks(robust: dict[str, Any] = robust, **more: float) -> Tasks:
+        return Tasks.from_data({"robust": robust, "tasks": {"crank": crank}, **more}, machine)
+
+    several = [
+        tasks(),
+        *(tasks(**{key: 20.0}) for key in ("observer", "velocity_observer")),
+        tasks(observer=2.0, velocity_observer=20.0),
+    ]
+    memories = {(part_of(one), tuple(ServoLayout(one).fields)) for one in several}
+    assert len({fields for _, fields in memories}) > 2
+    assert len(memories) == len({part for part, _ in memories})
+    coarse = tasks(robust | {"encoders": {"resolution": 1e-4}})
+    assert part_of(coarse) == part_of(several[0])

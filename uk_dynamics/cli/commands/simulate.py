@@ -125,7 +125,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if not isinstance(controller, ServoController) or arguments.control_period is None:
             problem = "encoders are for a servo controller: add --tasks and --control-period"
             raise InputError(problem, file=reality.file, place="encoders")
-        controller = EncoderFeedback(controller, reality.encoders)
+        controller = EncoderFeedback(controller, reality.encoders, arguments.backend)
     state = common.start_state(arguments, mechanism, tasks, dict(arguments.velocities))
     recording = None if arguments.out is None else Path(arguments.out)
     with _report_recording(recording), progress_bar(arguments.duration, "s", TIME_BAR) as bar:

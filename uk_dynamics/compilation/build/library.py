@@ -26,6 +26,7 @@ from uk_dynamics.compilation.build.compiler import (
     find_compiler,
     no_compiler,
 )
+from uk_dynamics.compilation.emit.layout import LoopTables
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -46,6 +47,7 @@ class Library(Enum):
     SERVO = "servo law"  # of tasks
     EFFORTS = "derivatives of the servo law"  # of tasks
     CLOSED_LOOPS = "batches of closed loops"  # of tasks, or of laws of any kind
+    ENCODERS = "readings of encoders"  # of a mechanism with tables of its loops
 
 
 class Recipe(NamedTuple):
@@ -76,17 +78,21 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.SERVO: (_SERVO, Recipe(".servo-", "cluster_source.cluster_servo_source", "-O2")),
     Library.EFFORTS: (Recipe(".efforts-", "servo_source.effort_source", "-O2"), None),
     Library.CLOSED_LOOPS: (_CLOSED_LOOPS, None),
+    Library.ENCODERS: (Recipe(".encoders-", "completion_source.encoder_source", "-O2"), None),
 }
 
 Subject = Tasks | ResolvedMechanism
 
 
-def library_of(subject: Subject, kind: Library | None = None) -> Path:
+def library_of(
+    subject: Subject, kind: Library | None = None, tables: LoopTables | None = None
+) -> Path:
     """The library of a mechanism, or of tasks; it is made when it is not in the cache.
 
     Args:
         subject: What it is of.
         kind: Which one; None: of one state of a mechanism, of the law of tasks.
+        tables: Of the loops, for :attr:`Library.ENCODERS`.
 
     Raises:
         CompilationError: Some part cannot be compiled, there is no compiler, it knows no vectors
@@ -105,21 +111,23 @@ def library_of(subject: Subject, kind: Library | None = None) -> Path:
         write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
         filed = mechanism.as_filed()
         with writing():
-            text = write(Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed)
-            return assemble(text)
+            of = Tasks(subject.spec, filed) if isinstance(subject, Tasks) else filed
+            return assemble(write(of) if tables is None else write(of, tables))
 
     # steps over contacts are loops
     how = "-O3" if mechanism.one_sided else recipe.optimization
     compiler = replace(compiler, optimization=how)
-    return _library(mechanism, source, compiler, part_of(subject, kind))
+    return _library(mechanism, source, compiler, part_of(subject, kind, tables))
 
 
-def part_of(subject: Subject, kind: Library | None = None) -> str:
+def part_of(subject: Subject, kind: Library | None = None, tables: LoopTables | None = None) -> str:
     """What tells a library from others of the mechanism; references and gains of tasks do not."""
     _, recipe = _recipe(subject, kind)
     part = recipe.part
     if not part.endswith("-"):
         return part
+    if tables is not None:
+        return part + tables.digest
     if not isinstance(subject, Tasks):
         return part[:-1]
     rows = [
@@ -130,23 +138,27 @@ def part_of(subject: Subject, kind: Library | None = None) -> str:
     if subject.spec.contact_rows:
         plan = [len(contact.intervals) for contact in subject.spec.contacts]
         law = (*law, subject.spec.contact_rows, plan)
-    if subject.spec.robust is not None:  # its delay and bandwidth are settings
+    if subject.spec.robust is not None:  # its delay, bandwidth and encoders are settings
         leakage = 1.0 if subject.learns_size else None
-        robust = replace(subject.spec.robust, delay=0.0, bandwidth=None, leakage=leakage)
+        robust = replace(
+            subject.spec.robust, delay=0.0, bandwidth=None, leakage=leakage, encoders=None
+        )
         law = (*law, robust)
     if subject.corrected:
-        law = (*law, subject.spec.adaptive, subject.observed.any())
+        law = (*law, subject.spec.adaptive, subject.observed.any(), subject.watched.any())
     return part + hashlib.sha256(repr(law).encode()).hexdigest()[:12]
 
 
-def is_cached(subject: Subject, kind: Library | None = None) -> bool:
+def is_cached(
+    subject: Subject, kind: Library | None = None, tables: LoopTables | None = None
+) -> bool:
     """Whether a library is there."""
     compiler = find_compiler()
     if compiler is None or obstacles(subject):
         return False
     try:
         mechanism, _ = _recipe(subject, kind)
-        return find(mechanism, compiler, part_of(subject, kind)).intact
+        return find(mechanism, compiler, part_of(subject, kind, tables)).intact
     except CompilationError:  # no home directory, or no such library
         return False
 

@@ -2,11 +2,15 @@
 
 """C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
 
+from uk_dynamics.compilation.emit.c_source import SCALAR
 from uk_dynamics.compilation.emit.c_text import header, part, table
-from uk_dynamics.compilation.emit.functions import function, places
+from uk_dynamics.compilation.emit.constants import config
+from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
 from uk_dynamics.compilation.emit.generate import ONE_STATE
-from uk_dynamics.compilation.emit.layout import LoopTables
-from uk_dynamics.compilation.trace.terms import SymbolicTerms
+from uk_dynamics.compilation.emit.layout import EncoderLayout, LoopTables
+from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
+from uk_dynamics.core.servo import reading
+from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _STATE = ("q", "v")
 
@@ -45,3 +49,21 @@ def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
         function("uk_loop_drift", _STATE, ("rate",), places(rate=rate)) if tables.moving else "",
     )
     return header("uk_lanes.h", ONE_STATE) + rows + part("completion.c")
+
+
+def encoder_source(mechanism: ResolvedMechanism, tables: LoopTables) -> str:
+    """C source of ``uk_read_encoders``: a law behind encoders of the measured joints."""
+    nv, measured = mechanism.model.nv, len(tables.split.measured)
+    arrays = ("position", "velocity", "noise", "last_position", "last_velocity")
+    given: Shapes = {**dict.fromkeys(arrays, measured), **ones("elapsed", "resolution", "filter")}
+    memory = EncoderLayout(measured, nv).c_struct("uk_encoder_memory")
+    return "\n".join(
+        [
+            header("uk_mechanism.h", f"#define UK_NV {nv}"),
+            completion_declarations(tables),
+            config(),
+            completion_definitions(trace(mechanism), tables),
+            header("uk_readings.h", memory, rule("uk_reading", given, "told", reading, SCALAR)),
+            part("encoders.c"),
+        ]
+    )

@@ -7,7 +7,9 @@ from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.compilation.runtime.compiled_control import CompiledControl, ControlMemory
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.compilation.runtime.compiled_laws import (
+    LAW,
     CompiledDelayCompensation,
+    EncoderMemory,
     JointSpaceMemory,
     TransferMemory,
 )

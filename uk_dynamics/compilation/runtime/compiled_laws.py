@@ -1,22 +1,31 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Laws of control in C that are in the library of the mechanism: see joint_space.c and others.
+"""Laws of control in C that know no tasks, and what stands before a law: see joint_space.c, ….
 
 What a law remembers is in a block of memory that Python works on as well.
 """
 
 import ctypes
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_text import structure
-from uk_dynamics.compilation.emit.layout import Block, JointSpaceLayout, TransferLayout
+from uk_dynamics.compilation.emit.layout import (
+    Block,
+    EncoderLayout,
+    JointSpaceLayout,
+    TransferLayout,
+)
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
+
+#: A law, of motion.h; it takes some microseconds, for which threads need not change.
+LAW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4)
 
 
 class _LawMemory:
@@ -32,7 +41,7 @@ class _LawMemory:
         numbers = layout.memory()
         self.fields = layout.views(numbers)
         self.call: Any = structure(call)(own=numbers.ctypes.data)
-        self.remembered = (numbers,)
+        self.remembered: tuple[Array, ...] = (numbers,)
 
 
 class JointSpaceMemory(_LawMemory):
@@ -125,6 +134,31 @@ class TransferMemory(_LawMemory):
         address = motion.address_of("hand_over")
         keeps = self, motion, inner
         return Law(address, ctypes.addressof(self.call), inner.flags, keeps, inner.watched)
+
+
+class EncoderMemory(_LawMemory):
+    """What encoders told last, and with what they go on; ``uk_read_encoders`` works on it too."""
+
+    def __init__(self, measured: int, velocities: int, noise: Array | None) -> None:
+        """``noise``, (rows, measured), of the readings to come; None: there is none."""
+        super().__init__(EncoderLayout(measured, velocities), "uk_encoders")
+        self._noise = noise
+        if noise is not None:
+            self.call.noise, self.call.places = noise.ctypes.data, len(noise)
+
+    def law(self, path: Path, inner: Law, jump: float, singular_tolerance: float) -> Law:
+        """What C calls in place of another law, by a library; as :class:`StateCompletion`."""
+        library = ctypes.CDLL(str(path))
+        library.uk_completion_size.restype = ctypes.c_longlong
+        room = np.zeros(-(-library.uk_completion_size() // 8))
+        room[:2] = jump, singular_tolerance  # its first fields
+        self.remembered = (*self.remembered[:1], room)
+        self.call.room, self.call.law = room.ctypes.data, inner.function
+        self.call.controller = inner.controller
+        function = ctypes.cast(library.uk_read_encoders, ctypes.c_void_p).value
+        assert function is not None
+        keeps = self, library, inner
+        return Law(function, ctypes.addressof(self.call), inner.flags, keeps, inner.watched)
 
 
 class CompiledDelayCompensation:

@@ -185,6 +185,7 @@ class Symbol:
 _C_NAMES = {name: name for name in ("sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")} | {
     "exp": "exp",
     "log": "log",
+    "rint": "nearbyint",
     "arcsin": "asin",
     "arccos": "acos",
     "arctan": "atan",

@@ -4,6 +4,7 @@
 
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
 from uk_dynamics.control.estimation.corrections import Corrections, Estimate
+from uk_dynamics.control.estimation.encoder_readings import EncoderReadings
 from uk_dynamics.control.estimation.frozen_position import SLIDING, FrozenPositionWatch
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.control.estimation.leg_odometry import LegOdometry

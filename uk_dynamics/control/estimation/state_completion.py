@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.arrays import largest
+from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
@@ -124,7 +125,7 @@ class StateCompletion:
         self.encoders = Encoders(mechanism, measured)
         self._model = mechanism.model
         self._held = np.isnan(self._model.by_velocity(self._model.neutral()))  # velocities of bases
-        self._singular_tolerance = singular_tolerance
+        self.singular_tolerance = singular_tolerance
         self.home = mechanism.assemble()
         self.switch(active)
         self.reset()
@@ -147,7 +148,7 @@ class StateCompletion:
         redundant = len(encoders.names) - free
         split = Split(encoders.columns, others, scale[others], encoders.deviations, redundant)
         self._continuation = LoopContinuation(
-            rows, self._model, encoders.places, split, self._singular_tolerance
+            rows, self._model, encoders.places, split, self.singular_tolerance
         )
         self.rows, self.split, self.redundant = rows, split, redundant
 
@@ -220,6 +221,16 @@ class StateCompletion:
         if bases is not None:
             found.v[self._held] = bases.v[self._held]
         return found
+
+    def go_on(self, t: float, q: Array) -> None:
+        """Take the last state, of time t in s, from where it was found otherwise; q is (nq,)."""
+        self._q, self._t, self._is_lost = q, t, False
+        self._continuation.forget()
+
+    def tables(self, homes: Array) -> LoopTables:
+        """What C knows of it; starts begin at the nearest of homes, (k, nq)."""
+        rows, turning = self.rows, self.encoders.turning
+        return LoopTables(self.split, rows.held, rows.scale, turning, homes, rows.moving)
 
     def sensitivity(self) -> Array:
         """Derivative of all coordinates by the measured joints at the last state, J, (nv, d).

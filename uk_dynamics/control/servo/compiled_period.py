@@ -6,7 +6,6 @@ The steps are those of :class:`ServoController`; ``compilation/c/control_period.
 and works on the same memory.
 """
 
-import ctypes
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build import counted
 from uk_dynamics.compilation.runtime import (
+    LAW,
     CompiledControl,
     CompiledServo,
     CompiledStanding,
@@ -28,10 +28,6 @@ from uk_dynamics.control.command import Command
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Law
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedMechanism, State
-
-LAW = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4
-)  # of motion.h; some microseconds, for which threads need not change
 
 
 class Settings(NamedTuple):

@@ -128,10 +128,7 @@ _TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 def loop_tables(completion: StateCompletion) -> LoopTables:
     """The tables of an estimation."""
-    rows, encoders = completion.rows, completion.encoders
-    return LoopTables(
-        completion.split, rows.held, rows.scale, encoders.turning, _homes(completion), rows.moving
-    )
+    return completion.tables(_homes(completion))
 
 
 def _homes(completion: StateCompletion) -> Array:

@@ -34,6 +34,7 @@ from uk_dynamics.core.servo.correction_rule import (
     observed,
     watched,
 )
+from uk_dynamics.core.servo.encoder_rule import reading
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import (
     SEARCH_CONSTANTS,

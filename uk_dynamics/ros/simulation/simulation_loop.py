@@ -10,7 +10,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from uk_dynamics.control import EncoderReadings
+from uk_dynamics.control.estimation import EncoderReadings
 from uk_dynamics.exceptions import SimulationError, UkDynamicsError
 from uk_dynamics.mechanism import Reality
 from uk_dynamics.mechanism.resolution import State

@@ -8,7 +8,7 @@ from uk_dynamics.compilation.emit.layout.joint_space_layout import (
     LimitsLayout,
     TransferLayout,
 )
-from uk_dynamics.compilation.emit.layout.loop_tables import LoopTables
+from uk_dynamics.compilation.emit.layout.loop_tables import EncoderLayout, LoopTables
 from uk_dynamics.compilation.emit.layout.mechanism_layout import (
     DerivativeLayout,
     Layout,

@@ -1,0 +1,113 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Laws on machines whose payload and friction are drawn, behind encoders: docs/robust.md.
+
+Payloads are between half and one and a half of the model's, friction of the driven joints between
+none and a fiftieth of the smallest effort limit, efforts act 1 ms late. Prints a JSON object.
+
+    python robust_with_encoders.py five_bar --machines 1000 --bits 17 --velocity-observer 40
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from uk_dynamics import Mechanism, Tasks
+from uk_dynamics.mechanism import EncoderSpec
+from uk_dynamics.mechanism.files.yaml_file import read_yaml
+from uk_dynamics.resources import shipped_files
+from uk_dynamics.sweeps import robustness
+
+# Tasks, and the payload.
+MACHINES = {
+    "five_bar": ("five_bar_sweep", "coupler_link"),
+    "rrr3": ("rrr3_track", "platform"),
+    "excavator": ("excavator_grade", "bucket"),
+    "stewart_platform": ("stewart_platform_heave_roll", "platform"),
+    "dual_panda": ("dual_panda_load", "load"),
+}
+PERIOD = DELAY = 1e-3  # s
+
+
+def tasks_of(mechanism: Mechanism, file: str, payload: str, more: dict[str, Any]) -> Tasks:
+    """Tasks of a shipped file, with what is uncertain."""
+    mass = mechanism.parameters[f"links.{payload}.mass"].value
+    friction = 0.02 * float(mechanism.actuators.effort_limits.min())  # N or N·m
+    driven = np.flatnonzero(np.abs(mechanism.actuators.matrix).max(axis=1) > 0.0)
+    names = [mechanism.model.velocity_names[i] for i in driven]
+    parameters = {f"links.{payload}.mass": [0.5 * mass, 1.5 * mass]}
+    parameters |= {f"joints.{name}.friction": [0.0, friction] for name in names}
+    whole = dict(read_yaml(shipped_files("tasks")[file], file))
+    robust = {"parameters": parameters, "delay": DELAY} | more.pop("robust", {})
+    return Tasks.from_data(whole | more | {"robust": robust}, mechanism)
+
+
+def main() -> None:
+    """Draw, move and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mechanism", choices=MACHINES)
+    parser.add_argument("--machines", type=int, default=20)
+    parser.add_argument("--duration", type=float, default=5.0, help="s")
+    parser.add_argument("--resolution", type=float, default=2.0 * np.pi / 2**17, help="rad or m")
+    parser.add_argument("--filter", type=float, default=0.0, help="s")
+    parser.add_argument("--velocity-observer", type=float, default=0.0, help="Hz; 0: none")
+    parser.add_argument("--exact", action="store_true", help="no encoders")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    file, payload = MACHINES[given.mechanism]
+    mechanism = Mechanism.from_file(given.mechanism)
+    encoders = None if given.exact else EncoderSpec(given.resolution, filter=given.filter)
+    more: dict[str, Any] = {}
+    if given.velocity_observer:
+        more["velocity_observer"] = given.velocity_observer
+    if encoders is not None:
+        seen = {"resolution": given.resolution} | ({"filter": given.filter} if given.filter else {})
+        more["robust"] = {"encoders": seen}
+    tasks = tasks_of(mechanism, file, payload, more)
+    begin = time.perf_counter()
+    found = robustness(
+        *(mechanism, tasks),
+        machines=given.machines,
+        duration=given.duration,
+        control_period=PERIOD,
+        encoders=encoders,
+        seed=given.seed,
+    )
+    true = found.values[f"links.{payload}.mass"]
+    off = np.abs(found.estimates[f"links.{payload}.mass"] / true - 1.0)
+    nominal = found.laws["nominal"].quantile(0.95)
+    told = {
+        **vars(given),
+        "wall": time.perf_counter() - begin,
+        "promised": dict(zip(found.rows, found.promise.error.tolist(), strict=True)),
+        "nothing promised": found.promise.failing,
+        "within": found.kept,
+        "mass off by": {
+            "median": np.median(off),
+            "95 %": np.quantile(off, 0.95),
+            "most": off.max(),
+        },
+        "laws": {
+            name: {
+                "95 %": dict(zip(found.rows, law.quantile(0.95).tolist(), strict=True)),
+                "most": dict(zip(found.rows, law.quantile(1.0).tolist(), strict=True)),
+                "of nominal": (nominal / law.quantile(0.95)).round(2).tolist(),
+                "chatter": float(law.chatter.max()),
+                "effort": float(law.efforts.max()),
+                "failures": law.failures,
+            }
+            for name, law in found.laws.items()
+        },
+    }
+    json.dump(told, sys.stdout, indent=1, default=float)
+    print()
+
+
+if __name__ == "__main__":
+    main()
