@@ -284,21 +284,20 @@ class Uncertainty:
                 outside += 1
         return found
 
-    def inertias(self, model: RobotModel, kinematics: FrameKinematics, v: Array, X: Array) -> Array:
+    def inertias(self, model: RobotModel, kinematics: FrameKinematics, X: Symbols) -> Symbols:
         """By how much each direction changes the inertia, (directions, freedoms, freedoms).
 
         Args:
-            model: As of :meth:`rows`, as the others.
+            model: As of :meth:`rows`.
             kinematics: See there.
-            v: Velocity, (nv,).
-            X: The rows in the admissible motions, (freedoms, rows).
+            X: The rows in the admissible motions, (freedoms, rows); or in some of them.
         """
-        rows = X.shape[1]
+        rows, v = np.eye(self.row_count, dtype=X.dtype), np.zeros(model.nv)
         efforts = np.zeros(len(self._mechanism.actuators))
-        units = (self.shares(model, kinematics, v, unit, efforts) for unit in np.eye(rows))
-        constant = self.shares(model, kinematics, v, np.zeros(rows), efforts)
+        units = (self.shares(model, kinematics, v, unit, efforts) for unit in rows)
+        constant = self.shares(model, kinematics, v, 0.0 * rows[0], efforts)
         slopes = np.stack([unit - constant for unit in units], axis=-1)  # of β by U q̈
-        found: Array = X @ slopes @ X.T
+        found: Symbols = X @ slopes @ X.T
         return 0.5 * (found + found.transpose(0, 2, 1))
 
     def inertia(self, changes: Array) -> tuple[float, float]:

@@ -108,6 +108,32 @@ def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> No
     assert last_error(with_them) < last_error(without) / 5.0
 
 
+@pytest.mark.parametrize("acting", [(), ("robust",), ("adaptive",), ("robust", "observer")])
+def test_estimates_do_not_depend_on_what_acts(five_bar: Mechanism, acting: tuple[str, ...]) -> None:
+    """Errors, efforts and accelerations differ from the model's in another way each time."""
+    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION], observer=2.0)
+    controller = ServoController(five_bar, tasks, **COMPILED)
+    for part in ("robust", "adaptive", "observer"):
+        setattr(controller, part, part in acting)
+    moved(five_bar, controller, 3.0, **other(3.0, 1.0))
+    mass, friction = controller.estimates
+    assert mass.value == pytest.approx(3.0, abs=0.03)  # 1 %; 8 % off with accelerations of a model
+    assert friction.value == pytest.approx(1.0, abs=0.1)  # whose deviation is 0.23 N m after 3 s
+
+
+@pytest.mark.slow
+def test_efforts_at_their_limits_do_not_spoil_estimates(five_bar: Mechanism) -> None:
+    """What limits cut off does not accelerate the machine."""
+    tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION])
+    controller = ServoController(five_bar, tasks, **COMPILED)
+    controller.adaptive = False
+    controller.limits.effort[:] = 47.0  # N m; the motion takes up to 50
+    run = moved(five_bar, controller, 3.0, **other(3.0, 1.0))
+    assert (run.efforts > 46.9).mean() > 0.2
+    mass, _ = controller.estimates
+    assert mass.value == pytest.approx(3.0, abs=0.03)  # 1 %; 10 % off with the efforts asked for
+
+
 @pytest.mark.slow
 def test_a_machine_at_the_ends_of_its_intervals_is_found(rrr3: Mechanism) -> None:
     """An estimate that is cut off at an end does not spoil the others."""

@@ -22,7 +22,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   uk_lanes known[UK_LEARNED];
   const uk_lanes *next = known;
   uk_lanes_learned(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->estimate,
-                   w->fitted, w->information, w->filtered_regressor, w->filtered, w->variance, w->settled, w->regressor, w->push,
+                   w->fitted, w->information, w->filtered_regressor, w->filtered, w->variance, w->settled, w->explaining, w->push,
                    known);
 #define UK_NEXT(name) memcpy(w->name, next, sizeof w->name), next += sizeof w->name / sizeof *next
   UK_NEXT(estimate);
@@ -44,7 +44,11 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
                     w->observer_rate, left);
   memcpy(w->observed, left, sizeof left);
   UK_EACH(r, UK_MT) {
-    w->added[r] = told[1] * explained[r] - w->observes * (left[r] - left[UK_MT + r]);
+    const uk_lanes rest = left[r] - left[UK_MT + r];
+    w->added[r] = told[1] * explained[r] - w->observes * rest;
+#if UK_ADAPTIVE
+    w->lacking[r] = told[1] * (w->reached[r] - w->driven[r]) - w->added[r] - w->adapts * rest;
+#endif
     w->past_rate[r] = uk_pick(told[0] != 0.0, w->tracking_rate[r], w->past_rate[r]);
   }
 #if UK_WATCHES

@@ -10,8 +10,8 @@
 #if UK_ROBUST
 
 #if UK_ADAPTIVE
-#define UK_LEARN_FROM , crossed, w->added, w->estimate, &w->adapts
-#define UK_LEARN_INTO , w->regressor, w->push
+#define UK_LEARN_FROM , crossed, w->added, w->lacking, w->estimate, &w->adapts
+#define UK_LEARN_INTO , w->regressor, w->explaining, w->push
 #else
 #define UK_LEARN_FROM
 #define UK_LEARN_INTO
@@ -85,6 +85,10 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
     uk_lanes sum = uk_all(0.0);
     UK_EACH(i, n) sum += w->task_part[r * n + i] * w->uncertain_part[c * n + i];
     crossed[r * UK_UNCERTAIN + c] = sum;
+  }
+  UK_EACH(r, UK_MT) {
+    w->reached[r] = uk_all(0.0);
+    UK_EACH(j, UK_NU) w->reached[r] += w->map[r * UK_NU + j] * k->efforts[j];
   }
 #endif
   uk_lanes_robust_term(m->q, m->v, motion, k->efforts, products, gram, w->wanted, sums, known UK_LEARN_FROM,

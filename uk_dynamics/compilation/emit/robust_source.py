@@ -144,7 +144,7 @@ def _term(tasks: Tasks) -> str:
     gram, unit = of("gram", rows * rows).reshape(rows, rows), of("unit", rows)
     products = of("products", count * count).reshape(count, count)
     given = ["q", "v", "motion", "efforts", "products", "gram", "unit", "sums", "known"]
-    motion, learns = of("motion", count), _adaptation(tasks, x.graph)
+    motion, learns = of("motion", count), _adaptation(tasks, x)
     if learns is not None:
         motion = learns.motion(motion, gram)
     shares = uncertainty.shares(tasks.model, x.kinematics, x.v, motion, efforts)
@@ -153,8 +153,8 @@ def _term(tasks: Tasks) -> str:
     if learns is not None:
         squares = learns.larger(squares)
         found = learns.regression(shares, gram, unit * size, known[3])
-        results = dict(zip(("regressor", "push"), found, strict=True))
-        given += ["crossed", "added", "estimate", "adapts"]
+        results = dict(zip(("regressor", "explaining", "push"), found, strict=True))
+        given += ["crossed", "added", "lacking", "estimate", "adapts"]
     own = metric_square(gram, unit)
     sizes = np.stack((own * size * size, sums[:1] * size * size, sums[1:] * size))
     term = robust_term(squares, uncertainty.groups, cast(Array, sizes), Known(*known))
@@ -170,18 +170,17 @@ def _term(tasks: Tasks) -> str:
     )
 
 
-def _adaptation(tasks: Tasks, graph: Graph) -> Adaptation | None:
+def _adaptation(tasks: Tasks, x: StateInputs) -> Adaptation | None:
     """What adaptation knows, as symbols; None: nothing is estimated."""
-    uncertainty, rows = tasks.uncertainty, len(tasks.constraints)
+    uncertainty, rows, variables = tasks.uncertainty, len(tasks.constraints), x.graph.variables
     if uncertainty is None or not uncertainty.adaptive:
         return None
-    crossed = graph.variables("crossed", rows * uncertainty.row_count)
+    crossed = variables("crossed", rows * uncertainty.row_count).reshape(rows, -1)
+    inertias = uncertainty.inertias(tasks.model, x.kinematics, crossed)[list(uncertainty.adaptive)]
     return Adaptation(
-        uncertainty.adaptive,
-        crossed.reshape(rows, uncertainty.row_count),
-        graph.variables("added", rows),
-        graph.variables("estimate", tasks.adaptive),
-        graph.variables("adapts", 1),
+        *(uncertainty.adaptive, crossed, inertias, variables("added", rows)),
+        *(variables("lacking", rows), variables("estimate", tasks.adaptive)),
+        variables("adapts", 1),
     )
 
 

@@ -97,6 +97,7 @@ class ServoCall:
             if layout.adaptive:
                 for name, given in (
                     ("added", robust.added),
+                    ("lacking", robust.lacking),
                     ("estimate", robust.estimate),
                     ("adapts", robust.adapts),
                 ):
@@ -283,10 +284,10 @@ class CompiledServo:
         if layout.corrected:
             drift = memory[layout["free_drift"]].copy()
         if layout.adaptive:
-            regression = Regression(
-                memory[layout["regressor"]].reshape(layout.task_rows, layout.adaptive).copy(),
-                memory[layout["push"]].copy(),
-            )
+            names = ("regressor", "explaining", "push", "reached")
+            shapes = (2 * ((layout.task_rows, -1),)) + 2 * ((-1,),)
+            kept = zip(names, shapes, strict=True)
+            regression = Regression(*(memory[layout[x]].reshape(y).copy() for x, y in kept))
         return ServoOutcome(
             *(self._solution(decision), free, free.qdd, response.dot, told, drift),
             regression=regression,

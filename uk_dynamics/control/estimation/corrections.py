@@ -67,6 +67,7 @@ class Corrections:
                 *(fields[name].reshape(shapes.get(name, (-1,))) for name in names)
             )
             self._regressor = fields["regressor"].reshape(rows, p)
+            self._explaining = fields["explaining"].reshape(rows, p)
 
     def after(
         self, errors: TrackingErrors, told: Measurement, followed: ReferenceSample | None
@@ -87,7 +88,7 @@ class Corrections:
         if self._adapts:
             assert self.tasks.uncertainty is not None
             ends = self.tasks.uncertainty.ends()
-            found = learned(now, self._learned, self._regressor, fields["push"], ends)
+            found = learned(now, self._learned, self._explaining, fields["push"], ends)
             for mine, new in zip(self._learned, found, strict=True):
                 mine[:] = new
             explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
@@ -96,8 +97,11 @@ class Corrections:
             elapsed = told.elapsed * told.differs
             scale[:] = next_scale(scale, growth, fields["leakage"], elapsed)
         self._observed[:] = observed(now, self._observed, explained, fields["observer_rate"])
-        measured, driven = self._observed
-        fields["added"][:] = told.differs * explained - observes * (measured - driven)
+        rest = np.subtract(*self._observed)
+        fields["added"][:] = told.differs * explained - observes * rest
+        if self._adapts:
+            cut = told.differs * (fields["reached"] - fields["driven"])
+            fields["lacking"][:] = cut - fields["added"] - fields["adapts"] * rest
         if told.fresh[0]:
             fields["past_rate"][:] = errors.rate
         if self._watched is not None:
@@ -118,7 +122,9 @@ class Corrections:
         self._fields["driven"][:] = outcome.servo.map @ efforts
         self._fields["scale_growth"][0] = 0.0 if outcome.robust is None else outcome.robust.growth
         if outcome.regression is not None:
-            self._regressor[:], self._fields["push"][:] = outcome.regression
+            kept = self._regressor, self._explaining, self._fields["push"], self._fields["reached"]
+            for mine, new in zip(kept, outcome.regression, strict=True):
+                mine[:] = new
 
     def estimates(self) -> tuple[Estimate, ...]:
         """Parameters that are estimated, as they are known now."""

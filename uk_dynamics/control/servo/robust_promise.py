@@ -304,7 +304,7 @@ def _look(
     nominal = servo.nominal(state, demand)
     factorization = nominal.prepared.factorization
     found, there = disturbance(tasks, nominal), nominal.prepared.workspace
-    inertias = uncertainty.inertias(tasks.model, there, state.v, found.X)
+    inertias = uncertainty.inertias(tasks.model, there, found.X)
     # a joint that the references leave at rest moves a little, and rubs
     moving = np.where(state.v < 0.0, -1.0, 1.0) * np.maximum(np.abs(state.v), _MOVING)
     U = uncertainty.rows(tasks.model, there, state.t, state.q, moving)

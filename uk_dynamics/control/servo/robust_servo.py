@@ -60,7 +60,7 @@ def term_against(
         assert found.gram is not None
         squares = found.learns.larger(squares)
         told = found.learns.regression(found.shares, found.gram, s, known.learning)
-        regression = Regression(*told)
+        regression = Regression(*told, nominal.servo.map @ nominal.servo.efforts)
     largest = float(np.abs(s).max(initial=0.0))
     sizes, direction = np.array([[1.0], [1.0], [0.0]]), 0.0
     if largest:
@@ -102,10 +102,13 @@ def disturbance(tasks: Tasks, nominal: Nominal, demand: RobustDemand | None = No
     if uncertainty.adaptive and demand is not None:
         T, _ = factorization.admissible_coordinates(nominal.A_t.T)
         assert demand.added is not None
+        assert demand.lacking is not None
         assert demand.estimate is not None
+        crossed = T.T @ X
+        inertias = uncertainty.inertias(tasks.model, there, crossed)[list(uncertainty.adaptive)]
         learns = Adaptation(
-            *(uncertainty.adaptive, T.T @ X, demand.added, demand.estimate),
-            adapts=np.array([demand.adapts]),
+            *(uncertainty.adaptive, crossed, inertias, demand.added, demand.lacking),
+            *(demand.estimate, np.array([demand.adapts])),
         )
         gram = T.T @ T
         motion = learns.motion(motion, gram)

@@ -166,9 +166,9 @@ class ServoController(ServoSettings):
         demand = RobustDemand(surface(errors.residual, errors.rate, *gains), known, self.robust)
         if not self.tasks.adaptive:
             return demand
-        added, estimate = (fields[name].copy() for name in ("added", "estimate"))
-        adapts = float(fields["adapts"][0])
-        return demand._replace(added=added, estimate=estimate, adapts=adapts)
+        added, lacking, estimate = (fields[x].copy() for x in ("added", "lacking", "estimate"))
+        given = demand._replace(added=added, lacking=lacking, estimate=estimate)
+        return given._replace(adapts=float(fields["adapts"][0]))
 
     def _measured(self) -> Measurement:
         """What the last state told; nothing where control is continuous."""

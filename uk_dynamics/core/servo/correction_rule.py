@@ -20,6 +20,10 @@ estimates as well. Where data would tell less than the interval within the time 
 of it stands still. Estimates are the nearest values within their intervals; what the data say is
 kept besides, since an estimate that was cut off would spoil the others.
 
+What w takes as the machine's acceleration is that of one with the parameters θ̂ under the efforts
+that were sent, whether the law uses θ̂ or not: the model's differs from it by w θ itself, and by
+what the robust term and limits change of the efforts that tasks ask for.
+
 *Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
 its own, is taken out of what the tasks ask for.
 
@@ -120,7 +124,7 @@ def learned(
     Args:
         now: See there.
         past: From the period before.
-        regressor: w at the last period, (mt, p).
+        regressor: w of the machine at the last period, (mt, p).
         push: c wᵀ(T Tᵀ)⁻¹ s at that time, (p,); zero where estimates are not used.
         ends: Smallest and largest deviations, (p,) each.
     """
@@ -222,12 +226,14 @@ class Adaptation(NamedTuple):
 
     places: tuple[int, ...]  # of the parameters, among the directions of what is uncertain
     crossed: Array  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
+    inertias: Array  # T B Tᵀ of each parameter, (p, mt, mt)
     added: Array  # what corrections add to what tasks ask for, (mt,)
+    lacking: Array  # what ë lacks of what is asked without that, besides w θ̂, (mt,)
     estimate: Array  # θ̂, (p,)
     adapts: Array  # flag: it is used, (1,)
 
     def motion(self, motion: Array, gram: Array) -> Array:
-        """Acceleration along the uncertain rows as it is where corrections are right, (rows,).
+        """Acceleration along the uncertain rows that is asked without corrections, (rows,).
 
         Args:
             motion: By the model with all efforts, (rows,).
@@ -238,18 +244,25 @@ class Adaptation(NamedTuple):
 
     def regression(
         self, shares: Array, gram: Array, s: Array, learning: Array
-    ) -> tuple[Array, Array]:
-        """Effects w of the parameters on the errors, (mt, p), and what s says of them, (p,).
+    ) -> tuple[Array, Array, Array]:
+        """Effects w of the parameters on the errors, (mt, p), twice, and what s says, (p,).
+
+        First with the acceleration that is asked for, which is what the law compensates; then with
+        that of the machine if its parameters are θ̂, which data are explained by: without x of ë,
+
+            x = l + w(x) θ̂,    w(x)ₚ = wₚ − T Bₚ Tᵀ (T Tᵀ)⁻¹ x.
 
         Args:
-            shares: β of all directions, (directions, rows).
+            shares: β of all directions, (directions, rows), with :meth:`motion`.
             gram: T Tᵀ, (mt, mt).
             s: (mt,).
             learning: c, (1,).
         """
         w: Array = self.crossed @ shares[list(self.places)].T
         push: Array = self.adapts * learning * (w.T @ definite_solve(gram, s))
-        return w, push
+        real = gram + np.add.reduce(self.inertias * self.estimate[:, None, None])
+        x = definite_solve(real, self.lacking + w @ self.estimate)
+        return w, w - (self.inertias @ x).T, push
 
     def larger(self, squares: Array) -> Array:
         """Squares of the directions, which also have to cover wrong estimates, (directions,)."""

@@ -28,6 +28,7 @@ class RobustDemand(NamedTuple):
     known: Known  # what is known of the uncertainty beforehand
     acts: bool = True  # False: the efforts are those without it
     added: Array | None = None  # what corrections add to the desired acceleration, (mt,)
+    lacking: Array | None = None  # as :class:`Adaptation` has it, (mt,)
     estimate: Array | None = None  # deviations of parameters that are estimated, (p,)
     adapts: float = 0.0  # how much of them is part of ``added``, 0 to 1
 
@@ -74,8 +75,10 @@ class Robustness(NamedTuple):
 class Regression(NamedTuple):
     """What estimates of parameters need of a state."""
 
-    regressor: Array  # effect of each deviation on the errors' second derivative, (mt, p)
+    regressor: Array  # effect of each deviation on ë as it is asked for, (mt, p)
+    explaining: Array  # the same as the machine accelerates, (mt, p)
     push: Array  # what the errors say of each, (p,)
+    reached: Array  # what efforts without the robust term add to ë, (mt,)
 
 
 class ServoOutcome(NamedTuple):

@@ -98,6 +98,7 @@ class ServoLayout(Layout):
             self._add(
                 ("free_drift", rows, "second derivatives of the errors without efforts"),
                 ("added", rows, "what corrections add to what tasks ask for"),
+                *([("lacking", rows, "what errors lack besides")] if p else ()),
             )
         settings = self._add(  # settings of a control period
             ("period", (), "for which efforts are held, in s; 0: they change continuously"),
@@ -149,6 +150,7 @@ class ServoLayout(Layout):
             *("task_part", "motor_part", "task_size", "root", "inverse_root"),
             *robust,
             *(("free_drift", "added") if corrected else ()),
+            *(("lacking",) if p else ()),
         )
         self.corrected, self.adaptive = corrected, p
 
@@ -232,5 +234,7 @@ def _corrections(rows: int, p: int) -> Iterator[Declared]:
         yield "filtered", 2 * rows, "as observed"
         yield "variance", rows, "of what estimates leave"
         yield "settled", 1, "part that filters have of a constant"
-        yield "regressor", rows * p, "effects of the deviations on the errors"
+        yield "regressor", rows * p, "effects of the deviations on the errors, as asked for"
+        yield "explaining", rows * p, "the same as the machine accelerates"
+        yield "reached", rows, "what efforts without the robust term add to the errors"
         yield "push", p, "by which s drives estimates"
