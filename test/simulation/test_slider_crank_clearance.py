@@ -140,4 +140,4 @@ def test_friction_in_the_guide_takes_energy(method: str) -> None:
     ]
     assert np.diff(energy).max() <= 1e-6 * energy[0]
     assert energy[-1] < 0.999 * energy[0]
-    assert found.contact_gaps.min() >= (-1e-9 if method == "DOP853" else -1e-6)
+    assert found.contact_gaps.min() >= -1e-9

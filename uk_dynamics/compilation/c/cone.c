@@ -105,32 +105,22 @@ static double uk_cone_try(uk_cone *c, double part, double size) {
   return uk_cone_error(c, size);
 }
 
-/* Steps that are shortened while they do not help; 0, or 1 where they end before the conditions are met. */
-static int uk_cone_damped(uk_cone *c, double factor, double size) {
+/* Newton's steps, shortened while they do not help, or whole ones, which find their way where no shorter one
+ * leads down; 0, or 1 where they end before the conditions are met. */
+static int uk_cone_steps_from(uk_cone *c, double factor, double size, int whole) {
   double error = uk_cone_error(c, size), least = error;
   for (int taken = 0, stalled = 0; !(least <= UK_CONE_REACHED); ++taken) {
-    if (taken == UK_CONE_NEWTON_STEPS || stalled == UK_CONE_STALLED) return 1;
+    if (taken == (whole ? UK_CONE_FULL_STEPS : UK_CONE_NEWTON_STEPS) || stalled == UK_CONE_STALLED) return 1;
     uk_cone_change(c, factor, size);
     double part = 1.0, found = uk_cone_try(c, part, size);
-    while (!(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
-    if (!(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
+    while (!whole && !(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
+    if (part < 1.0 && !(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
     if (!isfinite(found)) return 1;
     error = found;
-    stalled = error < UK_CONE_WORTH * least ? 0 : stalled + 1;
+    stalled = whole || error < UK_CONE_WORTH * least ? 0 : stalled + 1;
     if (error < least) least = error;
   }
   return 0;
-}
-
-/* Whole steps, which find their way where no shorter one leads down; as uk_cone_damped. */
-static int uk_cone_full(uk_cone *c, double factor, double size) {
-  double error = uk_cone_error(c, size);
-  for (int taken = 0; error > UK_CONE_REACHED; ++taken) {
-    if (taken == UK_CONE_FULL_STEPS) return 1;
-    uk_cone_change(c, factor, size);
-    error = uk_cone_try(c, 1.0, size);
-  }
-  return !(error <= UK_CONE_REACHED);
 }
 
 /* Forces from those in r, and at last from none, and their motion; 0, or 1 where the conditions are not met. */
@@ -147,9 +137,9 @@ static int uk_cone_solve(uk_cone *c) {
   memcpy(c->start, c->r, sizeof(double) * N);
   for (int none = 0; none < 2; ++none)
     for (int k = 0; k < UK_CONE_FACTORS; ++k)
-      for (int full = 0; full < 2; ++full) {
+      for (int whole = 0; whole < 2; ++whole) {
         for (int i = 0; i < N; ++i) c->r[i] = none ? 0.0 : c->start[i];
-        if (!(full ? uk_cone_full : uk_cone_damped)(c, uk_cone_factors[k], size)) return 0;
+        if (!uk_cone_steps_from(c, uk_cone_factors[k], size, whole)) return 0;
       }
   return 1;
 }

@@ -19,20 +19,27 @@ static double uk_along(const double *x, const double *v) {
   return sum;
 }
 
-/* Directions of all one-sided constraints at the terms in the memory; which of them can act. */
-static int uk_contact_rows(const uk_memory *m, const uk_contacts *x, const long long *mode,
-                           double *rows, int *closed) {
-  int n = 0;
+static double uk_contact_gap(const uk_memory *m, const uk_contacts *x, int k) {
+  return x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[3 * k]];
+}
+
+/* Directions of all one-sided constraints at the terms in the memory, and their gaps. */
+static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double *rows, double *gap) {
+  for (int k = 0; k < x->count; ++k) gap[k] = uk_contact_gap(m, x, k);
+  for (int k = 0; k < 3 * x->count; ++k)
+    for (int i = 0; i < UK_NV; ++i)
+      rows[k * UK_NV + i] = x->row[k] < 0 ? 0.0 : x->part[k] * m->A[x->row[k] * UK_NV + i];
+}
+
+/* Those that are closed, or end a step so at velocities v, behind the n that are known; how many there are. */
+static int uk_contact_closed(const uk_contacts *x, const long long *mode, const double *rows, const double *gap,
+                             double h, const double *v, int n, int *closed) {
+  const int before = n;
   for (int k = 0; k < x->count; ++k) {
-    const int row = (int)x->row[3 * k];
-    if (x->gap[k] * m->residual[row] > x->close && mode[k] == UK_OPEN) continue;
-    for (int d = 0; d < 3; ++d) {
-      const long long r = x->row[3 * k + d];
-      const double part = x->part[3 * k + d];
-      double *to = rows + (3 * n + d) * UK_NV;
-      for (int i = 0; i < UK_NV; ++i) to[i] = r < 0 ? 0.0 : part * m->A[r * UK_NV + i];
-    }
-    closed[n++] = k;
+    const double end = gap[k] + 0.5 * h * uk_along(rows + 3 * k * UK_NV, v);
+    int known = mode[k] == UK_OPEN && gap[k] > x->close && end > x->close;
+    for (int i = 0; i < before; ++i) known |= closed[i] == k;
+    if (!known) closed[n++] = k;
   }
   return n;
 }
@@ -42,10 +49,10 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
                                const long long *mode, const double *rows, double *parts, double h,
                                double *v) {
   const int N = 3 * c->n, rank = (int)m->rank;
-  memcpy(parts, rows, sizeof(double) * N * UK_NV);
   for (int i = 0; i < N; ++i) {
     const int k = closed[i / 3], normal = i % 3 == 0;
     double *own = parts + i * UK_NV;
+    memcpy(own, rows + (3 * k + i % 3) * UK_NV, sizeof(double) * UK_NV);
     c->r[i] = x->impulse[3 * k + i % 3];
     c->q[i] = uk_along(own, v);
     if (normal) {
@@ -69,6 +76,8 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
     c->q[3 * i] = -c->W[at] * load;
   }
   if (uk_cone_solve(c)) return 1;
+  memset(x->impulse, 0, sizeof(double) * 3 * x->count);
+  for (int i = 0; i < N; ++i) x->impulse[3 * closed[i / 3] + i % 3] = c->r[i];
   double moved[UK_NV] = {0.0};
   for (int i = 0; i < N; ++i)
     for (int l = rank; l < UK_NV; ++l) moved[l] += c->r[i] * parts[i * UK_NV + l];
@@ -78,16 +87,13 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
 }
 
 /* Modes after a step, and rows that act then. */
-static void uk_contact_modes(uk_memory *m, uk_contacts *x, const uk_cone *c, const int *closed,
-                             const double *rows, const double *v, long long *mode) {
-  for (int k = 0; k < x->count; ++k) mode[k] = UK_OPEN;
-  memset(x->impulse, 0, sizeof(double) * 3 * x->count);
-  for (int i = 0; i < c->n; ++i) {
-    const int k = closed[i], dry = x->load[2 * k + 1] > 0.0;
-    const double *own = rows + 3 * i * UK_NV, *slip = own + UK_NV;
+static void uk_contact_modes(uk_memory *m, uk_contacts *x, const double *rows, const double *v, long long *mode) {
+  for (int k = 0; k < x->count; ++k) {
+    const int dry = x->load[2 * k + 1] > 0.0;
+    const double *own = rows + 3 * k * UK_NV, *slip = own + UK_NV;
     const double along = uk_along(slip, v), across = uk_along(slip + UK_NV, v);
-    memcpy(x->impulse + 3 * k, c->r + 3 * i, sizeof(double) * 3);
-    if (!(c->r[3 * i] > 0.0) || (!dry && uk_along(own, v) > x->resting)) continue;
+    mode[k] = UK_OPEN;
+    if (!(x->impulse[3 * k] > 0.0) || (!dry && uk_along(own, v) > x->resting)) continue;
     x->slip[2 * k] = along, x->slip[2 * k + 1] = across;
     mode[k] = x->friction[k] > 0.0 && sqrt(along * along + across * across) <= x->resting ? UK_STICKS : UK_SLIPS;
     if (!dry) m->active[x->row[3 * k]] = 1.0;
@@ -103,13 +109,45 @@ static void uk_contact_base(uk_memory *m, const double *active, const uk_contact
     if (x->row[i] >= 0) m->active[x->row[i]] = 0.0;
 }
 
+/* Whether something is inside of its surface; its rows act then. */
+static int uk_contact_inside(uk_memory *m, const uk_contacts *x) {
+  int inside = 0;
+  for (int k = 0; k < x->count; ++k)
+    if (uk_contact_gap(m, x, k) < -x->close && m->active[x->row[3 * k]] == 0.0)
+      inside = 1, m->active[x->row[3 * k]] = 1.0;
+  return inside;
+}
+
+/* The end of a step on the rows that act. Positions do not stay inside of surfaces, whatever velocities are. */
+static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x) {
+  double q[UK_NQ], v[UK_NV], acts[UK_M];
+  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
+  if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
+    uk_contact_base(m, active, x);
+    memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
+    if (uk_project(m)) return 1;
+  }
+  memcpy(acts, m->active, sizeof acts);
+  uk_contact_base(m, active, x); /* what rests may be lifted */
+  int lifted = 0, failed = 0;
+  while (!failed && uk_contact_inside(m, x)) lifted = 1, failed = uk_project(m);
+  memcpy(m->active, acts, sizeof acts);
+  if (!lifted) return 0;
+  for (int k = 0; k < x->count && !failed; ++k)
+    if (uk_contact_gap(m, x, k) > x->close) m->active[x->row[3 * k]] = 0.0;
+  if (failed) memcpy(m->q, q, sizeof q);
+  memcpy(m->v, v, sizeof v);
+  return uk_project(m);
+}
+
 /* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
 static int uk_contact_step(uk_memory *m, const double *active, double *followed, uk_contacts *x, double h) {
   double *rows = x->room + UK_CONE_ROOM(x->count), *parts = rows + 3 * x->count * UK_NV;
-  int *closed = (int *)(parts + 3 * x->count * UK_NV);
+  double *gap = parts + 3 * x->count * UK_NV;
+  int *closed = (int *)(gap + x->count);
   const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
-  double q[UK_NQ], v[UK_NV];
+  double q[UK_NQ], v[UK_NV], free[UK_NV];
   if (x->taken == x->steps) return 1;
   uk_contact_base(m, active, x);
   uk_reach(m->q, 0.5 * h, m->v, q);
@@ -117,21 +155,21 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   m->t = t + 0.5 * h;
   if (uk_follow_structure(m, followed)) return 1;
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-  uk_cone cone = uk_cone_at(uk_contact_rows(m, x, mode, rows, closed), x->room);
+  uk_contact_rows(m, x, rows, gap);
   if (uk_answer_pivoted(m, 0)) return 1;
-  for (int i = 0; i < UK_NV; ++i) v[i] = m->v[i] + h * m->qdd[i];
-  if (cone.n && uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
-  uk_contact_modes(m, x, &cone, closed, rows, v, x->mode + (x->taken + 1) * x->count);
+  for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
+  int n = -1, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
+  while (more > n) { /* they may drive others in */
+    uk_cone cone = uk_cone_at(n = more, x->room);
+    memcpy(v, free, sizeof v);
+    if (uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
+    more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);
+  }
+  uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
-  if (uk_follow_structure(m, followed)) return 1;
-  memcpy(q, m->q, sizeof q);
-  if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
-    uk_contact_base(m, active, x);
-    memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
-    if (uk_project(m)) return 1;
-  }
+  if (uk_follow_structure(m, followed) || uk_contact_end(m, active, x)) return 1;
   ++x->taken;
   return 0;
 }

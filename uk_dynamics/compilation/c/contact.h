@@ -10,7 +10,7 @@
 /* Doubles of the cone problem of n contacts; of `room`, with all directions and their parts in the admissible
  * motions. */
 #define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 15 + 10 + 3) * (n))
-#define UK_CONTACT_ROOM(n, velocities) (UK_CONE_ROOM(n) + (6 * (velocities) + 1 + 3) * (n) + 1)
+#define UK_CONTACT_ROOM(n, velocities) (UK_CONE_ROOM(n) + (6 * (velocities) + 2) * (n))
 
 typedef struct {
   long long count;            /* of one-sided constraints, k; three directions each */

@@ -18,7 +18,7 @@ from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RowFrames
 from uk_dynamics.constraints.rows.vectors import cross, dot
 from uk_dynamics.exceptions import InputError
 
-_SPARE = 1e-8  # m: how much higher than the lowest point those are that there are none of
+_SPARE = 1e3  # m: how far away those points are that there are none of
 _LABELS = ("x", "y", "normal")
 
 
@@ -58,7 +58,7 @@ class HullRows(FrameRows, of=HullRow):
     turning: ClassVar[bool] = True
 
     def _touches(self, kinematics: FrameKinematics) -> list[Touch]:
-        """The pair of each row; points that there are none of are a little above the lowest."""
+        """The pair of each row; points that there are none of are far away."""
         frames = np.concatenate((self.frames.parent, self.frames.child))
         R, p = kinematics.rotation.take(frames, 0), kinematics.translation.take(frames, 0)
         if R.dtype == object:
@@ -79,7 +79,7 @@ class HullRows(FrameRows, of=HullRow):
             ]
             found = touches(*places)
             lowest = min(found, key=lambda one: one.gap)
-            spare = lowest._replace(gap=lowest.gap + _SPARE)
+            spare = lowest._replace(gap=_SPARE, axes=np.zeros((3, 3)), edges=None)
             for k in own.tolist():
                 rows[k] = found[self.point[k]] if self.point[k] < len(found) else spare
         self.last[:] = place, rows

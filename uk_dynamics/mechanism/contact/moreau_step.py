@@ -125,8 +125,9 @@ class ContactStepping(ClosedContacts):
     ) -> tuple[State, ActiveConstraints]:
         """A step of h seconds by Moreau's midpoint rule, projected onto the loops.
 
-        Impulses act at contacts that are closed in the middle of the step. Those that end it closed
-        are projected onto their surfaces, so that they do not sink.
+        Impulses act at contacts that are closed in the middle of the step, or would end it inside
+        of their surfaces. Those that rest are projected onto them, so that they do not sink, and
+        positions of others out of them.
 
         Args:
             state: Before it.
@@ -147,27 +148,56 @@ class ContactStepping(ClosedContacts):
         without = replace(inputs, active=active, stabilize=False)
         free = state.v + h * dynamics.evaluate(middle, without).qdd
         # Those that were closed may lift off with a velocity, not by the curvature of their way.
-        kept = np.array([name in before.names for name in self.names], dtype=bool)
-        closed = np.flatnonzero((self.places(middle).gap <= CLOSE) | kept)
-        v = free
-        if len(closed):
-            stuck = [one.sticking in before.names for one in self.one_sided]
-            loads = h * np.where(stuck, self._static, self._coulomb)[closed]
-            found, v = self._impulses(middle, inputs, active, closed, free, loads)
-            if not found.solved:
-                self._unsolved = max(self._unsolved, found.error)
-            rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
-            part = replace(found, motion=found.motion[rests])
-            active = self._modes(active, closed[rests], {}, part, RESTING)
-        else:
-            self.forget()
+        closes = np.array([name in before.names for name in self.names], dtype=bool)
+        gap, normal = self.places(middle).gap, self._normal_rows(middle)[0]
+        closes |= gap <= CLOSE
+        stuck = [one.sticking in before.names for one in self.one_sided]
+        loads = h * np.where(stuck, self._static, self._coulomb)
+        taken = -1
+        while closes.sum() > taken:  # impulses may drive others in
+            closed = np.flatnonzero(closes)
+            taken = len(closed)
+            found, v = self._impulses(middle, inputs, active, closed, free, loads[closed])
+            closes |= gap + 0.5 * h * normal @ v <= CLOSE
+        if not found.solved:
+            self._unsolved = max(self._unsolved, found.error)
+        rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
+        part = replace(found, motion=found.motion[rests])
+        active = self._modes(active, closed[rests], {}, part, RESTING)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
+        return self._projected(end, dynamics, replace(inputs, active=active)), active
+
+    def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs) -> State:
+        """The end of a step on the rows that act; positions outside of all surfaces."""
+        held = inputs.active
+        assert held is not None
+        without = self.without(held)
         try:
-            return dynamics.project(end, replace(inputs, active=active)), active
+            reached = dynamics.project(end, inputs)
         except (
             SimulationError
         ):  # contacts that cannot all be closed, as those of two steps of a leg
-            return dynamics.project(end, replace(inputs, active=self.without(active))), active
+            held = without
+            reached = dynamics.project(end, replace(inputs, active=held))
+        place, lifted = reached, frozenset[str]()  # what rests may be lifted
+        while inside := self._beyond(-self.places(place).gap) - lifted:
+            lifted |= inside
+            names = without.names | lifted
+            try:
+                up = replace(inputs, active=replace(without, names=names))
+                place = dynamics.project(replace(place, v=end.v), up)
+            except SimulationError:
+                return reached
+        if not lifted:
+            return reached
+        names = held.names - self._beyond(self.places(place).gap)
+        return dynamics.project(
+            replace(place, v=end.v), replace(inputs, active=replace(held, names=names))
+        )
+
+    def _beyond(self, distances: Array) -> frozenset[str]:
+        """Names of those with a distance that is not just rounding."""
+        return frozenset(np.array(self.names, dtype=object)[distances > CLOSE].tolist())
 
     def problem(self) -> str:
         """What steps since the last call did not solve, in words; empty: they solved all."""
