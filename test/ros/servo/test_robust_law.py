@@ -83,7 +83,11 @@ tasks:
 
 @pytest.mark.slow
 def test_estimates_are_published_switched_and_written(ros: Ros, tmp_path: Path) -> None:
-    """A machine of 2.6 kg, simulated here, whose model has 2 kg."""
+    """A machine of 2.6 kg, simulated here, whose model has 2 kg.
+
+    Commands have stamps here: a state that is sent again is answered again, and who takes the next
+    command for that of the next state has a machine with a period of delay. It learns 2.67 kg.
+    """
     file, rate = tmp_path / "learning.yaml", 500.0
     file.write_text(LEARNING)
     bench = Bench(
@@ -94,9 +98,11 @@ def test_estimates_are_published_switched_and_written(ros: Ros, tmp_path: Path) 
         transfer_time=0.05,
         blend_time=0.0,
         update_rate=rate,
+        command_mode="joint_state",
         estimates_folder=str(tmp_path / "found"),
     )
     heard = Ear(bench.node, JointState, "servo_controller/estimates")
+    commands = Ear(bench.node, JointState, "joint_commands")
     real = bench.mechanism.with_parameters({"links.coupler_link.mass": 2.6})
     dynamics = real.dynamics("interpreted")
     state = bench.mechanism.start(tasks=Tasks.from_file(file, bench.mechanism))
@@ -106,13 +112,14 @@ def test_estimates_are_published_switched_and_written(ros: Ros, tmp_path: Path) 
     def periods(count: int) -> None:
         nonlocal state
         for _ in range(count):
-            bench.q, v, before = state.q, array("d", state.v), len(bench.commands.messages)
+            bench.q, v, t = state.q, array("d", state.v), state.t
             ros.until(
-                lambda t=state.t, v=v, before=before: (
-                    bench.send(t, velocity=v) or len(bench.commands.messages) > before
+                lambda v=v, t=t: (
+                    bench.send(t, velocity=v)
+                    or any(x.header.stamp == bench.stamp(t) for x in commands.messages[-1:])
                 )
             )
-            efforts.append(float(bench.commands.messages[-1].data[0]))
+            efforts.append(float(commands.messages[-1].effort[0]))
             tau = S @ [efforts[-1]]
             h = 1.0 / rate
             qdd = dynamics.evaluate(state, Inputs(tau=tau)).qdd

@@ -75,9 +75,13 @@ class Bench:
     def phase(self) -> str:
         return str(self.ros.call(self._get, GetState.Request()).current_state.label)
 
+    def stamp(self, seconds: float) -> Time:
+        """That of the state at a time."""
+        return Time(sec=100 + int(seconds), nanosec=round(seconds % 1.0 * 1e9))
+
     def send(self, seconds: float = 0.0, **changes: Any) -> None:
         message = JointState(name=list(self.mechanism.joint_names))
-        message.header.stamp = Time(sec=100 + int(seconds), nanosec=round(seconds % 1.0 * 1e9))
+        message.header.stamp = self.stamp(seconds)
         message.position, message.velocity = array("d", self.q), array("d", 0.0 * self.q)
         for field, value in changes.items():
             setattr(message, field, value)
