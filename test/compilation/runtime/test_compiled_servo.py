@@ -311,6 +311,31 @@ def test_a_controller_gives_the_same_commands_within_limits(options):
     assert 0 < sum(bool(found.limited_by) for _, found in pairs) < 30
 
 
+def test_limits_that_were_in_the_way_last_only_shorten_the_search():
+    machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), MOTORS)
+    text = f"{ONE}\n  two: {{type: joint, joint: j1, priority: 2, reference: "
+    text += "{type: constant, value: 1}}\n  three: {type: joint, joint: j4, priority: 3}"
+    tasks = of(machine, f"tasks:\n  {text}\n")
+    compiled, interpreted = (  # which remembers none
+        ServoController(machine, tasks, control_period=2e-3, backend=backend)
+        for backend in ("compiled", "interpreted")
+    )
+    rng = np.random.default_rng(8)
+    states, limited = list(closed_states(machine, rng, 40)), 0
+    for number in range(200):
+        if number % 5 == 0:  # some are right for the next period, some are not
+            state, part = states[number // 5], rng.uniform(0.05, 2.0)
+            for law in (compiled, interpreted):
+                law.limits.restrict(part * machine.actuators.effort_limits)
+        at = State(2e-3 * number, state.q, state.v * rng.uniform(0.9, 1.1))
+        found, expected = compiled.command(at), interpreted.command(at)
+        assert found.settled == expected.settled
+        assert found.limited_by == expected.limited_by
+        near(found.efforts, expected.efforts, relative=1e-10)
+        limited += bool(found.limited_by)
+    assert 100 < limited < 200
+
+
 def test_what_is_wrong_with_a_command_is_said_as_the_interpreted_law_says_it():
     machine = shipped("parallel_2dof")
     tasks = Tasks.from_file("parallel_2dof_line", machine)

@@ -156,6 +156,7 @@ static uk_mask uk_hold(const uk_lanes_memory *m, uk_lanes_law *w, uk_mask of, uk
 /* Forget the past: rate limits count from `efforts`, (UK_NU), or, where it is null, from nothing. */
 UK_EXPORT void uk_control_reset(uk_memory *m, const double *efforts) {
   m->past_known = m->acceleration_known = m->begun = m->regular_rank = 0.0;
+  memset(m->pushed, 0, sizeof m->pushed);
 #if UK_CONTACT_ROWS
   m->contact_told = m->plan_begun = 0.0;
   memset(m->stood, 0, sizeof m->stood);

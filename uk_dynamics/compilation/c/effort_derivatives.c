@@ -83,6 +83,7 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
   if (failed) return failed;
   for (int j = 0; j < UK_NU; ++j) finite |= isfinite(m->lower[j]) || isfinite(m->upper[j]);
   memcpy(m->limited, m->efforts, sizeof m->limited);
+  memset(m->pushed, 0, sizeof m->pushed);
   if (finite && uk_allocate(m)) return 3;
   for (int j = 0; j < UK_NU; ++j)
     if (fabs(m->limited[j]) > near) near = fabs(m->limited[j]);

@@ -105,7 +105,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
     memcpy(preferred, efforts, sizeof preferred);
     const uk_allocation asked = {
         1, rows, NULL, NULL, 0, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
-        NULL, NULL, NULL, efforts, &finished,
+        NULL, NULL, NULL, efforts, &finished, NULL,
     };
     if (uk_allocate_efforts(&asked)) return 4;
     if (flags != NULL) uk_reasons(&limits, most, efforts, flags);

@@ -10,7 +10,8 @@
 
 /* Forces of contacts are the last of the efforts. */
 #define UK_CONTACTS (UK_CONTACT_ROWS / 3)
-#define UK_INEQUALITIES (2 * UK_MOTORS + 5 * UK_CONTACTS + UK_BOUNDED) /* on them, at most */
+#define UK_HARD_LIMITS (2 * UK_MOTORS + 5 * UK_CONTACTS) /* on them, at most */
+#define UK_INEQUALITIES (UK_HARD_LIMITS + UK_BOUNDED)    /* and bounded rows */
 #define UK_UNKNOWNS (UK_NU + UK_BOUNDED)                  /* of a search: and what bounded rows are beyond */
 
 #define UK_MOST(a, b) ((a) > (b) ? (a) : (b))

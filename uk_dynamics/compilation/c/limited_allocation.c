@@ -14,6 +14,7 @@ typedef struct {
   const double *map, *wanted;                     /* (rows, UK_NU), (rows) */
   const double *asked, *friction, *most; /* whether rows are there; of contacts (UK_CONTACTS); null: no contacts */
   double *efforts, *finished;            /* answers: (UK_NU), and 1 where there are no better ones */
+  double *pushed; /* (UK_HARD_LIMITS): for which priority, from 1, limits were pushed last, or 0; null: unknown */
 } uk_allocation;
 
 typedef struct { /* an inequality: a row at x is at least so much */
@@ -32,6 +33,7 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   int limits;
   uk_inequality limit[UK_INEQUALITIES];
   double push[UK_INEQUALITIES]; /* multipliers found last, with which the next search begins */
+  double *pushed;               /* as of uk_allocation */
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
 } uk_pushes;
@@ -77,6 +79,7 @@ static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
   p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
   p->contacts = p->rows = p->limits = 0;
   memset(p->push, 0, sizeof p->push);
+  p->pushed = a->pushed;
   for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
   for (int k = 0; k < UK_CONTACTS; ++k) {
     if (a->asked[3 * k] == 0.0) continue;
@@ -222,6 +225,17 @@ static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const do
     for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[k * n + j];
 }
 
+/* Whether rows, (count, free), that stay short by `rest` push against all limits that are equations, which
+ * p->basis has; least: multiplier of a limit that is not needed. */
+static int uk_push_all(const uk_pushes *p, const double *rows, int count, const double *rest, double least) {
+  double gradient[UK_NU], push[UK_INEQUALITIES];
+  uk_combine(rows, count, p->free, rest, gradient);
+  uk_nearest_combination(&p->basis, gradient, push);
+  int all = p->basis.rank == p->basis.count;
+  for (int i = 0; i < p->basis.rank; ++i) all &= -push[(int)p->basis.row[i]] > least;
+  return all;
+}
+
 /* Serve the rows of a level from where p is along its motions, both of which it leaves for the next one, with its
  * bounded rows as limits; 1 where the answer is within limits and the best, 0 where it is near the best. */
 static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
@@ -254,9 +268,11 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   if (!count) return 1;
   size = size > 0.0 ? sqrt(size) : 1.0;
   const int bounded = p->limits - hard;
-  for (int again = 0;; ++again) {
+  int guess = 0;
+  for (int i = 0; i < hard && p->pushed; ++i) guess |= held[i] = p->pushed[i] == level + 1;
+  for (int round = !guess;; ++round) { /* 0: with limits that were pushed last, 1: with none, 2: with those that are */
     double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU];
-    double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], moved[UK_NU];
+    double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], moved[UK_NU], miss[UK_MT];
     const double *within = p->motions;
     int normals = 0, chosen = 0;
     for (int i = 0; i < hard; ++i) { /* limits that are pushed are equations */
@@ -283,8 +299,21 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     uk_combine(within, g, n, more, moved);
     for (int j = 0; j < n; ++j) best[j] += p->x[j] + moved[j];
     uk_toward_closed(p, left, next, best);
-    const int found = uk_nearest_within(p, best, left, next, answer);
-    if (!found && !again) {
+    int found = 1;
+    if (round == 0) {
+      const double scale = size * sqrt(uk_squares(step, 0, free)) + sqrt(uk_squares(rest, 0, count));
+      for (int k = 0, i = 0; k < count; ++k) {
+        miss[k] = 0.0;
+        if (served[k]) miss[k] = part[i] - uk_inner_product(inner + i * g, more, g), ++i;
+      }
+      found = uk_push_all(p, rows, count, miss, UK_PUSHED * size * scale);
+    }
+    found = found && uk_nearest_within(p, best, left, next, answer);
+    if (!found && round == 0) {
+      memset(held, 0, sizeof held);
+      continue;
+    }
+    if (!found && round == 1) {
       uk_find_pushed(p, inner, chosen, soft, bounded, size, best, left, held, answer);
       p->limits = hard;
       for (int i = 0; i < bounded; ++i) { /* those that have to be exceeded are rows, and no limits */
@@ -293,6 +322,8 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       }
       continue;
     }
+    for (int i = 0; i < hard && p->pushed; ++i)
+      if (held[i] || p->pushed[i] == level + 1) p->pushed[i] = held[i] * (level + 1);
     memcpy(p->x, found ? best : answer, sizeof(double) * n);
     memcpy(p->motions, left, sizeof(double) * next * n);
     p->free = next;
@@ -304,11 +335,12 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
 static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   uk_pushes p;
   double x[UK_NU], sum = 0.0;
-  int found = 0;
+  int found = 0, pushed = 0;
   uk_gather_pushes(a, &p);
   const int n = p.count, hard = p.limits;
   *a->finished = 1.0;
-  if (a->served && a->levels > 1) { /* the nearest one that serves everything */
+  for (int i = 0; i < UK_HARD_LIMITS && a->pushed; ++i) pushed |= a->pushed[i] != 0.0;
+  if (!pushed && a->served && a->levels > 1) { /* the nearest one that serves everything */
     double unit[UK_NU * UK_NU], rest[UK_MT], best[UK_NU];
     p.second.n = n, p.second.count = 0;
     for (int r = 0; r < p.rows; ++r) {

@@ -228,7 +228,7 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 UK_EXPORT int uk_allocate(uk_memory *m) {
   uk_allocation asked = {
       UK_LEVELS, UK_MT, uk_level, UK_SIDE, 1, m->weights, m->lower, m->upper, m->efforts, m->map, m->wanted,
-      NULL, NULL, NULL, m->limited, &m->finished,
+      NULL, NULL, NULL, m->limited, &m->finished, m->pushed,
   };
 #if UK_CONTACT_ROWS
   asked.asked = m->asked, asked.friction = m->contact_friction, asked.most = m->contact_most;

@@ -95,9 +95,10 @@ class CompiledBatch:
     ) -> Answers:
         """What C answers; with ``rates`` also residuals of the rows and their rates."""
         count, nv = given.v.shape
-        arrays = {name: x for name, x in given._asdict().items() if x is not None}
         # C has a row behind the other
-        given = given._replace(**{name: np.ascontiguousarray(x) for name, x in arrays.items()})
+        tau = None if given.tau is None else np.ascontiguousarray(given.tau)
+        t, q, v = (np.ascontiguousarray(x) for x in (given.t, given.q, given.v))
+        given = States(t, q, v, tau)
         answers = Answers(count, nv, self._rows, forces=forces, rates=rates)
 
         def run(first: int, end: int) -> None:

@@ -121,6 +121,7 @@ class ServoCall:
         memory, layout = self.memory, self._layout
         memory[layout["lower"]] = lower
         memory[layout["upper"]] = upper
+        memory[layout["pushed"]] = 0.0  # a command alone depends on its state alone
         return None if self._allocate(self._address) else memory[layout.allocation].copy()
 
     def _fill(self, state: State, followed: ReferenceSample | None = None) -> None:

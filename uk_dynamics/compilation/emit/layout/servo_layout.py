@@ -117,6 +117,7 @@ class ServoLayout(Layout):
             ("internal_row", max(self.rows, 1), "1 for rows of constraints with such a force"),
             ("internal_force", max(self.rows, 1), "to add to their multipliers"),
             ("internal_unit", motors, "natural efforts"),
+            ("pushed", 2 * own + 5 * contacts // 3, "priority for which limits were, from 1, or 0"),
         )
         #: What one period leaves for the next.
         self.past = self._add(
