@@ -11,24 +11,75 @@ import shutil
 import numpy as np
 import pytest
 from support.on_processor import OnProcessor
+from support.repository import ROOT
 
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution.state import Inputs
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.device import on_device
+from uk_dynamics_studies.benchmarks.peers.description import urdf
 from uk_dynamics_studies.benchmarks.peers.drake import DrakePeer
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer
-from uk_dynamics_studies.benchmarks.peers.peer import PeerError, check_same_machine, closures
+from uk_dynamics_studies.benchmarks.peers.peer import (
+    CLOSURES,
+    PeerError,
+    check_same_machine,
+    closure,
+    closures,
+)
 from uk_dynamics_studies.benchmarks.peers.pinocchio import PinocchioPeer
+from uk_dynamics_studies.benchmarks.peers.whole_body import WholeBodyPeer
 from uk_dynamics_studies.benchmarks.report import duration
 from uk_dynamics_studies.benchmarks.simulations import simulations
 from uk_dynamics_studies.benchmarks.speed import states
+from uk_dynamics_studies.benchmarks.standing import undamped
 from uk_dynamics_studies.benchmarks.timing import medians
 from uk_dynamics_studies.commands.benchmark import MECHANISMS, compared
 
 MACHINES = ("five_bar", "stewart_platform", "five_bar_maximal")
+
+
+def test_whole_body_engines_get_the_same_biped():
+    pinocchio = pytest.importorskip("pinocchio")
+    biped = Mechanism.from_file(ROOT / "examples" / "biped" / "biped.yaml")
+    loops = [closure(biped, one) for one in biped.constraints.constraints if one.kind in CLOSURES]
+    text = urdf(biped, biped.model.bodies, loops)
+    model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+    joints = [model.joints[model.getJointId(name)] for name in biped.joint_names]
+    places = [*range(7), *(joint.idx_q for joint in joints)]
+    velocities = [*range(6), *(joint.idx_v for joint in joints)]
+    state = biped.start()
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    q[places], v[velocities] = state.q, np.linspace(-1.0, 1.0, model.nv)
+    data = model.createData()
+    mass = pinocchio.crba(model, data, q)[np.ix_(velocities, velocities)]
+    mass = np.triu(mass) + np.triu(mass, 1).T + np.diag(biped.model.armature)
+    workspace = biped.model.workspace()
+    workspace.update(state.q, v[velocities])
+    # kg, kg m², N, N m: numbers up to 40 and 400 through text with all their digits
+    assert np.abs(mass - workspace.mass).max() < 1e-12
+    bias = pinocchio.nonLinearEffects(model, data, q, v)[velocities]
+    assert np.abs(bias - workspace.bias).max() < 1e-10
+    pinocchio.framesForwardKinematics(model, data, q)
+    for number, (_, constraint) in enumerate(loops):
+        for role in ("parent", "child"):
+            place = data.oMf[model.getFrameId(f"{role}_{number}")].translation
+            expected = workspace.translation[getattr(constraint, role)]
+            assert np.abs(place - expected).max() < 1e-12  # m
+
+
+def test_whole_body_engines_that_are_not_there_are_told(monkeypatch):
+    biped = Mechanism.from_file(ROOT / "examples" / "biped" / "biped.yaml")
+    tasks = Tasks.from_file(ROOT / "examples" / "biped" / "stand.yaml", biped)
+    with pytest.raises(PeerError, match="passive forces"):
+        WholeBodyPeer("TSID", biped, tasks, "trunk")
+    machine = Mechanism.from_data(undamped(ROOT / "examples" / "biped" / "biped.yaml"))
+    monkeypatch.delenv("UK_DYNAMICS_TSID_PYTHON", raising=False)
+    with pytest.raises(PeerError, match="UK_DYNAMICS_TSID_PYTHON names no Python that has TSID"):
+        WholeBodyPeer("TSID", machine, Tasks.from_spec(tasks.spec, machine), "trunk")
 
 
 def ours(mechanism, state, tau):

@@ -11,6 +11,7 @@ from uk_dynamics_studies.benchmarks import (
     simulations,
     slopes,
     speed,
+    standing,
 )
 from uk_dynamics_studies.benchmarks.report import Report, as_page, as_text, machine, plot
 
@@ -28,4 +29,5 @@ __all__ = [
     "simulations",
     "slopes",
     "speed",
+    "standing",
 ]

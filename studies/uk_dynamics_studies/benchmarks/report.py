@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from uk_dynamics.exceptions import InputError
@@ -25,6 +26,8 @@ from uk_dynamics_studies.benchmarks.simulations import ROLLOUT, Simulated
 from uk_dynamics_studies.benchmarks.slopes import OURS as SLOPES
 from uk_dynamics_studies.benchmarks.slopes import Differentiated
 from uk_dynamics_studies.benchmarks.speed import Measured
+from uk_dynamics_studies.benchmarks.standing import OURS as PERIOD
+from uk_dynamics_studies.benchmarks.standing import Standing
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _PACKAGES = ("numpy", "scipy", "pin", "mujoco", "drake", "exudyn")
@@ -43,6 +46,7 @@ class Report:
     slopes: list[Differentiated] = field(default_factory=list)  # derivatives of a state
     device: list[OnDevice] = field(default_factory=list)  # a GPU
     contact: list[InContact] = field(default_factory=list)  # machines that stand and fall
+    standing: list[Standing] = field(default_factory=list)  # whole-body control
     # whole simulations, and a title for them
     simulated: list[tuple[str, list[Simulated]]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)  # with the number of loops
@@ -80,6 +84,10 @@ def tables(report: Report) -> list[Table]:
         header = ["mechanism", "engine", "time of a step", f"relative to {STEPPED}"]
         header += ["penetration in m", "slip in m/s", "loop-closure error", "energy gained in J"]
         found.append(("Contact, steps of 1 ms", header, _contact_rows(report.contact)))
+    if report.standing:
+        header = ["motion", "engine", "median of the states", f"relative to {PERIOD}", "slowest"]
+        header += ["solved", "q̈ differs by", "efforts of limits", "friction used", "tracking in m"]
+        found.append(("Whole-body control of the biped", header, _standing_rows(report.standing)))
     for title, runs in report.simulated:
         ratio = "relative to the rollout in C"
         header = ["engine", "time", ratio, "energy error", "loop-closure error", "with"]
@@ -146,6 +154,31 @@ def _contact_rows(rows: Sequence[InContact]) -> list[list[str]]:
             continue
         kept = (row.penetration, row.slip, row.violation, row.gained)
         shown.append([*start, f"{row.seconds / measure:.2f}", *(f"{x:.1e}" for x in kept)])
+    return shown
+
+
+def _standing_rows(rows: Sequence[Standing]) -> list[list[str]]:
+    own = {row.motion: median(row.seconds) for row in rows if row.engine == PERIOD}
+    shown = []
+    for row in rows:
+        if not row.seconds:
+            shown.append([row.motion, row.engine, "–", "", "", row.note, "", "", "", ""])
+            continue
+        middle = median(row.seconds)
+        shown.append(
+            [
+                row.motion,
+                row.engine,
+                duration(middle),
+                f"{middle / own[row.motion]:.2f}",
+                duration(max(row.seconds)),
+                "{} of {}".format(*row.solved),
+                "" if row.acceleration is None else f"{row.acceleration:.1e}",
+                f"{row.efforts:.2f}",
+                f"{row.share:.2f}",
+                "" if row.tracked is None else f"{row.tracked:.1e}",
+            ]
+        )
     return shown
 
 
@@ -258,7 +291,7 @@ def _processor() -> str:
 
 
 def plot(report: Report, path: str | Path) -> None:
-    """Draw bars for simulations under control and curves for the growth.
+    """Draw bars for simulations under control, curves for the growth, times of standing.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -267,7 +300,7 @@ def plot(report: Report, path: str | Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("plots need matplotlib: pip install matplotlib") from None
-    parts = ((_bars, report.controlled), (_curves, report.growth))
+    parts = ((_bars, report.controlled), (_curves, report.growth), (_times, report.standing))
     panels = [panel for panel, data in parts if data]
     if not panels:
         return
@@ -305,4 +338,17 @@ def _curves(ax: Any, report: Report) -> None:
     ax.set_xlabel("cells of loop_ladder")
     ax.set_ylabel("time of one evaluation in ms")
     ax.grid(alpha=0.3)
+    ax.legend(fontsize="x-small")
+
+
+def _times(ax: Any, report: Report) -> None:
+    for row in report.standing:
+        if row.seconds:
+            times = [1e6 * seconds for seconds in sorted(row.seconds)]
+            share = [(k + 1) / len(times) for k in range(len(times))]
+            ax.step(times, share, where="post", label=f"{row.engine}, {row.motion}")
+    ax.set_xscale("log")
+    ax.set_xlabel("time from a state of the biped to its efforts in µs")
+    ax.set_ylabel("share of the states")
+    ax.grid(alpha=0.3, which="both")
     ax.legend(fontsize="x-small")

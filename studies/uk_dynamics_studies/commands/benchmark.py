@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SWINGING = {"crank": -0.5}  # rad
 PARTS = ("control", "law", "single", "batch", "derivatives", "simulation", "growth")
 _WALKER = Path("examples/plantigrade/plantigrade.yaml")  # in a clone
-_ON_REQUEST = ("device", "contact")
+_ON_REQUEST = ("device", "contact", "standing")
 MECHANISMS = ("four_bar", "five_bar", "rrr3", "stewart_platform", "dual_panda")
 CONTROLLED = (
     *("five_bar", "rrr3", "coordinated_robots", "excavator", "dual_panda"),
@@ -38,7 +38,8 @@ compare speed and accuracy with other engines
 
 Compare simulations under servo control at 1 kHz with MuJoCo and Pinocchio, and the servo law with
 PlaCo's dynamics solver, which a Python of its own computes that UK_DYNAMICS_PLACO_PYTHON names
-(python -m venv placo; placo/bin/pip install placo). Then compare single
+(python -m venv placo; placo/bin/pip install placo; for the biped likewise UK_DYNAMICS_TSID_PYTHON,
+with tsid). Then compare single
 accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout;
 default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
 run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
@@ -49,6 +50,7 @@ examples:
   uk_dynamics benchmark                                     everything, takes some minutes
   uk_dynamics benchmark five_bar --parts single --quick
   uk_dynamics benchmark --parts contact                     a leg that lands, a walking machine
+  uk_dynamics benchmark --parts standing                    the law of the biped, PlaCo's, TSID's
   uk_dynamics benchmark --plot docs/images/benchmarks.png --page docs/benchmarks.md
 """
 
@@ -104,7 +106,8 @@ def register(commands: Commands) -> None:
         nargs="+",
         choices=(*PARTS, *_ON_REQUEST),
         default=list(PARTS),
-        help=f"which parts, of {', '.join(PARTS)} (default: these), device (a GPU), contact",
+        help=f"which parts, of {', '.join(PARTS)} (default: these), device (a GPU), contact, "
+        "standing",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
@@ -162,6 +165,7 @@ def _measure(arguments: argparse.Namespace) -> Report:
         slopes,
         speed,
     )
+    from uk_dynamics_studies.benchmarks import standing as whole_body
 
     seconds = 0.5 if arguments.quick else 2.0
     report = Report()
@@ -169,7 +173,9 @@ def _measure(arguments: argparse.Namespace) -> Report:
     if "contact" in arguments.parts:
         for mechanism in standing(arguments.files):
             report.contact += contact.in_contact(mechanism, seconds, rounds)
-    others = set(arguments.parts) != {"contact"}
+    if "standing" in arguments.parts:
+        report.standing += whole_body.standing(rounds)
+    others = bool(set(arguments.parts) - {"contact", "standing"})
     mechanisms = list(compared(arguments.files)) if others else []
     driven: list[Mechanism] = []
     if {"control", "law"} & set(arguments.parts):
