@@ -45,11 +45,7 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     library = library_of(mechanism, Library.DERIVATIVES)
     name = f"{c_identifier(mechanism.name)}_ode"
     if not hasattr(ctypes.CDLL(str(library)), name):
-        raise InputError(
-            "expected a motion x' = f(x, u); found joints whose positions are no vector, or"
-            " something that depends on time",
-            place=mechanism.name,
-        )
+        raise no_state_form(mechanism)
     ode = casadi.external(name, str(library))
     jacobian = casadi.external(f"jac_{name}", str(library), {"enable_fd": True})
     x = casadi.MX.sym("x", 2 * mechanism.model.nv)
@@ -60,6 +56,15 @@ def casadi_function(mechanism: ResolvedMechanism) -> Function:
     title = f"the motion of {mechanism.name} for CasADi"
     verify(library, title, lambda: _answers(mechanism, function), part="casadi")
     return function
+
+
+def no_state_form(mechanism: ResolvedMechanism) -> InputError:
+    """What to raise where a motion is no ẋ = f(x, u)."""
+    return InputError(
+        "expected a motion x' = f(x, u); found joints whose positions are no vector, or"
+        " something that depends on time",
+        place=mechanism.name,
+    )
 
 
 def _answers(mechanism: ResolvedMechanism, function: Function) -> Iterator[Comparison]:

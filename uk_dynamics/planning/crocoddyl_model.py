@@ -12,6 +12,7 @@ from uk_dynamics.derivatives import DerivativeBackend, MotionDerivatives
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.planning.casadi_function import no_state_form
 
 if TYPE_CHECKING:
     from crocoddyl import CostModelSum, DifferentialActionModelAbstract
@@ -46,11 +47,7 @@ def crocoddyl_model(
         raise UkDynamicsError("crocoddyl is not installed: pip install crocoddyl") from None
     model, motors = mechanism.model, mechanism.actuators
     if not model.is_euclidean or mechanism.driven_by_time or mechanism.follows_references:
-        raise InputError(
-            "expected a motion x' = f(x, u); found joints whose positions are no vector, or"
-            " something that depends on time",
-            place=mechanism.name,
-        )
+        raise no_state_form(mechanism)
     nv = model.nv
     if (costs.state.nx, costs.nu) != (2 * nv, len(motors)):
         raise InputError(

@@ -2,8 +2,6 @@
 
 """Time integration of a plant, with fixed steps or with error control."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
 from uk_dynamics.compilation.derivatives.tree_derivatives import TreeDerivatives, seeds
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbolic_joints import from_quaternion, zeros
+from uk_dynamics.compilation.trace.symbolic_joints import zeros
 from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
-from uk_dynamics.compilation.trace.symbols import Objects, Symbol
+from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms, FrameKinematics, FrameRow
+from uk_dynamics.core.linalg import of_unit_quaternion
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
@@ -215,7 +216,7 @@ def state_seeds(tree: SymbolicTree, q: Any, v: Any) -> dict[Symbol, Sparse]:
 def _floating(q: Any, k: int) -> dict[Symbol, Sparse]:
     """Derivatives of x y z qx qy qz qw along velocities in the moving frame."""
     x, y, z, w = q[3:]
-    rotation = from_quaternion(q[3:])
+    rotation = as_objects(of_unit_quaternion(x, y, z, w))
     known = {
         q[i]: {k + j: rotation[i, j] for j in range(3) if not is_zero(rotation[i, j])}
         for i in range(3)

@@ -62,7 +62,7 @@ def _assembled(text: str, done: set[str]) -> list[str]:
             if found[1] == "<":
                 lines.append(line)
             else:
-                lines += _assembled(_text(found[2]), done)
+                lines += _assembled(file_text(found[2]), done)
         elif lists := _LISTED.findall(line):  # members of a structure, for who reads it
             fields = [field for name in lists for field in _fields(text, name)]
             lines += [f"  {kind} *{name}; /* {size} */" for kind, name, size in fields]
@@ -76,7 +76,7 @@ def _is_ours(name: str, done: set[str]) -> bool:
 
 
 @cache
-def _text(name: str) -> str:
+def file_text(name: str) -> str:
     """A file of C without its copyright statement; or the lists of answers, which are generated."""
     if name in answer_lists():
         return answer_lists()[name]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.compilation.trace.symbols import Objects, as_objects, sine_and_cosine
+from uk_dynamics.core.linalg import of_unit_quaternion
 from uk_dynamics.model.kinematics import Body
 
 _ROUNDING = 4e-16  # entries of a rotation matrix below this are rounding of π/2
@@ -56,7 +57,7 @@ def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
     """Rotation and translation of a joint at its positions."""
     at = body.position
     if body.kind == "floating":
-        return from_quaternion(q[at + 3 : at + 7]), q[at : at + 3]
+        return as_objects(of_unit_quaternion(*q[at + 3 : at + 7])), q[at : at + 3]
     if body.kind == "planar":
         c, s = q[at + 2], q[at + 3]
         turned = as_objects([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -70,18 +71,6 @@ def _joint(body: Body, q: Objects) -> tuple[Objects, Objects]:
     outer = np.outer(body.axis, body.axis)
     turning = as_objects((np.eye(3) - outer).tolist())
     return as_objects(outer.tolist()) + turning * c + skew(axis) * s, zeros(3)
-
-
-def from_quaternion(quaternion: Objects) -> Objects:
-    """The rotation of x y z w, (3, 3)."""
-    x, y, z, w = quaternion
-    return as_objects(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
 
 
 def constant(rotation: np.ndarray) -> Objects:

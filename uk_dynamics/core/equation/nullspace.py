@@ -82,11 +82,23 @@ class ScaledCoordinates(Factorization):
         return Z, inertia_factor(Z, self._M)
 
 
-class NullSpace(ScaledCoordinates):
+class OnRowBasis(ScaledCoordinates):
+    """Coordinates of an ideal force are those in an orthonormal basis Q₁ of the rows."""
+
+    basis: RowBasis
+
+    def ideal_force(self, coordinates: Array) -> Array:
+        """Q₁ z, back in the units of the coordinates."""
+        return self.basis.basis_product(coordinates) / self._scale
+
+    def _null_basis(self) -> Array:
+        return self.basis.complement()
+
+
+class NullSpace(OnRowBasis):
     """Factorisation on the null space of A; M may be singular."""
 
     method = "nullspace"
-    basis: RowBasis
 
     def _factorize(self, columns: Array) -> None:
         self._Z, self._lower = self._reduced
@@ -103,10 +115,6 @@ class NullSpace(ScaledCoordinates):
         x = self._particular(self.basis.coordinates(r))
         return x - self.admissible(self._M @ x)
 
-    def ideal_force(self, coordinates: Array) -> Array:
-        """Q₁ z, back in the units of the coordinates."""
-        return self.basis.basis_product(coordinates) / self._scale
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         x = self._particular(self.basis.coordinates(b))
         qdd = x + self.admissible(F - self._M @ x)
@@ -115,9 +123,6 @@ class NullSpace(ScaledCoordinates):
         if nonideal is not None:
             qdd += self.admissible(nonideal)
         return qdd, coordinates
-
-    def _null_basis(self) -> Array:
-        return self.basis.complement()
 
     def _particular(self, y: Array) -> Array:
         return self._scale * self.basis.basis_product(y)

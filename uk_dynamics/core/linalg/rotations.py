@@ -9,6 +9,8 @@ Conventions: exp(φ) turns by |φ| about φ/|φ|; along a motion φ(t) the angul
 frame is ω = J(φ) φ̇ with the left Jacobian J, and that in the turning frame is J(φ)ᵀ φ̇ = J(−φ) φ̇.
 """
 
+from typing import Any
+
 import numpy as np
 
 import uk_dynamics.core.linalg.rotation_coefficients as coefficients
@@ -31,6 +33,15 @@ def _skew_tensor() -> Array:
         tensor[i, 3 * k + j] = 1.0
         tensor[i, 3 * j + k] = -1.0
     return tensor
+
+
+def of_unit_quaternion(x: Any, y: Any, z: Any, w: Any) -> list[list[Any]]:
+    """Rows of the rotation matrix of a unit quaternion of floats or symbols."""
+    return [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+    ]
 
 
 _SKEW = _skew_tensor()

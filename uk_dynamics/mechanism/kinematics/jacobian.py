@@ -2,8 +2,6 @@
 
 """Jacobians of frames through the loops, and transmission ratios of the motors, with names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

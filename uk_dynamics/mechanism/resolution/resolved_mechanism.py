@@ -2,8 +2,6 @@
 
 """What the names in a mechanism file stand for, resolved against a robot."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

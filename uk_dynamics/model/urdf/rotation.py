@@ -45,14 +45,7 @@ def from_quaternion(quaternion: Sequence[float]) -> Array:
         shown = " ".join(f"{value:g}" for value in values)
         raise InputError(f"a quaternion has to be finite and not zero, found {shown}")
     scaled = values / largest
-    x, y, z, w = scaled / np.linalg.norm(scaled)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    return np.array(so3.of_unit_quaternion(*(scaled / np.linalg.norm(scaled)).tolist()))
 
 
 def to_quaternion(rotation: Array) -> Array:

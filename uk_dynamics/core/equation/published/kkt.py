@@ -14,18 +14,16 @@ import numpy as np
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.core.equation.nullspace import ScaledCoordinates
-from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.equation.nullspace import OnRowBasis
 
 # Reciprocal condition below which the reduced inertia is asked whether the motion is determined.
 _SUSPECT = 1e-10
 
 
-class Kkt(ScaledCoordinates):
+class Kkt(OnRowBasis):
     """Factorisation of the saddle-point matrix; M may be singular."""
 
     method = "kkt"
-    basis: RowBasis
 
     def _factorize(self, columns: Array) -> None:
         M, scale, basis = self._M, self._scale, self.basis
@@ -54,10 +52,6 @@ class Kkt(ScaledCoordinates):
         independent = r[self.basis.independent] * self._row_size
         return self._scale * self._solve(np.zeros(len(self._M)), independent)[0]
 
-    def ideal_force(self, coordinates: Array) -> Array:
-        """Q₁ z, back in the units of the coordinates."""
-        return self.basis.basis_product(coordinates) / self._scale
-
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
         independent = b[self.basis.independent] * self._row_size
         x, negative = self._solve(self._scale * F, independent)
@@ -67,9 +61,6 @@ class Kkt(ScaledCoordinates):
         if nonideal is not None:
             qdd += self.admissible(nonideal)
         return qdd, coordinates
-
-    def _null_basis(self) -> Array:
-        return self.basis.complement()
 
     def _solve(self, top: Array, bottom: Array) -> tuple[Array, Array]:
         if self._factors.size == 0:
