@@ -378,22 +378,31 @@ def test_an_observer_knows_what_the_model_makes_of_efforts(watching: bool) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [{}, {"velocity_observer": 40.0}], ids=["none", "observer"])
-def test_bounds_contain_what_encoders_do(five_bar: Mechanism, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("more", "noise"),
+    [({}, 0.0), ({"velocity_observer": 40.0}, 0.0), ({"velocity_observer": 40.0}, 2e-5)],
+    ids=["none", "observer", "noise"],
+)
+def test_bounds_contain_what_encoders_do(
+    five_bar: Mechanism, more: dict[str, Any], noise: float
+) -> None:
     """17 bits; velocities are differences, half a period late, which is most of it."""
-    resolution = 2.0 * np.pi / 2**17
+    sees = {"resolution": 2.0 * np.pi / 2**17, "noise": noise}
     robust = {key: FIVE_BAR[key] for key in ("parameters", "delay")}
     exact = {"robust": robust, "tasks": {"sweep": SWEEP}} | more
-    coarse = exact | {"robust": robust | {"encoders": {"resolution": resolution}}}
-    known, tasks = (Tasks.from_data(data, five_bar) for data in (exact, coarse))
-    without, bound = (promise(x, PERIOD).error[0] for x in (known, tasks))
-    assert without < bound < 2.0 * without
+    quiet, coarse = (
+        exact | {"robust": robust | {"encoders": sees | x}} for x in ({"noise": 0.0}, {})
+    )
+    known, silent, tasks = (Tasks.from_data(data, five_bar) for data in (exact, quiet, coarse))
+    without, least, bound = (promise(x, PERIOD).error[0] for x in (known, silent, tasks))
+    assert without < least <= bound < 2.0 * without
+    assert (least < bound) == (noise > 0.0)
     for mass, friction in ((1.0, 1.0), (3.0, 1.0), (3.0, 0.0)):
         law = ServoController(five_bar, tasks, control_period=PERIOD)
         values = {"links.coupler_link.mass": mass, "joints.crank.friction": friction}
         run = simulate(
             *(five_bar.with_parameters(values), five_bar.start(tasks=tasks), 1.5),
-            controller=EncoderFeedback(law, EncoderSpec(resolution=resolution)),
+            controller=EncoderFeedback(law, EncoderSpec(**sees)),
             control_period=PERIOD,
             delay=DELAY,
         )

@@ -348,5 +348,5 @@ def _seen(tasks: Tasks, nominal: Nominal, encoders: StateCompletion | None, lag:
     E = nominal.A_t @ basis @ np.linalg.pinv(basis[columns])
     forces = tasks.mechanism.actuators.matrix @ nominal.servo.efforts
     qdd = nominal.free + nominal.prepared.factorization.admissible(forces)
-    half = 0.5 * robust.encoders.resolution
-    return np.stack((half * np.abs(E).sum(axis=1), lag * np.abs(E @ qdd[columns])))
+    n = robust.encoders.largest * np.abs(E).sum(axis=1)
+    return np.stack((n, lag * np.abs(E @ qdd[columns])))

@@ -23,9 +23,10 @@ if C has a spectral radius below one. A velocity observer of bandwidth ω takes 
 
     x̃˙ = ṽ − 3ω x̃,    ṽ˙ = (ë + y(t − τ)) − 3ω² x̃ − w,    ẇ = ω³ x̃,                              (4)
 
-since it knows −y(t − τ) of ë: what a wrong model makes of it is late. Encoders of the step q see
-errors of rows by n with |n| ≤ |E| q/2, E from measured joints to rows through the loops, and rates
-by D n − λ E q̈ with D the difference over a period and λ how late it is. So y is wrong by
+since it knows −y(t − τ) of ë: what a wrong model makes of it is late. Encoders of the step q, with
+noise of the deviation σ, see errors of rows by n with |n| ≤ |E| (q/2 + 3σ), E from measured joints
+to rows through the loops, and rates by D n − λ E q̈ with D the difference over a period and λ how
+late it is. So y is wrong by
 
     (b + g + k) (D n − λ E q̈) + (b + g) k n,                                                     (5)
 

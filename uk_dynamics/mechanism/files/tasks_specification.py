@@ -38,6 +38,12 @@ class MeasurementSpec:
 
     resolution: float  # step of the measured positions, in rad or m
     filter: float = 0.0  # time constant of the filter of their differences, in s; 0: none
+    noise: float = 0.0  # standard deviation before rounding, in rad or m
+
+    @property
+    def largest(self) -> float:
+        """By how much a reading is off at most, with the noise within three deviations."""
+        return 0.5 * self.resolution + 3.0 * self.noise
 
 
 @dataclass(frozen=True)
