@@ -42,6 +42,8 @@ def written(kind: Library, recipe: Recipe, machine: str) -> str:
         mechanism = ukd.Mechanism.from_data(data)
     module, _, name = recipe.source.partition(".")
     write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
+    if kind is Library.ENCODERS:
+        return str(write(mechanism, loop_tables(StateCompletion(mechanism))))
     if kind not in OF_TASKS:
         return str(write(mechanism))
     return str(write(Tasks.from_file("five_bar_sweep", mechanism)))
