@@ -3,7 +3,8 @@
 """Robots of the zoo stand and take a push, each from its imported file and a short tasks file.
 
 What the public files leave out is added: that Digit's torso floats, where feet touch the ground,
-and which joints of Mini Cheetah have motors.
+and which joints of Mini Cheetah have motors. Cassie's leaf springs, which the file leaves almost
+undamped, are taken for rigid.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from scipy.spatial.transform import Rotation
 from support.zoo.models import FOLDER
 
 from uk_dynamics import Mechanism, ServoController, State, Tasks, simulate
@@ -48,7 +50,20 @@ tasks:
   balance: {type: center_of_mass, axes: [x, y, z], reference: {type: constant, value: [0, 0, 0.34]}}
   upright: {type: frame, axes: [rx, ry, rz], parent: {link: world}, child: {link: Floating Base}}
 """
+CASSIE = """
+contacts: {left_sole: {}, right_sole: {}}
+defaults: {stabilization: {frequency: 1.5}}
+tasks:
+  balance: {type: center_of_mass, axes: [x, y, z], reference: {type: constant, value: [0, 0, 0.85]}}
+  upright: {type: frame, axes: [rx, ry, rz], parent: {link: world}, child: {link: cassie-pelvis}}
+  left_place: {type: frame, axes: [x, y, z, ry, rz], parent: {link: world}, child: LEFT,
+    while_lifted: left_sole, reference: {type: constant, value: [0, 0.135, 0, 0, 0]}}
+  right_place: {type: frame, axes: [x, y, z, ry, rz], parent: {link: world}, child: RIGHT,
+    while_lifted: right_sole, reference: {type: constant, value: [0, -0.135, 0, 0, 0]}}
+"""
 LEGS = "FR", "FL", "HR", "HL"
+HOME = {"hip-pitch": 0.497301, "knee": -1.1997, "tarsus": 1.42671, "foot": -1.59681}  # rad
+HOME |= {"foot-crank": -1.52439, "plantar-rod": 1.50645}
 GROUND = {"parent": {"link": "world"}, "friction": 0.7}
 
 
@@ -128,3 +143,34 @@ def test_mini_cheetah() -> None:
     pose[0] -= 0.0048  # m: the centre of mass above the origin
     machine.model.bases[0].place(q, v, pose, np.zeros(6))
     stands_and_takes(data, CHEETAH, State(0.0, q, v), "Floating Base", 40.0)
+
+
+def test_cassie(tmp_path: Path) -> None:
+    source = FOLDER / "mjcf_cassie" / "cassie.xml"
+    assert main(["import", str(source), "--out", str(tmp_path)]) == 0
+    (file,) = tmp_path.glob("*.yaml")
+    data: dict[str, Any] = yaml.safe_load(file.read_text())
+    data["model"] |= {"urdf": str(tmp_path / data["model"]["urdf"]), "length": 0.1}
+    front, back = np.array([-0.052821, 0.092622, 0.0]), np.array([0.069746, -0.010224, 0.0])  # m
+    ahead = (front - back) / np.linalg.norm(front - back)  # in axes of the foot
+    tasks = CASSIE
+    data["contacts"] = {}
+    y = np.array([0.0, 0.0, -1.0])  # to the left
+    for side in ("left", "right"):
+        turn = np.column_stack([ahead, y, np.cross(ahead, y)])
+        frame = {"link": f"{side}-foot", "xyz": (0.5 * (front + back)).tolist()}
+        frame["rpy"] = Rotation.from_matrix(turn).as_euler("xyz").tolist()
+        tasks = tasks.replace(side.upper(), yaml.safe_dump(frame, default_flow_style=True).strip())
+        data["contacts"][f"{side}_sole"] = GROUND | {
+            "child": {"link": f"{side}-foot"},
+            "points": {"front": front.tolist(), "back": back.tolist()},
+        }
+        data["constraints"] |= {
+            f"{side}_{spring}_rigid": {"type": "joint", "joint": f"{side}-{joint}"}
+            for spring, joint in (("shin", "shin"), ("heel", "heel-spring"))
+        }
+        # of the file's keyframe
+        data["initial_guess"] |= {f"{side}-{joint}": angle for joint, angle in HOME.items()}
+    machine = Mechanism.from_data(data)
+    start = machine.start(tasks=Tasks.from_data(yaml.safe_load(tasks), machine))
+    stands_and_takes(data, tasks, start, "cassie-pelvis", 40.0)
