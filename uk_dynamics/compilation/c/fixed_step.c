@@ -78,9 +78,18 @@ static UK_OPTIONAL void uk_lanes_settle(uk_lanes_motion *s) {
 static void uk_lanes_advance(uk_lanes_motion *s, uk_lanes (*q)[UK_NQ], uk_lanes (*v)[UK_NV], double h) {
   static const double offset[] = {0.0, 0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
   uk_lanes rate[UK_MOST_GROUPS][UK_NV], dq[UK_MOST_GROUPS][UK_NV], dv[UK_MOST_GROUPS][UK_NV];
+  if (s->euler) { /* positions go with the velocities at the end */
+    UK_STAGE(s, 0, 0.0);
+    UK_EACH(g, s->groups) {
+      uk_lanes_memory *m = s->m + g;
+      UK_EACH(i, UK_NV) m->v[i] = v[g][i] + h * m->qdd[i];
+      uk_reach(q[g], uk_all(h), m->v, m->q);
+    }
+    return;
+  }
   UK_EACH(g, s->groups) memcpy(rate[g], v[g], sizeof rate[g]);
   memset(dq, 0, sizeof dq), memset(dv, 0, sizeof dv);
-  UK_EACH(k, s->euler ? 1 : 4) {
+  UK_EACH(k, 4) {
     const double part = h * offset[k];
     if (k > 0) UK_EACH(g, s->groups) {
       uk_lanes_memory *m = s->m + g;
@@ -94,11 +103,10 @@ static void uk_lanes_advance(uk_lanes_motion *s, uk_lanes (*q)[UK_NQ], uk_lanes 
       UK_EACH(i, UK_NV) dq[g][i] += weight[k] * rate[g][i], dv[g][i] += weight[k] * qdd[i];
     }
   }
-  const double part = s->euler ? h : h / 6.0;
-  UK_EACH(g, s->groups) { /* Euler's positions go with the velocities at the end */
+  UK_EACH(g, s->groups) {
     uk_lanes_memory *m = s->m + g;
-    UK_EACH(i, UK_NV) m->v[i] = v[g][i] + part * dv[g][i];
-    uk_reach(q[g], uk_all(part), s->euler ? m->v : dq[g], m->q);
+    UK_EACH(i, UK_NV) m->v[i] = v[g][i] + h / 6.0 * dv[g][i];
+    uk_reach(q[g], uk_all(h / 6.0), dq[g], m->q);
   }
 }
 

@@ -171,10 +171,10 @@ UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int
   (void)kept;
 #endif
   UK_EACH(g, groups) {
-    uk_lanes total = fine;
-    UK_EACH(i, UK_NQ) total += m[g].q[i];
-    UK_EACH(i, UK_NV) total += m[g].v[i];
-    why[g] = uk_pick(uk_finite(total), why[g], uk_all(UK_NOT_NUMBERS));
+    uk_lanes place = fine, speed = fine; /* two sums do not wait for each other */
+    UK_EACH(i, UK_NQ) place += m[g].q[i];
+    UK_EACH(i, UK_NV) speed += m[g].v[i];
+    why[g] = uk_pick(uk_finite(place + speed), why[g], uk_all(UK_NOT_NUMBERS));
   }
 #ifdef UK_ONE_STATE
   if (*why != 0.0 && m->singular) *why = UK_SINGULAR_MASS;
