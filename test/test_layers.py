@@ -91,7 +91,7 @@ HOME = {
     "crocoddyl": ("planning",),
 }
 CORE_LIBRARIES = {"numpy", "scipy"}
-# Each takes 0.2 to 1.3 s of every start of a node or a command: imported where it is used.
+# Each takes 0.1 to 0.6 s of every start of a node or a command: imported where it is used.
 SLOW_LIBRARIES = {
     "matplotlib",
     *(f"scipy.{part}" for part in ("cluster", "integrate", "interpolate", "ndimage", "optimize")),

@@ -34,9 +34,13 @@ SILENCE = 15.0  # s, after which a response is lost
 # On this computer alone, patient in discovery, and without shared memory: there what one process
 # sends waits while another is suspended or killed, and tests do both.
 PROFILE = Path(__file__).parents[3] / "config" / "dds" / "udp_loopback.xml"
-# Five sixths of what a node imports. Not rclpy: tracing in its libraries starts threads, and
-# processes forked beside them crash when they end.
+# Most of what a node imports. Not rclpy: tracing in its libraries starts threads, and processes
+# forked beside them crash when they end.
 IMPORTS = (
+    *(f"{name}.msg" for name in ("sensor_msgs", "std_msgs", "diagnostic_msgs", "rcl_interfaces")),
+    *(f"{name}.msg" for name in ("lifecycle_msgs", "visualization_msgs", "action_msgs")),
+    "rcl_interfaces.srv",
+    "std_srvs.srv",
     "uk_dynamics.compilation.build.compiler",
     "uk_dynamics.control.servo.servo_modes",
     "uk_dynamics.control.estimation.state_completion",

@@ -109,6 +109,7 @@ def freeze_memory() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _initialize() -> None:
