@@ -121,6 +121,7 @@ def test_an_exported_servo_law_gives_the_same(name, tasks, tmp_path, capsys):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_an_exported_law_stands_on_its_contacts(tmp_path, capsys):
     """By a plan, with both feet and with one; efforts and forces of the library, and the check."""
     folder = ROOT / "examples" / "biped"

@@ -98,9 +98,8 @@ def test_loose_tolerances_find_the_step(surface: str, tolerance: float, off: flo
     assert times == sorted(times)
 
 
-@pytest.mark.parametrize(
-    "backend", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_a_point_on_a_slope_of_pieces_is_one_on_a_plane(backend: str) -> None:
     angle = 0.5
     rise = float(np.tan(angle))
