@@ -341,6 +341,19 @@ def test_laws_and_loops_with_a_delay(pinned, law, moved_in_c):
     assert np.abs(found[0].q[-1] - found[0].q[0]).max() > 0.01  # something has moved
 
 
+def test_what_takes_effect_at_the_end_is_recorded(pinned):
+    """A delay of whole periods ends where the motion does."""
+    begin, ends = pinned.start(velocities={"j1": 1.0}), []
+    for backend in ("compiled", "interpreted"):
+        law = laws(pinned)["late"][0](backend)
+        how = {"control_period": 1e-3, "sample_period": 1e-3, "delay": 2e-3, "backend": backend}
+        efforts = simulate(pinned, begin, 0.01, controller=law, **how).efforts
+        assert np.abs(efforts[-1] - efforts[-2]).max() > 1e-6
+        ends.append(efforts[-1])
+    # efforts of some N m, to rounding of ten periods
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-9)
+
+
 def test_efforts_begin_at_those_of_the_law_before(pinned, moved_in_c):
     tasks = tasks_of(pinned, "sinusoid", "constant")
     found = []

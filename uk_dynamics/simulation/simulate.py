@@ -239,6 +239,7 @@ def simulate(
             recorder.warn(problem, t)
         for changes in changes_at.get(current.t, ()):
             current = switch(current, changes)
+        plant.act(current.t)
         record(current)
     return recorder.trajectory(cost())
 

@@ -3,7 +3,7 @@
 """How the law of some tasks does on machines that are drawn from what may differ from the model."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -97,6 +97,8 @@ def robustness(
     encoders: EncoderSpec | None = None,
     scale: float = 1.0,
     seed: int = 0,
+    among: Collection[str] = LAWS,
+    settled: float | None = None,
     backend: Backend = "auto",
     progress: Callable[[], object] | None = None,
 ) -> Robustness:
@@ -112,6 +114,9 @@ def robustness(
         scale: Deviations are larger than declared by this; above 1, a twentieth of the model's
             value is left at least.
         seed: Of the draws.
+        among: Names of the laws that are tried, ``robust`` among them.
+        settled: Errors and efforts count from this time on, in s; None: when the first errors have
+            decayed.
         backend: As of :class:`ServoController`.
         progress: Called after each motion.
 
@@ -149,6 +154,7 @@ def robustness(
                 for _ in range(min(machines, _TOGETHER))
             ],
             (duration, control_period, uncertainty.spec.delay),
+            settled,
             encoders,
             backend,
             progress,
@@ -158,7 +164,7 @@ def robustness(
     laws: dict[str, LawResult] = {}
     highest: dict[str, float] = {}
     estimates: dict[str, Array] = {}
-    for law in LAWS:
+    for law in filter(among.__contains__, LAWS):
         group = learning if law == "leakage" else full
         for controller in group.controllers:
             controller.robust = law not in ("nominal", "feedback")
@@ -210,6 +216,7 @@ class _Group:
 
     controllers: Sequence[ServoController]
     times: tuple[float, float, float]  # duration, control period and delay, in s
+    settled: float | None  # s
     encoders: EncoderSpec | None
     backend: Backend
     progress: Callable[[], object] | None
@@ -274,7 +281,8 @@ class _Group:
         """Errors, efforts and chatter of a motion."""
         duration, period, _ = self.times
         settled = max(_SETTLED * duration, _DECAYS / _slowest(controller))
-        first = round(min(settled, _LEFT * duration) / period)
+        settled = min(settled, _LEFT * duration) if self.settled is None else self.settled
+        first = round(settled / period)
         errors = np.abs(run.tracking_error[first:]).max(axis=0)
         parts = run.efforts[first:] / controller.mechanism.actuators.effort_limits
         slow = max(round(1.0 / (_HIGH * period)), 1)
@@ -301,11 +309,11 @@ def draw(found: Robustness, path: Path) -> None:
     rows = len(found.rows)
     figure.set_size_inches(2.0 + 1.6 * rows, 4.2)
     axis = figure.add_subplot(1, 1, 1)
-    width = 0.8 / len(LAWS)
-    for k, (law, colour) in enumerate(zip(LAWS, ON_PAPER, strict=False)):
+    width = 0.8 / len(found.laws)
+    for k, (law, colour) in enumerate(zip(found.laws, ON_PAPER, strict=False)):
         errors = found.laws[law].errors
         for row in range(rows):
-            place = row + (k - 0.5 * (len(LAWS) - 1)) * width
+            place = row + (k - 0.5 * (len(found.laws) - 1)) * width
             spread = np.linspace(-0.3 * width, 0.3 * width, len(errors))
             known = np.isfinite(errors[:, row]) & (errors[:, row] > 0.0)
             axis.plot(
