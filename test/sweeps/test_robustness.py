@@ -76,6 +76,21 @@ def test_encoders_are_between_machine_and_law(file: Path) -> None:
         assert coarse.laws[law].chatter.max() > 2.0 * exact.laws[law].chatter.max()
 
 
+def test_some_laws_are_tried_from_a_time_on(file: Path) -> None:
+    """The first error of a machine that starts at rest decays, and friction remains."""
+    machine = Mechanism.from_file("five_bar")
+    tasks = Tasks.from_file(file, machine)
+    whole, late = (
+        robustness(machine, tasks, machines=1, duration=0.02, among=["robust"], settled=t)
+        for t in (0.0, 0.015)
+    )
+    with pytest.raises(InputError, match="before 0.02 s"):
+        robustness(machine, tasks, machines=1, duration=0.02, settled=0.02)
+    assert list(whole.laws) == list(late.laws) == ["robust"]
+    assert (late.laws["robust"].errors <= whole.laws["robust"].errors).all()
+    assert (late.laws["robust"].efforts < whole.laws["robust"].efforts).any()
+
+
 @pytest.mark.slow
 def test_the_command_tells_and_draws(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

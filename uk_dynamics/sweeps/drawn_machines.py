@@ -121,12 +121,15 @@ def robustness(
         progress: Called after each motion.
 
     Raises:
-        InputError: The tasks file has no intervals of parameters.
+        InputError: The tasks file has no intervals of parameters, or ``settled`` is not within the
+            motion.
     """
     uncertainty = tasks.uncertainty
     if uncertainty is None or not uncertainty.spec.parameters:
         problem = "no interval of a parameter; machines are drawn from robust: parameters"
         raise InputError(problem, file=tasks.spec.file, place="robust")
+    if settled is not None and not 0.0 <= settled < duration:
+        raise InputError(f"expected a time before {duration:g} s, found {settled}", place="settled")
     rng, known = np.random.default_rng(seed), mechanism.parameters
     values: dict[str, Array] = {}
     for name, (low, high) in uncertainty.spec.parameters:
@@ -285,7 +288,7 @@ class _Group:
         first = round(settled / period)
         errors = np.abs(run.tracking_error[first:]).max(axis=0)
         parts = run.efforts[first:] / controller.mechanism.actuators.effort_limits
-        slow = max(round(1.0 / (_HIGH * period)), 1)
+        slow = min(max(round(1.0 / (_HIGH * period)), 1), len(parts))
         kernel = np.full(slow, 1.0 / slow)
         smooth = np.stack([np.convolve(x, kernel, mode="valid") for x in parts.T], axis=1)
         fast = parts[(slow - 1) // 2 :][: len(smooth)] - smooth
