@@ -18,6 +18,7 @@ from uk_dynamics.conversion.robot.imported_robot import (
     moved_link,
     turn,
 )
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.model.urdf import WORLD, Joint, Link, Pose, compose, relative
 
 
@@ -241,7 +242,7 @@ class Graph:
         if floats:
             self.robot.root = "floating"
             place = self.places[root]
-            self.robot.place_root("root", place, urdf.to_quaternion(place.rotation))
+            self.robot.place_root("root", place, to_quaternion(place.rotation))
             self.inside[root] = Pose()
             self._body(root, Pose())
             return

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
-from uk_dynamics.model.urdf.rotation import from_quaternion, to_quaternion, turning_to
+from uk_dynamics.model.urdf.rotation import from_quaternion, turning_to
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a quaternion; what is further off is no rounding
 PLANE_TOLERANCE = 1e-3  # m, rad, m/s, rad/s, of a planar joint

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.colours import COLOURS
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.mechanism.kinematics import ForceEnvelope, Kind
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import to_quaternion
 from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.plots import RESOLUTION, empty_figure
 from uk_dynamics.simulation.recording import NO_PARQUET

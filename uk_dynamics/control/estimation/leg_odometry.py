@@ -14,11 +14,11 @@ import numpy as np
 
 import uk_dynamics.core.linalg.rotations as so3
 from uk_dynamics.control.estimation.attitude_filter import AttitudeFilter
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Point, State, placed
 from uk_dynamics.mechanism_class import Mechanism
-from uk_dynamics.model.urdf import to_quaternion
 
 _P, _V, _B = slice(0, 3), slice(3, 6), slice(6, 9)
 _FEET = 9  # where the places of feet begin

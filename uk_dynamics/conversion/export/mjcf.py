@@ -18,6 +18,7 @@ from uk_dynamics.conversion.export.closures import Words, carried, closures, pin
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.mechanism.files import ForceSpec
 
 KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
@@ -329,4 +330,4 @@ def _place(node: ET.Element, pose: urdf.Pose) -> None:
 
 def _wxyz(pose: urdf.Pose) -> str:
     """The rotation as MuJoCo has it."""
-    return numbers(np.roll(urdf.to_quaternion(pose.rotation), 1))
+    return numbers(np.roll(to_quaternion(pose.rotation), 1))

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.escaping import one_line
 from uk_dynamics.exceptions import some
-from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual, to_quaternion
+from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many

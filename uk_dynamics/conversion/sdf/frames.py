@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from uk_dynamics.conversion.robot import urdf_text
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
 from uk_dynamics.model.urdf import (
     WORLD,
@@ -19,7 +20,6 @@ from uk_dynamics.model.urdf import (
     from_quaternion,
     from_rpy,
     inverse,
-    to_quaternion,
 )
 
 MODEL = "__model__"
@@ -136,9 +136,7 @@ def write_pose(node: ET.Element, pose: Pose, relative_to: str = "") -> None:
     attributes = {"rotation_format": "quat_xyzw"}
     if relative_to:
         attributes["relative_to"] = relative_to
-    text = (
-        f"{urdf_text.numbers(pose.translation)} {urdf_text.numbers(to_quaternion(pose.rotation))}"
-    )
+    text = " ".join(map(urdf_text.numbers, (pose.translation, to_quaternion(pose.rotation))))
     ET.SubElement(node, "pose", attributes).text = text
 
 

@@ -20,6 +20,7 @@ from uk_dynamics.conversion.usd.scene import (
     seen_from,
     usd_module,
 )
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.model.urdf import Link, Pose, Visual
 
@@ -84,7 +85,7 @@ def _of_colliders(
         found.volume = volume / unit**3
         found.inertia = geometry.Matrix3f(*np.diag(moments / unit**5).ravel().tolist())
         found.centerOfMass = geometry.Vec3f(0.0, 0.0, 0.0)
-        x, y, z, w = urdf.to_quaternion(here.rotation)
+        x, y, z, w = to_quaternion(here.rotation)
         place = here.translation / scene.frame(prim).scale
         found.localPos = geometry.Vec3f(*place.tolist())
         found.localRot = geometry.Quatf(float(w), float(x), float(y), float(z))

@@ -29,7 +29,7 @@ from uk_dynamics.core.linalg.rank_rule import (
     ZERO_ROW,
     tie_handicap,
 )
-from uk_dynamics.core.linalg.rotations import of_unit_quaternion, skew
+from uk_dynamics.core.linalg.rotations import of_unit_quaternion, skew, to_quaternion
 from uk_dynamics.core.linalg.row_basis import RowBasis, null_basis, spanning_rows
 from uk_dynamics.core.linalg.symbolic_functions import (
     above,

@@ -44,6 +44,13 @@ def of_unit_quaternion(x: Any, y: Any, z: Any, w: Any) -> list[list[Any]]:
     ]
 
 
+def to_quaternion(rotation: Array) -> Array:
+    """Quaternions (x, y, z, w) of rotation matrices (..., 3, 3) with w at least zero, (..., 4)."""
+    from scipy.spatial.transform import Rotation  # takes long to import
+
+    return Rotation.from_matrix(rotation).as_quat(canonical=True)
+
+
 _SKEW = _skew_tensor()
 # Takes a flattened rotation matrix to sin θ times its axis, and to its trace, (9, 4).
 _SINE_AND_TRACE = np.column_stack((0.5 * _SKEW.T, np.eye(3).ravel()))

@@ -10,6 +10,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import foreign_words, kind_by_foreign_name
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names, located
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
@@ -24,7 +25,6 @@ from uk_dynamics.model.urdf import (
     RobotDescription,
     read_urdf,
     read_urdf_text,
-    to_quaternion,
 )
 
 

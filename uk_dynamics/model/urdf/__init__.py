@@ -28,7 +28,6 @@ from uk_dynamics.model.urdf.rotation import (
     from_rpy,
     inverse,
     relative,
-    to_quaternion,
     to_rpy,
     turning_to,
 )

@@ -48,13 +48,6 @@ def from_quaternion(quaternion: Sequence[float]) -> Array:
     return np.array(so3.of_unit_quaternion(*(scaled / np.linalg.norm(scaled)).tolist()))
 
 
-def to_quaternion(rotation: Array) -> Array:
-    """Quaternions (x, y, z, w) of rotation matrices (..., 3, 3) with w at least zero, (..., 4)."""
-    from scipy.spatial.transform import Rotation  # takes long to import
-
-    return Rotation.from_matrix(rotation).as_quat(canonical=True)
-
-
 def turning_to(first: Array, second: Array) -> Array:
     """The shortest rotation that takes one unit vector to another, (3, 3)."""
     cosine = float(first @ second)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.model.urdf import from_quaternion, to_quaternion
+from uk_dynamics.model.urdf import from_quaternion
 from uk_dynamics.ros.simulation.simulation_loop import SimulatedRun
 
 WORLD = "world"

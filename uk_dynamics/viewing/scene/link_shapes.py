@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
-from uk_dynamics.model.urdf import (
-    GREY,
-    Appearance,
-    Box,
-    Cylinder,
-    MeshFile,
-    Sphere,
-    Visual,
-    to_quaternion,
-)
+from uk_dynamics.model.urdf import GREY, Appearance, Box, Cylinder, MeshFile, Sphere, Visual
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -112,8 +104,7 @@ class LinkShapes:
 
 def quaternions_wxyz(rotation: Array) -> Array:
     """Quaternions (n, 4), w first, of rotation matrices (n, 3, 3)."""
-    quaternions: Array = np.roll(to_quaternion(rotation), 1, axis=1)
-    return quaternions
+    return np.roll(to_quaternion(rotation), 1, axis=1)
 
 
 def _colour(colour: tuple[float, ...]) -> tuple[tuple[int, int, int], float | None]:
