@@ -118,8 +118,9 @@ static int uk_contact_inside(uk_memory *m, const uk_contacts *x) {
   return inside;
 }
 
-/* The end of a step on the rows that act. Positions do not stay inside of surfaces, whatever velocities are. */
-static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x) {
+/* The end of a step on the rows that act. Positions do not stay inside of surfaces, whatever velocities are;
+ * velocities of what slides turn by the impulses of the next step, which friction knows. */
+static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode) {
   double q[UK_NQ], v[UK_NV], acts[UK_M];
   memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
   if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
@@ -127,17 +128,19 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
     memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
     if (uk_project(m)) return 1;
   }
-  memcpy(acts, m->active, sizeof acts);
+  memcpy(acts, m->active, sizeof acts), memcpy(q, m->q, sizeof q);
   uk_contact_base(m, active, x); /* what rests may be lifted */
-  int lifted = 0, failed = 0;
-  while (!failed && uk_contact_inside(m, x)) lifted = 1, failed = uk_project(m);
+  int again = 0, failed = 0;
+  while (!failed && uk_contact_inside(m, x)) again = 1, failed = uk_project(m);
   memcpy(m->active, acts, sizeof acts);
-  if (!lifted) return 0;
-  for (int k = 0; k < x->count && !failed; ++k)
-    if (uk_contact_gap(m, x, k) > x->close) m->active[x->row[3 * k]] = 0.0;
   if (failed) memcpy(m->q, q, sizeof q);
-  memcpy(m->v, v, sizeof v);
-  return uk_project(m);
+  for (int k = 0; k < x->count; ++k) {
+    const int slides = mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0;
+    if (slides || (!failed && uk_contact_gap(m, x, k) > x->close && mode[k] != UK_OPEN))
+      again = 1, m->active[x->row[3 * k]] = 0.0;
+  }
+  if (again) memcpy(m->v, v, sizeof v);
+  return again && uk_project(m);
 }
 
 /* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
@@ -169,7 +172,8 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
-  if (uk_follow_structure(m, followed) || uk_contact_end(m, active, x)) return 1;
+  if (uk_follow_structure(m, followed)) return 1;
+  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count)) return 1;
   ++x->taken;
   return 0;
 }

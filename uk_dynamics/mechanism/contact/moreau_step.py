@@ -168,7 +168,10 @@ class ContactStepping(ClosedContacts):
         return self._projected(end, dynamics, replace(inputs, active=active)), active
 
     def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs) -> State:
-        """The end of a step on the rows that act; positions outside of all surfaces."""
+        """The end of a step on the rows that act; positions outside of all surfaces.
+
+        Velocities of what slides turn by the impulses of the next step, which friction knows.
+        """
         held = inputs.active
         assert held is not None
         without = self.without(held)
@@ -187,10 +190,11 @@ class ContactStepping(ClosedContacts):
                 up = replace(inputs, active=replace(without, names=names))
                 place = dynamics.project(replace(place, v=end.v), up)
             except SimulationError:
-                return reached
-        if not lifted:
+                place = reached
+                break
+        names = held.names - self._beyond(self.places(place).gap) - set(held.sliding)
+        if place is reached and names == held.names:
             return reached
-        names = held.names - self._beyond(self.places(place).gap)
         return dynamics.project(
             replace(place, v=end.v), replace(inputs, active=replace(held, names=names))
         )
