@@ -137,6 +137,7 @@ def test_ten_steps() -> None:
 @pytest.mark.slow
 @pytest.mark.together("ten steps")
 def test_leg_odometry_drifts_by_less_than_two_percent_of_the_way() -> None:
+    """With the gyroscope's bias of 5 mrad/s left in, it would be 3 % without known ground."""
     walk, _, _ = walked()
     mechanism, _ = biped()
     rng = np.random.default_rng(1)
@@ -145,26 +146,30 @@ def test_leg_odometry_drifts_by_less_than_two_percent_of_the_way() -> None:
     )
     base = mechanism.model.bases[0]
     unit, completion = InertialUnit(mechanism, base.link, noise), StateCompletion(mechanism)
-    odometry = LegOdometry(mechanism, ground=0.0)
+    level, unknown = LegOdometry(mechanism, ground=0.0), LegOdometry(mechanism)
     names = [one.name for one in mechanism.one_sided]
-    places, before, rate, errors = completion.encoders.places, None, np.zeros(12), []
+    places, before, rate = completion.encoders.places, None, np.zeros(12)
     period = EVERY * PERIOD
     begin = base.pose(walk.states[0][0].q)[:3]
-    odometry.reset(begin.tolist())
+    for odometry in (level, unknown):
+        odometry.reset(begin.tolist())
     for state, closed in walk.states[::EVERY]:
         at = state.q[places] + ENCODER * rng.standard_normal(len(places))
         if before is not None:
             rate = rate + (1.0 - np.exp(-period / FILTER)) * ((at - before) / period - rate)
         before = at
         sample, joints = unit.sample(state), completion.complete(at, rate, state.t)
-        odometry.update(
-            State(state.t, joints.q, joints.v),
-            sample.angular_velocity,
-            sample.specific_force,
-            [name for name in names if name in closed],
-            completion.sensitivity(),
-        )
-        errors.append(odometry.pose[:3] - base.pose(state.q)[:3])
+        for odometry in (level, unknown):
+            odometry.update(
+                State(state.t, joints.q, joints.v),
+                sample.angular_velocity,
+                sample.specific_force,
+                [name for name in names if name in closed],
+                completion.sensitivity(),
+            )
     way = float(np.linalg.norm(base.pose(state.q)[:3] - begin))
     assert way > 1.25  # m
-    assert np.linalg.norm(errors[-1]) < 0.02 * way
+    # the rest of the encoders' errors; without the ground's height the horizon's tilt, too
+    for odometry, share in ((level, 0.01), (unknown, 0.02)):
+        off = odometry.pose[:3] - base.pose(state.q)[:3]
+        assert np.linalg.norm(off) < share * way

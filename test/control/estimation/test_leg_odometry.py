@@ -108,7 +108,7 @@ def test_gravity_gives_roll_and_pitch_and_rest_the_bias() -> None:
         np.testing.assert_allclose(attitude.rotation @ up, [0.0, 0.0, 1.0], atol=1e-12, rtol=0)
         began = attitude.rotation.copy()
         for _ in range(500):
-            attitude.update(0.01, bias, 9.81 * up, still=True)
+            attitude.update(0.01, bias, 9.81 * up, known=np.zeros(3))
         np.testing.assert_allclose(attitude.bias, bias, atol=1e-5, rtol=0)  # exp(-10) of it
         turned = Rotation.from_matrix(began.T @ attitude.rotation).magnitude()
         assert turned < 0.02, "0.5 s of the bias, at most"

@@ -21,7 +21,7 @@ class AttitudeFilter:
         rotation: From axes of the link to the world, whose z points up, (3, 3).
         bias: Of the gyroscope, (3,), in rad/s.
         pull: Gain towards the measured direction of gravity, in 1/s.
-        learning: Gain of the bias while the link does not turn, in 1/s.
+        learning: Gain of the bias while it is known how the link turns, in 1/s.
     """
 
     def __init__(self, pull: float = 0.05, learning: float = 2.0) -> None:
@@ -53,12 +53,12 @@ class AttitudeFilter:
         gyroscope: Array,  # mean rate since then, (3,), in rad/s
         accelerometer: Array,  # mean specific force since then, (3,), in m/s²
         *,
-        still: bool = False,  # whether the link is known not to turn; then its rate is the bias
+        known: Array | None = None,  # rate that others know, (3,), in rad/s; the rest is the bias
     ) -> Array:
         """Go on by a time; return the angular velocity without bias, in axes of the link, (3,)."""
-        if still:
+        if known is not None:
             part = 1.0 - np.exp(-self.learning * elapsed)
-            self.bias += part * (gyroscope - self.bias)
+            self.bias += part * (gyroscope - known - self.bias)
         rate = gyroscope - self.bias
         force = float(np.linalg.norm(accelerometer))
         correction = np.zeros(3)

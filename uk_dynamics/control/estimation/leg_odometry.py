@@ -23,6 +23,7 @@ from uk_dynamics.mechanism_class import Mechanism
 _P, _V, _B = slice(0, 3), slice(3, 6), slice(6, 9)
 _FEET = 9  # where the places of feet begin
 _STILL = 0.02  # rad/s or m/s; joints that all move less do not turn the base
+_APART = 0.05  # m, by which feet are off a line, so that they tell how the base turns
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,11 @@ class LegOdometry:
             self._time = state.t
         elapsed, self._time = state.t - self._time, state.t
         places, rates, reach = self._kinematics(state, sensitivity)
-        slow = bool(standing) and float(np.abs(self._joint_rates(state)).max(initial=0.0)) < _STILL
+        known = self._turning(places, rates, self._standing.intersection(standing))
+        if known is None and standing and np.abs(self._joint_rates(state)).max() < _STILL:
+            known = np.zeros(3)
         before = self.attitude.rotation
-        self.angular_velocity = self.attitude.update(elapsed, gyroscope, accelerometer, still=slow)
+        self.angular_velocity = self.attitude.update(elapsed, gyroscope, accelerometer, known=known)
         if elapsed > 0.0:
             self._predict(elapsed, 0.5 * (before + self.attitude.rotation), accelerometer)
         # what has lifted since then has hardly moved: it takes the place over to what has come down
@@ -205,6 +208,18 @@ class LegOdometry:
             rates[number] = linear @ v
             reach.append(linear if sensitivity is None else linear @ sensitivity)
         return places, rates, reach
+
+    def _turning(self, places: Array, rates: Array, standing: Collection[str]) -> Array | None:
+        """Angular velocity of the base by feet that stand; None where they are on a line."""
+        stands = [name in standing for name in self.feet]
+        if sum(stands) < 3:
+            return None
+        arms = places[stands] - places[stands].mean(axis=0)
+        moved = rates[stands] - rates[stands].mean(axis=0)  # r + ω × p is the same for all
+        turning, _, _, spread = np.linalg.lstsq(
+            np.vstack([so3.skew(arm) for arm in arms]), moved.ravel()
+        )
+        return turning if spread[-1] > _APART else None
 
     def _predict(self, elapsed: float, rotation: Array, accelerometer: Array) -> None:
         """Position and velocity go on with the measured acceleration."""
