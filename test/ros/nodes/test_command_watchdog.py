@@ -19,7 +19,7 @@ from support.nodes.ros_fixtures import Ros
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
-from uk_dynamics.ros.servo.command_authority import Phase
+from uk_dynamics.ros.servo.command_takeover import Phase
 
 pytestmark = pytest.mark.ros
 

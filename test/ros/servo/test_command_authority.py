@@ -18,14 +18,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from uk_dynamics.ros.servo.command_authority import (
-    ZEROS,
-    CommandAuthority,
-    CommandTakeover,
-    Grant,
-    Heartbeat,
-    Phase,
-)
+from uk_dynamics.ros.servo.command_authority import CommandAuthority, Grant, Heartbeat
+from uk_dynamics.ros.servo.command_takeover import ZEROS, CommandTakeover, Phase
 
 MS = 1_000_000
 TIMEOUT = 0.1

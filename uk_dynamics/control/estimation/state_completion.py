@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.arrays import largest
 from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.constraints.references import ReferenceSample
-from uk_dynamics.control.estimation.encoders import Encoders
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
+from uk_dynamics.control.estimation.measured_joints import Encoders
 from uk_dynamics.core.servo import Split, free_motions, undetermined
 from uk_dynamics.core.servo import continuation_rule as rule
 from uk_dynamics.exceptions import InputError, expect

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.wording import place_text
+from uk_dynamics.mechanism.files.place_text import place_text
 
 _ROUNDING = 1e-6  # of correlations, which are written with six digits
 

@@ -20,7 +20,7 @@ import yaml
 
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import MechanismFileError, expect
-from uk_dynamics.mechanism.files.wording import Place, place_text, shown
+from uk_dynamics.mechanism.files.place_text import Place, place_text, shown
 from uk_dynamics.resources import nearest_file
 
 MAX_BYTES = 1_000_000

@@ -19,7 +19,8 @@ from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import JOINT_STATE, TABLES, Parameters, command_topic
-from uk_dynamics.ros.servo.command_authority import LOOK_PERIOD, CommandTakeover, Heartbeat, Phase
+from uk_dynamics.ros.servo.command_authority import Heartbeat
+from uk_dynamics.ros.servo.command_takeover import LOOK_PERIOD, CommandTakeover, Phase
 from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.qos import COMMAND_QOS, LATCHED_QOS, STATE_QOS
 
