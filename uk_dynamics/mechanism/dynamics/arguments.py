@@ -91,18 +91,13 @@ def plan(
     if not 0.0 < dt < math.inf:
         raise InputError(f"expected a positive number, found {dt}", place="dt")
     expect_names("method", [method], METHODS, place="method")
-    positions = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
-    velocities = np.ascontiguousarray(np.atleast_2d(np.asarray(v, dtype=float)))
-    count = len(positions)
-    for name, found, size in (("q", positions, model.nq), ("v", velocities, model.nv)):
-        if found.shape != (count, size):
-            raise StateError(f"expected shape ({count}, {size}), found {found.shape}", place=name)
-    forces = _forces(tau, count, steps, model.nv)
-    require_finite_states(model, States(np.array([t]), positions, velocities, None))
+    places, speeds = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v))
+    given = states(model, t, places, speeds, None)
+    forces = _forces(tau, len(given.q), steps, model.nv)
     if not _all_finite(forces):
         for each in forces.reshape(-1, model.nv):
             require_finite_efforts(model, each)
-    return Plan(positions, velocities, forces, steps, dt, every, method, project, t)
+    return Plan(given.q, given.v, forces, steps, dt, every, method, project, t)
 
 
 def _forces(tau: ArrayLike | None, count: int, steps: int, nv: int) -> Array:
