@@ -81,6 +81,7 @@ def main(folder: str) -> None:
         np.testing.assert_allclose(found[1:], found[0], atol=1e-9)  # rounding
 
 
+@pytest.mark.slow
 def test_one_declaration_reaches_every_evaluator(tmp_path: Path) -> None:
     code = "import sys, support.power_formula, test_result_formulas as t; t.main(sys.argv[1])"
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])

@@ -104,7 +104,7 @@ def test_friction_of_steps_knows_the_load_of_a_curved_way(backend: Backend) -> N
     assert abs(off[1]) < 0.3 * abs(off[0])
 
 
-@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+@pytest.mark.parametrize("method", [pytest.param("DOP853", marks=pytest.mark.slow), "moreau"])
 def test_a_pin_with_clearance_stays_in_its_bearing(method: str) -> None:
     """A bar hangs by a pin in a bearing that is 1 mm wider, and swings."""
     parts = joint("x", "world", "x", kind="prismatic", axis="1 0 0", limits=(-1, 1)) + link("x", 0)

@@ -345,7 +345,13 @@ def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
     assert slow[0, 0, 0] > 2.0 * error[0, 0, 0]
 
 
-@pytest.mark.parametrize("watching", [False, True], ids=["of a push", "of encoders"])
+@pytest.mark.parametrize(
+    "watching",
+    [
+        pytest.param(False, marks=pytest.mark.slow, id="of a push"),
+        pytest.param(True, id="of encoders"),
+    ],
+)
 def test_an_observer_knows_what_the_model_makes_of_efforts(watching: bool) -> None:
     """Where the model is right, errors of rates decay on their own, by three poles at ω.
 

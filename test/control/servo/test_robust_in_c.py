@@ -75,7 +75,7 @@ def states(machine: Mechanism, tasks: Tasks, number: int) -> list[State]:
     ]
 
 
-QUICK = ("surface", "all motions", "a learned size")
+QUICK = ("all motions",)
 
 
 @pytest.mark.parametrize(
