@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
 /* What a law learns from period to period, and what that adds to what its tasks ask for; see
- * core/servo/correction_rule.py. A lane is a state. */
+ * core/servo/correction_rule.py and velocity_observer_rule.py. A lane is a state. */
 #pragma once
 
 #include <string.h>

@@ -29,10 +29,8 @@ from uk_dynamics.core.servo.correction_rule import (
     Adaptation,
     Instant,
     Learned,
-    Watched,
     learned,
     observed,
-    watched,
 )
 from uk_dynamics.core.servo.encoder_rule import reading
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
@@ -70,3 +68,4 @@ from uk_dynamics.core.servo.robust_rule import (
     ultimate_size,
 )
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts
+from uk_dynamics.core.servo.velocity_observer_rule import Watched, watched

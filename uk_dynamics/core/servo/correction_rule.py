@@ -27,20 +27,9 @@ what the robust term and limits change of the efforts that tasks ask for.
 *Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
 its own, is taken out of what the tasks ask for.
 
-*Velocities* of encoders are differences of rounded positions. An observer of the errors takes (1)
-for what they do within a period, and corrects error, rate and what (1) lacks, w, by what is
-measured of the error itself. With x = (e, ė, w) and one pole p = 1/(1 + ω h) three times,
-
-    x⁻ = (e + h ė + h² a/2, ė + h a, w),    a = d + C u − w θ̂ + w,                               (2)
-    x = x⁻ + (1 − p³, 3 (1 − p)² (1 + p)/(2 h), (1 − p)³/h²) (e_measured − e⁻).
-
-What acts constantly leaves no error; the model's own accelerations are not late.
-
 Sources: Slotine, Li: Composite adaptive control of robot manipulators, Automatica 25, 1989 (both
 errors, bounded gain); Applied nonlinear control, 1991, sections 8.7 and 9.2; De Luca, Mattone:
-Sensorless robot collision detection, ICRA 2005 (momentum observer); Morrison: Introduction to
-sequential smoothing and prediction, 1969, section 13.7 (gains of a triple pole); Franklin, Powell,
-Workman: Digital control of dynamic systems, 1998, section 8.2 (observers).
+Sensorless robot collision detection, ICRA 2005 (momentum observer).
 """
 
 from typing import Any, NamedTuple
@@ -62,7 +51,6 @@ BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not ta
 SETTLED = 0.98  # from which filters have forgotten their beginning: four of their time constants
 FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before they are cut off
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
-JUMPS = (1e-6, 1e-4)  # m or rad, and per s: changes of references that no motion explains
 LEAST_VARIANCE = 1e-12  # m²/s⁴
 LEAST_BANDWIDTH = 1e-9  # rad/s
 SLOWER = 0.25  # of the frequency that s and an integral of it would have at the edge of the layer
@@ -171,54 +159,6 @@ def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> A
     y = now.followed(past[0], now.measured + explained, fast)
     z = now.followed(past[1], now.driven, slow)
     return np.stack((seen * y, seen * z))
-
-
-class Watched(NamedTuple):
-    """What the velocity observer knows of the errors."""
-
-    state: Array  # e, ė and w, (3, mt)
-    driven: Array  # C u as late as it acts, (mt,)
-    followed: Array  # values, rates and accelerations of the references, (3, mt)
-
-
-def watched(
-    now: Instant, past: Watched, error: Array, followed: Array, explained: Array, bandwidth: Array
-) -> Watched:
-    """What is known after a period, by (2); it begins with what is measured.
-
-    So it does after a pause, and where a reference jumps: nothing moved there.
-
-    Args:
-        now: See there.
-        past: From the period before.
-        error: Of the tasks, measured, (mt,).
-        followed: As in the result.
-        explained: What estimates of parameters make of it, (mt,).
-        bandwidth: ω of each row, in rad/s, (mt,); 0: it has the rate that was measured.
-    """
-    h, fresh = now.told.elapsed, now.told.fresh
-    continues = where(above(bandwidth, 0.0), now.told.differs, 0.0 * error)
-    for x, later, past_x, past_later, least in zip(
-        *(followed[:2], followed[1:], past.followed[:2], past.followed[1:], JUMPS), strict=True
-    ):
-        left = x - past_x - 0.5 * h * (later + past_later)
-        continues = where(above(abs(left), h * abs(later - past_later) + least), 0.0, continues)
-    e, rate, lacking = past.state
-    driven = now.followed(past.driven, now.driven, now.shares(0.0)[1])
-    a = now.drift + driven - explained + lacking
-    e, rate = e + h * rate + 0.5 * h * h * a, rate + h * a
-    f = bandwidth * h / (1.0 + bandwidth * h)  # 1 − p
-    found = (
-        error - (1.0 - f) * (1.0 - f) * (1.0 - f) * (error - e),
-        rate + 1.5 * f * f * (2.0 - f) / h * (error - e),
-        lacking + f * f * f / (h * h) * (error - e),
-    )
-    begun = (error, now.rate, 0.0 * error)
-    state = np.stack(
-        [where(above(continues, 0.5), x, y) for x, y in zip(found, begun, strict=True)]
-    )
-    state = where(above(fresh, 0.5), state, past.state)
-    return Watched(state, driven, where(above(fresh, 0.5), followed, past.followed))
 
 
 class Adaptation(NamedTuple):
