@@ -2,7 +2,7 @@
 /* Steps over one-sided constraints, one at a time; see contact_step.h. */
 #pragma once
 
-#include "contact.c"
+#include "moreau_step.c"
 #include "contact_step.h"
 #include "uk_contact_tables.h"
 

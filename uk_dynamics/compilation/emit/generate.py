@@ -92,7 +92,7 @@ def contacts() -> list[str]:
     )
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
     text = header("uk_conditions.h", *includes, *defines(constants), factors, *written)
-    return [text, part("contact.c")]
+    return [text, part("moreau_step.c")]
 
 
 def contact_declarations(mechanism: ResolvedMechanism) -> list[str]:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "admissible.c"
-#include "cone.c"
+#include "cone_problem.c"
 #include "configuration.c"
 #include "contact.h"
 #include "following_structure.c"
