@@ -15,6 +15,7 @@ import uk_dynamics as ukd
 from uk_dynamics.compilation.build.compiler import FLAGS, find_compiler
 from uk_dynamics.compilation.build.library import RECIPES, Library
 from uk_dynamics.compilation.emit.c_text import assemble
+from uk_dynamics.conversion.controller_package.parts import loop_tables
 
 OF_TASKS = (Library.SERVO, Library.EFFORTS, Library.CLOSED_LOOPS)
 # arrays of fixed sizes of which a part is filled and read are not uninitialised
@@ -28,11 +29,13 @@ def main() -> int:
     """What the compiler or cppcheck ends with; 0 where cppcheck is not installed."""
     mechanism = ukd.Mechanism.from_file("five_bar")
     tasks = ukd.Tasks.from_file("five_bar_sweep", mechanism)
+    of: dict[Library, tuple[object, ...]] = dict.fromkeys(OF_TASKS, (tasks,))
+    of[Library.ENCODERS] = mechanism, loop_tables(ukd.StateCompletion(mechanism))
     with tempfile.TemporaryDirectory() as folder:
         for kind, (recipe, _) in RECIPES.items():
             module, _, name = recipe.source.partition(".")
             write = getattr(import_module(f"uk_dynamics.compilation.emit.{module}"), name)
-            text = assemble(write(tasks if kind in OF_TASKS else mechanism))
+            text = assemble(write(*of.get(kind, (mechanism,))))
             Path(folder, f"{kind.name.lower()}.c").write_text(text)
         compiler = find_compiler()
         assert compiler is not None
