@@ -19,13 +19,13 @@ static double uk_along(const double *x, const double *v) {
   return sum;
 }
 
-static double uk_contact_gap(const uk_memory *m, const uk_contacts *x, int k) {
+static double uk_gap_now(const uk_memory *m, const uk_contacts *x, int k) {
   return x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[3 * k]];
 }
 
 /* Directions of all one-sided constraints at the terms in the memory, and their gaps. */
 static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double *rows, double *gap) {
-  for (int k = 0; k < x->count; ++k) gap[k] = uk_contact_gap(m, x, k);
+  for (int k = 0; k < x->count; ++k) gap[k] = uk_gap_now(m, x, k);
   for (int k = 0; k < 3 * x->count; ++k)
     for (int i = 0; i < UK_NV; ++i)
       rows[k * UK_NV + i] = x->row[k] < 0 ? 0.0 : x->part[k] * m->A[x->row[k] * UK_NV + i];
@@ -113,7 +113,7 @@ static void uk_contact_base(uk_memory *m, const double *active, const uk_contact
 static int uk_contact_inside(uk_memory *m, const uk_contacts *x) {
   int inside = 0;
   for (int k = 0; k < x->count; ++k)
-    if (uk_contact_gap(m, x, k) < -x->close && m->active[x->row[3 * k]] == 0.0)
+    if (uk_gap_now(m, x, k) < -x->close && m->active[x->row[3 * k]] == 0.0)
       inside = 1, m->active[x->row[3 * k]] = 1.0;
   return inside;
 }
@@ -136,7 +136,7 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
   if (failed) memcpy(m->q, q, sizeof q);
   for (int k = 0; k < x->count; ++k) {
     const int slides = mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0;
-    if (slides || (!failed && uk_contact_gap(m, x, k) > x->close && mode[k] != UK_OPEN))
+    if (slides || (!failed && uk_gap_now(m, x, k) > x->close && mode[k] != UK_OPEN))
       again = 1, m->active[x->row[3 * k]] = 0.0;
   }
   if (again) memcpy(m->v, v, sizeof v);
