@@ -18,12 +18,14 @@
 static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   uk_lanes explained[UK_MT], left[2 * UK_MT];
   UK_EACH(r, UK_MT) explained[r] = uk_all(0.0);
+  uk_lanes_lag_share(told + 3, &w->loop_delay, &w->late_share);
+  w->late_share *= told[0]; /* a state that is told again changes nothing, after a pause there are none: */
+  UK_EACH(j, UK_NU) w->late_efforts[j] *= 1.0 - told[0] + told[1];
 #if UK_ADAPTIVE
   uk_lanes known[UK_LEARNED];
   const uk_lanes *next = known;
-  uk_lanes_learned(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->estimate,
-                   w->fitted, w->information, w->filtered_regressor, w->filtered, w->variance, w->settled, w->explaining, w->push,
-                   known);
+  uk_lanes_learned(told, w->tracking_rate, w->past_rate, w->drift, w->driven, w->estimate, w->fitted, w->information,
+                   w->filtered_regressor, w->filtered, w->variance, w->settled, w->explaining, w->push, known);
 #define UK_NEXT(name) memcpy(w->name, next, sizeof w->name), next += sizeof w->name / sizeof *next
   UK_NEXT(estimate);
   UK_NEXT(fitted);
@@ -40,7 +42,7 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   const uk_lanes elapsed = told[1] * told[3];
   uk_lanes_next_scale(&w->robust_scale, &w->scale_growth, &w->leakage, &elapsed, &w->robust_scale);
 #endif
-  uk_lanes_observed(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->observed, explained,
+  uk_lanes_observed(told, w->tracking_rate, w->past_rate, w->drift, w->driven, w->observed, explained,
                     w->observer_rate, left);
   memcpy(w->observed, left, sizeof left);
   UK_EACH(r, UK_MT) {
@@ -52,21 +54,21 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
     w->past_rate[r] = uk_pick(told[0] != 0.0, w->tracking_rate[r], w->past_rate[r]);
   }
 #if UK_WATCHES
-  uk_lanes seen[7 * UK_MT];
-  uk_lanes_watched(told, w->tracking_rate, w->past_rate, w->drift, w->driven, &w->loop_delay, w->watched, w->watched_driven,
-                   w->past_followed, w->tracking_error, w->task_followed, explained, w->watch_rate, seen);
+  uk_lanes seen[6 * UK_MT];
+  uk_lanes_watched(told, w->tracking_rate, w->past_rate, w->drift, w->driven, w->watched, w->past_followed,
+                   w->tracking_error, w->task_followed, explained, w->watch_rate, seen);
   memcpy(w->watched, seen, sizeof w->watched);
-  memcpy(w->watched_driven, seen + 3 * UK_MT, sizeof w->watched_driven);
-  memcpy(w->past_followed, seen + 4 * UK_MT, sizeof w->past_followed);
+  memcpy(w->past_followed, seen + 3 * UK_MT, sizeof w->past_followed);
   UK_EACH(r, UK_MT) w->tracking_rate[r] = uk_pick(w->watch_rate[r] > 0.0, seen[UK_MT + r], w->tracking_rate[r]);
 #endif
 }
 
-/* What the model says of the errors until the next period, with the efforts that are sent, (UK_NU). */
+/* What the model says of the errors until the next period, where efforts are sent, (UK_NU). */
 static void uk_note_prediction(uk_lanes_law *w, const uk_lanes *efforts) {
+  UK_EACH(j, UK_NU) w->late_efforts[j] += w->late_share * (efforts[j] - w->late_efforts[j]);
   UK_EACH(r, UK_MT) {
     w->drift[r] = w->free_drift[r], w->driven[r] = uk_all(0.0);
-    UK_EACH(j, UK_NU) w->driven[r] += w->map[r * UK_NU + j] * efforts[j];
+    UK_EACH(j, UK_NU) w->driven[r] += w->map[r * UK_NU + j] * w->late_efforts[j];
   }
 #if UK_LEARNS_SIZE
   w->scale_growth = w->robust * w->robust_term[3];

@@ -26,6 +26,7 @@ from uk_dynamics.core.servo import (
     Measurement,
     Watched,
     highest_gain,
+    lag_share,
     learned,
     next_scale,
     observed,
@@ -36,8 +37,6 @@ from uk_dynamics.core.servo import (
 )
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Array
-
-_INSTANT = ("rate", "past_rate", "drift", "driven")  # of each row
 
 
 def uncertain_rows(tasks: Tasks) -> Objects:
@@ -212,6 +211,7 @@ def correction_definitions(tasks: Tasks) -> str:
         '#include "uk_lanes.h"',
         part("attributes.h"),
         *flags,
+        rule("uk_lanes_lag_share", ones("elapsed", "time"), "share", lag_share),
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
         *([_scale()] if tasks.learns_size else ()),
@@ -226,7 +226,7 @@ def _scale() -> str:
 
 def _instant(rows: int) -> Shapes:
     """Shapes of what :func:`_compared` is given."""
-    return {"told": (4, 1), **dict.fromkeys(_INSTANT, rows), "delay": 1}
+    return {"told": (4, 1), **dict.fromkeys(Instant._fields[1:], rows)}
 
 
 def _compared(told: Array, *others: Array) -> Instant:
@@ -235,16 +235,16 @@ def _compared(told: Array, *others: Array) -> Instant:
 
 def _observed(rows: int) -> str:
     given = _instant(rows) | {"past": (2, rows), "explained": rows, "bandwidth": rows}
-    return rule("uk_lanes_observed", given, "left", lambda *x: observed(_compared(*x[:6]), *x[6:]))
+    return rule("uk_lanes_observed", given, "left", lambda *x: observed(_compared(*x[:5]), *x[5:]))
 
 
 def _watched(rows: int) -> str:
-    past: Shapes = {"state": (3, rows), "late": rows, "past_followed": (3, rows)}
+    past: Shapes = {"state": (3, rows), "past_followed": (3, rows)}
     given = _instant(rows) | past | {"error": rows, "followed": (3, rows)}
     given |= {"explained": rows, "bandwidth": rows}
 
     def left(*x: Array) -> Array:
-        found = watched(_compared(*x[:6]), Watched(*x[6:9]), *x[9:])
+        found = watched(_compared(*x[:5]), Watched(*x[5:7]), *x[7:])
         return np.concatenate([y.ravel() for y in found])
 
     return rule("uk_lanes_watched", given, "left", left)
@@ -266,8 +266,8 @@ def _learned(tasks: Tasks) -> str:
     }
 
     def left(*x: Array) -> Array:
-        *past, regressor, push = x[6:]
-        found = learned(_compared(*x[:6]), Learned(*past), regressor, push, ends)
+        *past, regressor, push = x[5:]
+        found = learned(_compared(*x[:5]), Learned(*past), regressor, push, ends)
         return np.concatenate([y.ravel() for y in found])
 
     return rule("uk_lanes_learned", given, "left", left)

@@ -16,6 +16,7 @@ from uk_dynamics.core.servo import (
     Learned,
     Measurement,
     Watched,
+    lag_share,
     learned,
     next_scale,
     observed,
@@ -53,19 +54,12 @@ class Corrections:
         self._watched: Watched | None = None
         if tasks.watched.any():
             fields["watch_rate"][:] = tasks.watched
-            kept = "watched", "watched_driven", "past_followed"
-            self._watched = Watched(*(fields[name].reshape(-1, rows) for name in kept))
+            kept = fields["watched"], fields["past_followed"]
+            self._watched = Watched(*(x.reshape(3, rows) for x in kept))
         if p:
             shapes = {"information": (p, p), "filtered_regressor": (rows, p), "filtered": (2, rows)}
-            names = (
-                "estimate",
-                "fitted",
-                "information",
-                *("filtered_regressor", "filtered", "variance", "settled"),
-            )
-            self._learned = Learned(
-                *(fields[name].reshape(shapes.get(name, (-1,))) for name in names)
-            )
+            names = Learned._fields
+            self._learned = Learned(*(fields[x].reshape(shapes.get(x, (-1,))) for x in names))
             self._regressor = fields["regressor"].reshape(rows, p)
             self._explaining = fields["explaining"].reshape(rows, p)
 
@@ -80,10 +74,11 @@ class Corrections:
             followed: References at the same time; None: zero.
         """
         fields, observes = self._fields, float(self._fields["observes"][0])
-        now = Instant(
-            *(told, errors.rate, fields["past_rate"], fields["drift"], fields["driven"]),
-            delay=fields["loop_delay"],
-        )
+        past = (fields[name] for name in ("past_rate", "drift", "driven"))
+        now = Instant(told, errors.rate, *past)
+        # a state that is told again changes nothing, after a pause there are none
+        fields["late_share"][:] = told.fresh * lag_share(told.elapsed, fields["loop_delay"])
+        fields["late_efforts"][:] = now.begun(fields["late_efforts"])
         explained = np.zeros(len(errors.rate))
         if self._adapts:
             assert self.tasks.uncertainty is not None
@@ -106,20 +101,20 @@ class Corrections:
             fields["past_rate"][:] = errors.rate
         if self._watched is not None:
             aims = np.zeros((3, len(explained))) if followed is None else np.stack(followed)
-            past = self._watched._replace(driven=self._watched.driven[0])
-            seen = watched(*(now, past, errors.residual, aims, explained), fields["watch_rate"])
+            rates = fields["watch_rate"]
+            seen = watched(now, self._watched, errors.residual, aims, explained, rates)
             for mine, new in zip(self._watched, seen, strict=True):
                 mine[:] = new
-            errors = errors._replace(
-                rate=np.where(fields["watch_rate"] > 0.0, seen.state[1], errors.rate)
-            )
+            errors = errors._replace(rate=np.where(rates > 0.0, seen.state[1], errors.rate))
         return errors, fields["added"].copy()
 
     def note(self, outcome: ServoOutcome, efforts: Array) -> None:
         """Keep what the model says of the errors until the next period, with efforts, (motors,)."""
         assert outcome.drift is not None
         self._fields["drift"][:] = outcome.drift
-        self._fields["driven"][:] = outcome.servo.map @ efforts
+        late = self._fields["late_efforts"]
+        late += self._fields["late_share"] * (efforts - late)
+        self._fields["driven"][:] = outcome.servo.map @ late
         self._fields["scale_growth"][0] = 0.0 if outcome.robust is None else outcome.robust.growth
         if outcome.regression is not None:
             kept = self._regressor, self._explaining, self._fields["push"], self._fields["reached"]

@@ -21,17 +21,17 @@ the inertia is the uncertainty Δ = ε; with prediction of ωT = 0.5, max |M| is
 velocity follow ė + ω e = 0, and the same steps lead to ωτ ≤ 1/2.
 
 **Observed disturbances.** A row is ë = a e^(−sτ) in the loop, and feedback asks for −C(s) e,
-C = c₁ s + c₀, with the robust term in its layer as part of it. The observer takes Q s² e − Q_d a
-from that, with Q = 1/(s/ω_o + 1) and Q_d slower by the delay that is known:
+C = c₁ s + c₀, with the robust term in its layer as part of it. The observer takes Q (s² e − D a)
+from that, with Q = 1/(s/ω_o + 1) and D = 1/(T s + 1), a lag by the delay that is known:
 
-    L = (C + Q s²) e^(−sτ) / ((1 − Q_d) s²),                                                    (1)
+    L = (C + Q s²) e^(−sτ) / ((1 − Q D) s²),                                                    (1)
 
-which is C e^(−sτ)/s² without it: 1 − Q_d is an integrator, and takes phase near ω_o. Rows of
+which is C e^(−sτ)/s² without it: 1 − Q D is an integrator, and takes phase near ω_o. Rows of
 velocities have c₀ = 0.
 
-**Observed velocities.** v̂ = s e − H (s² e − D a), H = s (s + 3ω)/(s + ω)³, D slower by the delay
-that is known, takes the place of s e in C: C = c₁ s (1 − H s) + c₀ and 1 + c₁ H D − Q_d for 1 − Q_d
-in (1). As long as the model is right that changes nothing; a delay that is not known counts more.
+**Observed velocities.** v̂ = s e − H (s² e − D a), H = s (s + 3ω)/(s + ω)³, takes the place of s e
+in C: C = c₁ s (1 − H s) + c₀ and 1 + (c₁ H − Q) D for 1 − Q D in (1). As long as the model is right
+that changes nothing; a delay that is not known counts more.
 """
 
 import math
@@ -146,11 +146,11 @@ def _margin(
     omega = np.geomspace(scale / _SPAN, scale * _SPAN, _SAMPLES)
     s = 1j * omega
     H: NDArray[Any] = s * (s + 3.0 * watched) / (s + watched) ** 3 if watched > 0.0 else 0.0 * s
-    C, one = c1 * s * (1.0 - H * s) + c0, 1.0 + c1 * H / (known * s + 1.0)
+    C, late = c1 * s * (1.0 - H * s) + c0, c1 * H  # and what is taken of D
     if bandwidth > omega[0] / _SPAN:  # else it does nothing at any of them
-        C = C + s**2 / (s / bandwidth + 1.0)
-        one = one - 1.0 / ((1.0 / bandwidth + known) * s + 1.0)
-    loop = C / (one * s**2)
+        Q = 1.0 / (s / bandwidth + 1.0)
+        C, late = C + Q * s**2, late - Q
+    loop = C / ((1.0 + late / (known * s + 1.0)) * s**2)
     size = np.abs(loop)
     crossings = np.flatnonzero((size[:-1] >= 1.0) & (size[1:] < 1.0))
     at = omega[crossings]

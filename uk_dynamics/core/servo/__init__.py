@@ -29,6 +29,7 @@ from uk_dynamics.core.servo.correction_rule import (
     Adaptation,
     Instant,
     Learned,
+    lag_share,
     learned,
     observed,
 )

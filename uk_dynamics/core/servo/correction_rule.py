@@ -2,14 +2,15 @@
 
 """What a law learns of its machine while it works, once for NumPy, C and lanes.
 
-A period knows with which acceleration of the tasks' errors the model answers the efforts that were
-sent; the next one sees which it was. With the efforts u, and deviations θ of parameters,
+A period knows with which acceleration of the tasks' errors the model answers the efforts that act;
+the next one sees which it was. With the efforts u, and deviations θ of parameters,
 
     ë = d + C u − w θ,    w = T W,                                                              (1)
 
 with d what the model has without efforts. So ë − d and C u, low-pass filtered as a momentum
 observer does (no acceleration is measured, the change of a velocity is), tell what acts besides the
-model. The filter of C u is slower by the delay of the loop, to first order a delay of efforts.
+model. Efforts act late by the delay of the loop: u follows those that were sent by a lag of first
+order with that time constant, and C is that of the instant at which they act.
 
 *Adaptation* explains it by parameters, as the composite law of Slotine and Li does: the error of
 the filtered prediction drives estimates by least squares with exponential forgetting, and s does by
@@ -21,7 +22,7 @@ of it stands still. Estimates are the nearest values within their intervals; wha
 kept besides, since an estimate that was cut off would spoil the others.
 
 What w takes as the machine's acceleration is that of one with the parameters θ̂ under the efforts
-that were sent, whether the law uses θ̂ or not: the model's differs from it by w θ itself, and by
+that act, whether the law uses θ̂ or not: the model's differs from it by w θ itself, and by
 what the robust term and limits change of the efforts that tasks ask for.
 
 *Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
@@ -63,8 +64,7 @@ class Instant(NamedTuple):
     rate: Array  # of the tasks' errors, (mt,)
     past_rate: Array  # the same a period ago
     drift: Array  # d in between, (mt,)
-    driven: Array  # C u of the efforts that were sent then, (mt,)
-    delay: Array  # of the loop, in s, (1,)
+    driven: Array  # C u of the efforts that acted, (mt,)
 
     @property
     def measured(self) -> Array:
@@ -72,12 +72,6 @@ class Instant(NamedTuple):
         elapsed = at_least(self.told.elapsed, SHORTEST)
         found: Array = (self.rate - self.past_rate) / elapsed - self.drift
         return found
-
-    def shares(self, time: Array | float) -> tuple[Array, Array]:
-        """Part by which filters of a time constant follow: of what was measured, and of efforts."""
-        h = self.told.elapsed
-        fast, slow = h / (h + time), h / (h + time + self.delay)
-        return fast, slow
 
     def begun(self, x: Array) -> Array:
         """State of a filter: nothing after a pause."""
@@ -92,13 +86,20 @@ class Instant(NamedTuple):
         return found
 
 
+def lag_share(elapsed: Array, time: Array | float) -> Array:
+    """Part by which a lag of a time constant follows within what elapsed, both in s, (1,)."""
+    h = at_least(elapsed, SHORTEST)
+    found: Array = h / (h + time)
+    return found
+
+
 class Learned(NamedTuple):
     """What adaptation knows; deviations are in units of what their intervals allow."""
 
     estimate: Array  # θ̂, within the intervals, (p,)
     fitted: Array  # what data alone say, of which θ̂ is the nearest, (p,)
     information: Array  # P, (p, p)
-    regressor: Array  # w, filtered, (mt, p)
+    filtered_regressor: Array  # w, (mt, p)
     filtered: Array  # ë − d and C u, (2, mt)
     variance: Array  # of what estimates leave unexplained, (mt,)
     settled: Array  # part that filters have of a constant: they begin at zero, (1,)
@@ -117,16 +118,16 @@ def learned(
         ends: Smallest and largest deviations, (p,) each.
     """
     h, moves = now.told.elapsed, now.told.differs
-    fast, slow = now.shares(FILTER)
-    w = now.followed(past.regressor, regressor, fast)
+    share = lag_share(h, FILTER)
+    w = now.followed(past.filtered_regressor, regressor, share)
     y, z = past.filtered
-    y, z = now.followed(y, now.measured, fast), now.followed(z, now.driven, slow)
+    y, z = now.followed(y, now.measured, share), now.followed(z, now.driven, share)
     error = z - w @ past.fitted - y  # w (θ − θ̂)
     square = error * error
     floor = LEAST_VARIANCE + BELIEVED**2 * np.add.reduce(w * w, axis=1)
     variance = past.variance + moves * h / RESIDUALS * (square - past.variance)
     variance = at_least(at_least(variance, square / OUTLIER), floor)
-    settled = now.followed(past.settled, 1.0 + 0.0 * past.settled, slow)
+    settled = now.followed(past.settled, 1.0 + 0.0 * past.settled, share)
     moves = where(above(settled, SETTLED), moves, 0.0 * moves)
     weight = moves * h / (2.0 * FILTER) / variance
     told = w.T @ (weight[:, None] * w)
@@ -155,9 +156,9 @@ def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> A
         bandwidth: Of each row, in rad/s, (mt,); 0: nothing is observed.
     """
     seen = 1.0 - where(above(bandwidth, 0.0), 0.0, 1.0)
-    fast, slow = now.shares(1.0 / at_least(bandwidth, LEAST_BANDWIDTH))
-    y = now.followed(past[0], now.measured + explained, fast)
-    z = now.followed(past[1], now.driven, slow)
+    share = lag_share(now.told.elapsed, 1.0 / at_least(bandwidth, LEAST_BANDWIDTH))
+    y = now.followed(past[0], now.measured + explained, share)
+    z = now.followed(past[1], now.driven, share)
     return np.stack((seen * y, seen * z))
 
 

@@ -31,7 +31,6 @@ class Watched(NamedTuple):
     """What the velocity observer knows of the errors."""
 
     state: Array  # e, ė and f, (3, mt)
-    driven: Array  # C u as late as it acts, (mt,)
     followed: Array  # values, rates and accelerations of the references, (3, mt)
 
 
@@ -58,8 +57,7 @@ def watched(
         left = x - past_x - 0.5 * h * (later + past_later)
         continues = where(above(abs(left), h * abs(later - past_later) + least), 0.0, continues)
     e, rate, lacking = past.state
-    driven = now.followed(past.driven, now.driven, now.shares(0.0)[1])
-    a = now.drift + driven - explained + lacking
+    a = now.drift + now.driven - explained + lacking
     e, rate = e + h * rate + 0.5 * h * h * a, rate + h * a
     f = bandwidth * h / (1.0 + bandwidth * h)  # 1 − p
     found = (
@@ -72,4 +70,4 @@ def watched(
         [where(above(continues, 0.5), x, y) for x, y in zip(found, begun, strict=True)]
     )
     state = where(above(fresh, 0.5), state, past.state)
-    return Watched(state, driven, where(above(fresh, 0.5), followed, past.followed))
+    return Watched(state, where(above(fresh, 0.5), followed, past.followed))

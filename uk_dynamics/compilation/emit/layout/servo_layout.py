@@ -135,7 +135,7 @@ class ServoLayout(Layout):
             ("known_commands", (), "whether there are any"),
             ("commands", PAST * own, "last efforts, their last change"),
             *(_stood(tasks) if tasks.spec.contacts else ()),
-            *(_corrections(rows, p) if corrected else ()),
+            *(_corrections(motors, rows, p) if corrected else ()),
             *(_watched(rows) if watches else ()),
         )
         #: Estimates, what data alone say, and the information on them.
@@ -216,15 +216,16 @@ def _stood(tasks: Tasks) -> Iterator[Declared]:
 def _watched(rows: int) -> Iterator[Declared]:
     """What the velocity observer leaves for the next period."""
     yield "watched", 3 * rows, "errors, their rates, and what the model lacks of the second ones"
-    yield "watched_driven", rows, "what efforts add to them, as late as it acts"
     yield "past_followed", 3 * rows, "references of the tasks"
 
 
-def _corrections(rows: int, p: int) -> Iterator[Declared]:
+def _corrections(motors: int, rows: int, p: int) -> Iterator[Declared]:
     """What corrections leave for the next period; p: parameters that are estimated."""
     yield "past_rate", rows, "rates of the errors"
     yield "drift", rows, "second derivatives of the errors without efforts, by the model"
-    yield "driven", rows, "what efforts add to them"
+    yield "late_share", (), "by which efforts that act follow those that are sent"
+    yield "late_efforts", motors, "those that act"
+    yield "driven", rows, "what they add to second derivatives of the errors"
     yield "observed", 2 * rows, "what is measured beside drift, and driven, filtered"
     yield "scale_growth", (), "by which s drives the scale of a robust term"
     if p:
