@@ -12,7 +12,7 @@
 
 #if UK_CORRECTED
 
-#define UK_LEARNED (UK_ADAPTIVE * (2 + UK_ADAPTIVE + UK_MT) + 3 * UK_MT + 1)
+#define UK_LEARNED (UK_ADAPTIVE * (2 + UK_ADAPTIVE + 2 * UK_MT) + 5 * UK_MT + 1)
 
 /* Take what was measured into account, and what to add for it; `told` as uk_lanes_measurement says. */
 static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {

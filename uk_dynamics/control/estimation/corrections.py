@@ -57,7 +57,8 @@ class Corrections:
             kept = fields["watched"], fields["past_followed"]
             self._watched = Watched(*(x.reshape(3, rows) for x in kept))
         if p:
-            shapes = {"information": (p, p), "filtered_regressor": (rows, p), "filtered": (2, rows)}
+            shapes = {"information": (p, p), "filtered": (2, 2, rows)}
+            shapes["filtered_regressor"] = (2, rows, p)
             names = Learned._fields
             self._learned = Learned(*(fields[x].reshape(shapes.get(x, (-1,))) for x in names))
             self._regressor = fields["regressor"].reshape(rows, p)

@@ -10,7 +10,8 @@ the next one sees which it was. With the efforts u, and deviations θ of paramet
 with d what the model has without efforts. So ë − d and C u, low-pass filtered as a momentum
 observer does (no acceleration is measured, the change of a velocity is), tell what acts besides the
 model. Efforts act late by the delay of the loop: u follows those that were sent by a lag of first
-order with that time constant, and C is that of the instant at which they act.
+order with that time constant, and C is that of the instant at which they act. Filtered once, the
+rounding of encoders in a change of velocities would pass undiminished, and count as disturbance.
 
 *Adaptation* explains it by parameters, as the composite law of Slotine and Li does: the error of
 the filtered prediction drives estimates by least squares with exponential forgetting, and s does by
@@ -44,12 +45,12 @@ from uk_dynamics.core.servo.period_steps import Measurement
 
 Array = NDArray[Any]  # of floats, or of symbols
 
-FILTER = 0.05  # s: of predictions; samples closer together than twice of it repeat each other
+FILTER = 0.025  # s: of predictions, twice; samples closer than four times of it repeat each other
 MEMORY = 5.0  # s, within which data are forgotten
 RESIDUALS = 0.5  # s, over which the variance of what is not explained is a mean
 OUTLIER = 9.0  # squares so many times the variance raise it at once
 BELIEVED = 1e-3  # part of what an interval may do: smaller residuals are not taken as such
-SETTLED = 0.98  # from which filters have forgotten their beginning: four of their time constants
+SETTLED = 0.997  # from which filters have forgotten their beginning: six time constants, to 2 %
 FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before they are cut off
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 LEAST_VARIANCE = 1e-12  # m²/s⁴
@@ -99,8 +100,8 @@ class Learned(NamedTuple):
     estimate: Array  # θ̂, within the intervals, (p,)
     fitted: Array  # what data alone say, of which θ̂ is the nearest, (p,)
     information: Array  # P, (p, p)
-    filtered_regressor: Array  # w, (mt, p)
-    filtered: Array  # ë − d and C u, (2, mt)
+    filtered_regressor: Array  # w, once and twice, (2, mt, p)
+    filtered: Array  # ë − d and C u, likewise, (2, 2, mt)
     variance: Array  # of what estimates leave unexplained, (mt,)
     settled: Array  # part that filters have of a constant: they begin at zero, (1,)
 
@@ -119,9 +120,10 @@ def learned(
     """
     h, moves = now.told.elapsed, now.told.differs
     share = lag_share(h, FILTER)
-    w = now.followed(past.filtered_regressor, regressor, share)
-    y, z = past.filtered
-    y, z = now.followed(y, now.measured, share), now.followed(z, now.driven, share)
+    first = now.followed(past.filtered_regressor[0], regressor, share)
+    w = now.followed(past.filtered_regressor[1], first, share)
+    once = now.followed(past.filtered[0], np.stack((now.measured, now.driven)), share)
+    y, z = twice = now.followed(past.filtered[1], once, share)
     error = z - w @ past.fitted - y  # w (θ − θ̂)
     square = error * error
     floor = LEAST_VARIANCE + BELIEVED**2 * np.add.reduce(w * w, axis=1)
@@ -129,7 +131,7 @@ def learned(
     variance = at_least(at_least(variance, square / OUTLIER), floor)
     settled = now.followed(past.settled, 1.0 + 0.0 * past.settled, share)
     moves = where(above(settled, SETTLED), moves, 0.0 * moves)
-    weight = moves * h / (2.0 * FILTER) / variance
+    weight = moves * h / (4.0 * FILTER) / variance
     told = w.T @ (weight[:, None] * w)
     count = len(past.estimate)
     gained = np.add.reduce([told[p : p + 1, p] for p in range(count)])
@@ -141,7 +143,8 @@ def learned(
     moved = past.fitted + excited * definite_solve(P, pull)
     moved = between(-FARTHEST + 0.0 * moved, moved, FARTHEST + 0.0 * moved)
     inside = between(ends[0], moved, ends[1])
-    return Learned(inside, moved, P, w, np.stack((y, z)), variance, settled)
+    regressors, filtered = np.stack((first, w)), np.stack((once, twice))
+    return Learned(inside, moved, P, regressors, filtered, variance, settled)
 
 
 def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
