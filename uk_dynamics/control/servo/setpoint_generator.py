@@ -41,12 +41,13 @@ class SetpointGenerator:
     The controller is evaluated at the desired state, not at the measured one: it corrects the
     integration error, and the drives correct the tracking error of the machine. The desired motion
     is a series of states one period apart, which is never changed once it has been said: drives get
-    it some periods ahead, so that a point arrives before its time has come.
+    it some periods ahead, so that a point arrives before its time has come. A floating base moves
+    as the joints and the feet that stand make it move; what else pushes it is not answered.
     """
 
     def __init__(
         self,
-        mechanism: Mechanism,  # what moves; its joints have one degree of freedom each
+        mechanism: Mechanism,  # what moves
         period: float,  # from one desired state to the next, in s
         # projects states onto the constraints; None: the interpreted evaluator
         dynamics: Dynamics | None = None,
@@ -67,8 +68,8 @@ class SetpointGenerator:
         ahead: float,  # time that is covered after it, at least, in s
         # the command for a desired state; its acceleration lasts for a period
         law: Callable[[State], MotorCommand],
-        # active constraints and structural references; None: as in the mechanism file
-        inputs: Inputs | None = None,
+        # active constraints and structural references at a time in s; None: as in the file
+        inputs: Callable[[float], Inputs] | None = None,
         *,
         # time by which efforts are early, in s: what the drives need to cause them
         lead: float = 0.0,
@@ -86,14 +87,17 @@ class SetpointGenerator:
         """
         knots = self._knots
         if not knots:
-            knots.append(_Knot(self._dynamics.project(measured, inputs)))
+            knots.append(_Knot(self._projected(measured, inputs)))
         while knots[-1].state.t < measured.t + ahead - _SAME:
             last = knots[-1]
             last.command = law(last.state)
-            knots.append(_Knot(self._dynamics.project(self._moved(last), inputs)))
+            knots.append(_Knot(self._projected(self._moved(last), inputs)))
         while len(knots) > 3 and knots[2].state.t <= measured.t + _SAME:
             knots.popleft()
         return self._sampled(measured.t, lead)
+
+    def _projected(self, state: State, inputs: Callable[[float], Inputs] | None) -> State:
+        return self._dynamics.project(state, None if inputs is None else inputs(state.t))
 
     @property
     def command(self) -> MotorCommand:

@@ -17,6 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.servo import Setpoint
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.parameters.parameter import (
@@ -167,16 +168,19 @@ class TrajectoryCommands(MotorCommands):
 
     def _prepare(self, mechanism: Mechanism) -> None:
         self._joints, names, self._matrix = _driven_joints(mechanism)
+        if bases := [name for name in names if name not in mechanism.joint_names]:
+            problem = f"a trajectory has no {bases[0]}, which a motor drives; use joint_state"
+            raise InputError(problem, place="parameter command_mode")
+        self._places = [mechanism.model.position_index(name) for name in names]
         self._last: tuple[Array, Array] | None = None
         self._message = JointTrajectory(joint_names=names)
 
     def _drive(self, setpoints: Sequence[Setpoint], stamp: Time) -> None:
         first = setpoints[0].after
         write_stamp(self._message.header.stamp, nanoseconds(stamp) + round(1e9 * first))
-        # nq = nv, and a joint has the same index in both
         self._message.points = [
             _point(
-                setpoint.q[self._joints],
+                setpoint.q[self._places],
                 setpoint.v[self._joints],
                 setpoint.qdd[self._joints],
                 self._matrix @ setpoint.efforts,
@@ -186,7 +190,7 @@ class TrajectoryCommands(MotorCommands):
         ]
         self.publisher.publish(self._message)
         now = next((s for s in setpoints if s.after > 0.0), setpoints[-1])
-        self._last = now.q[self._joints], now.v[self._joints]
+        self._last = now.q[self._places], now.v[self._joints]
 
     def _send(self, efforts: Array, stamp: Time) -> None:
         """Do nothing: efforts alone are not a trajectory."""

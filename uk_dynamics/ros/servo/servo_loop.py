@@ -87,11 +87,6 @@ class ServoLoop:
         self._motion = MotionReport(mechanism, self._dynamics, settings)
         self._desired: SetpointGenerator | None = None
         if self._by_trajectory:
-            if mechanism.model.bases:
-                problem = (
-                    "trajectory is for machines on fixed bases; use effort_array or joint_state"
-                )
-                raise InputError(problem, place="parameter command_mode")
             if period is None:
                 problem = "command_mode trajectory needs it: points are a period apart"
                 raise InputError(problem, place="parameter update_rate")
@@ -250,12 +245,12 @@ class ServoLoop:
             return self._states.active
         return self._contacts.closed(self._states.active)
 
-    def _inputs(self) -> Inputs:
-        """What the structure does; contacts that stand by the tasks are a part of it."""
+    def _inputs(self, t: float | None = None) -> Inputs:
+        """What the structure does, with contacts that stand by the tasks, now or at t in s."""
         inputs, tasks = self._states.inputs(), self.controller.tasks
         if tasks is None or tasks.standing is None:
             return inputs
-        active, _ = tasks.standing.held(self._states.t, self._active())
+        active, _ = tasks.standing.held(self._states.t if t is None else t, self._active())
         return replace(inputs, active=active)
 
     def _on_state(self, stamp: Time) -> None:
@@ -345,7 +340,7 @@ class ServoLoop:
                 state,
                 self._delay.delay + _AHEAD / self._settings["update_rate"],
                 lambda desired: self.controller.command(desired, followed),
-                inputs,
+                self._inputs,
                 lead=self._settings["command_delay"],
             )
             self._command = self._desired.command
