@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.command_line import choices
 from support.exported import read_again
 
-from uk_dynamics.cli.conversions import export_mechanism
 from uk_dynamics.cli.main import main
 from uk_dynamics.conversion import FORMATS
 
@@ -54,7 +54,7 @@ def test_what_would_be_another_machine_is_not_written(tmp_path, capsys):
 
 
 def test_formats_are_those_of_the_library():
-    assert export_mechanism.FORMATS == FORMATS
+    assert tuple(choices("export", "--format")) == FORMATS
 
 
 def test_a_format_that_is_none_is_one_line(tmp_path, capsys):

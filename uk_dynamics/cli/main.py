@@ -9,29 +9,15 @@ import io
 import os
 import sys
 from collections.abc import Container, Sequence
+from functools import partial
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import NoReturn
 
 from uk_dynamics import __version__
-from uk_dynamics.cli.analysis import inverse_dynamics, modes, robustness, workspace
-from uk_dynamics.cli.commands import (
-    check,
-    completion,
-    describe,
-    init,
-    layouts,
-    plot,
-    ros2_control,
-    schema,
-    simulate,
-    sweep,
-    view,
-)
-from uk_dynamics.cli.commands import compile as compile_command
 from uk_dynamics.cli.commands.completion import complete
-from uk_dynamics.cli.conversions import export_mechanism, import_robot
-from uk_dynamics.cli.identification import calibrate, identify
-from uk_dynamics.cli.options.arguments import Commands
+from uk_dynamics.cli.options import Commands, add_command, text_beside
 from uk_dynamics.exceptions import InputError, UkDynamicsError, UnknownNameError
 from uk_dynamics.resources import source_tree
 
@@ -100,11 +86,30 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
-_COMMANDS = (
-    init, import_robot, export_mechanism, check, describe, modes, workspace, simulate,
-    inverse_dynamics, robustness, identify, calibrate, compile_command, sweep,
-    ros2_control, schema, view, plot, layouts, completion,
-)  # fmt: skip
+# Where each command is, in the order of the help: its text, and a module with ``run``, which is
+# loaded when it is asked for.
+_COMMANDS = {
+    "init": "commands.init",
+    "import": "conversions.import_robot",
+    "export": "conversions.export_mechanism",
+    "check": "commands.check",
+    "describe": "commands.describe",
+    "modes": "analysis.modes",
+    "workspace": "analysis.workspace",
+    "simulate": "commands.simulate",
+    "inverse-dynamics": "analysis.inverse_dynamics",
+    "robustness": "analysis.robustness",
+    "identify": "identification.identify",
+    "calibrate": "identification.calibrate",
+    "compile": "commands.compile",
+    "sweep": "commands.sweep",
+    "ros2-control": "commands.ros2_control",
+    "schema": "commands.schema",
+    "view": "commands.view",
+    "plot": "commands.plot",
+    "layouts": "commands.layouts",
+    "completion": "commands.completion",
+}
 
 _DESCRIPTION = """\
 Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.
@@ -198,6 +203,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
 
+def _run(module: str, arguments: argparse.Namespace) -> int:
+    status: int = import_module(module).run(arguments)
+    return status
+
+
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Build the parser of all commands."""
     parser: argparse.ArgumentParser = _Parser(
@@ -208,8 +218,9 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.register(commands)
+    for command, place in _COMMANDS.items():
+        text = text_beside(Path(__file__).parent.joinpath(*place.split(".")))
+        add_command(commands, command, text, partial(_run, f"{__package__}.{place}"))
     built_in = tuple(commands.choices)
     if not (argv and argv[0] in built_in):
         register_extensions(commands, reserved=built_in)

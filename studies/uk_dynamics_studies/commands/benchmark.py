@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import Commands, add_command, add_json, check_writable
+from uk_dynamics.cli.options import Commands, add_command, check_writable
 from uk_dynamics.cli.output import json_text, progress_bar
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
@@ -112,7 +112,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter ladders")
     parser.add_argument("--plot", metavar="FILE", help="plot the times (.png, .pdf or .svg)")
     parser.add_argument("--page", metavar="FILE", help="write the tables as a page (.md)")
-    add_json(parser, "the numbers")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uk_dynamics.cli.options import Commands, add_command, add_json
+from uk_dynamics.cli.options import Commands, add_command
 from uk_dynamics.cli.output import json_text, progress_bar, table
 from uk_dynamics.exceptions import UnknownNameError
 from uk_dynamics_studies import papers
@@ -57,7 +57,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="write a page and its pictures instead of tables"
     )
-    add_json(parser, "tables and bounds")
+    parser.add_argument("--json", action="store_true", help="print tables and bounds as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,68 +2,25 @@
 
 """``uk_dynamics inverse-dynamics``: motor efforts and loop forces of a motion."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import arguments as common
+from uk_dynamics import Mechanism, inverse_dynamics
 from uk_dynamics.cli.output.contacts import contact_facts, contact_lines
 from uk_dynamics.cli.output.printing import show, table
+from uk_dynamics.control import InverseDynamics
 from uk_dynamics.exceptions import InputError
-
-if TYPE_CHECKING:
-    from uk_dynamics.control import InverseDynamics
-
-_HELP = """\
-compute motor efforts and loop forces of a motion
-
-Compute the motor efforts and loop forces of a motion. Joints that are not named follow from the
-loops; without velocities and accelerations the machine stands still.
-
-examples:
-  uk_dynamics inverse-dynamics five_bar                          static efforts
-  uk_dynamics inverse-dynamics five_bar --velocity crank=1 --acceleration crank=2
-  uk_dynamics inverse-dynamics parallel_2dof --preload motor_1=0.5 --weights equal
-"""
-
-_JOINTS = (
-    ("--set", "positions", "position of this joint (rad or m); the loops are closed around it"),
-    ("--velocity", "velocities", "velocity of this joint (rad/s or m/s)"),
-    ("--acceleration", "accelerations", "acceleration of this joint (rad/s^2 or m/s^2)"),
-    ("--preload", "preload", "preferred effort of this motor (N m or N)"),
-)
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "inverse-dynamics", _HELP, run)
-    common.add_file(parser)
-    for option, dest, text in _JOINTS:
-        of = "MOTOR" if option == "--preload" else "JOINT"
-        common.add_joint_values(parser, option, dest, text, of=of)
-    common.add_options(
-        parser,
-        "--friction-part PART=1  of the friction of contacts, which they may use\n"
-        "--weights limits|equal=limits  how redundant motors share the effort: by their limits, or"
-        " equally",
-        PART=common.positive,
-    )
-    common.add_json(parser, "the facts")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print efforts and forces."""
-    from uk_dynamics import Mechanism, inverse_dynamics
-
     mechanism = Mechanism.from_file(arguments.file)
-    state = mechanism.start(dict(arguments.positions), dict(arguments.velocities))
-    if state.v.any() and not arguments.accelerations:
+    state = mechanism.start(dict(arguments.set), dict(arguments.velocity))
+    if state.v.any() and not arguments.acceleration:
         raise InputError("velocities need accelerations; add --acceleration JOINT=VALUE")
     motion = inverse_dynamics(
         mechanism,
         state,
-        dict(arguments.accelerations) or [0.0] * mechanism.model.nv,
+        dict(arguments.acceleration) or [0.0] * mechanism.model.nv,
         weights=arguments.weights,
         preload=dict(arguments.preload),
         friction_part=arguments.friction_part,

@@ -2,61 +2,24 @@
 
 """``uk_dynamics modes``: how a mechanism at rest oscillates."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.contacts import contact_facts, contact_lines
 from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
-from uk_dynamics.cli.output.served_view import add_server, serve
-
-if TYPE_CHECKING:
-    from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
+from uk_dynamics.derivatives import equilibrium, linearize
+from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
 
 _LEAST_SHARE = 0.01  # of the largest amplitude, below which a joint is not named
 _MOST_NAMED = 5
 _NEUTRAL = 1e-6  # 1/s; slower motion is that of rounding
 _UNDAMPED = 1e-9  # damping ratio; less is rounding, of either sign
 
-_HELP = """\
-equilibrium, natural frequencies, dampings and mode shapes
-
-Find where a mechanism rests, linearise its motion there through the loops, and list its modes by
-frequency. The motors' joints are held where they are by constant efforts; with --motors off they
-move freely, and the mechanism goes to where it hangs or stands: contacts carry it within their
-cones of friction, and it is told how much of its friction each of them needs.
-
-examples:
-  uk_dynamics modes five_bar --motors off
-  uk_dynamics modes stewart_platform
-  uk_dynamics modes five_bar --set crank=0.4           about another configuration
-  uk_dynamics modes five_bar --json | jq .modes
-  uk_dynamics modes five_bar --motors off --view       shown moving in the browser
-"""
-
-_OPTIONS = """\
---motors hold|off=hold  constant efforts that hold the motors' joints, or none
---view  show the modes moving in the browser, slowed down
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "modes", _HELP, run)
-    common.add_mechanism(parser)
-    common.add_json(parser, "equilibrium and modes")
-    common.add_options(parser, _OPTIONS)
-    add_server(parser)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the modes."""
-    from uk_dynamics.derivatives import equilibrium, linearize
-
     mechanism = common.load_mechanism(arguments)
-    positions = dict(arguments.positions)
+    positions = dict(arguments.set)
     guess = mechanism.assemble(positions, hold=positions)
     driven = [joint for motor in mechanism.spec.actuators for joint, _ in motor.joints]
     held = dict.fromkeys(driven if arguments.motors == "hold" else ())
@@ -75,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows += [(f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)]
     print(f"{mechanism.name}\n{table(rows)}", flush=True)
     if arguments.view:
+        from uk_dynamics.cli.output.served_view import serve
         from uk_dynamics.viewing import ModeMotion
 
         serve(arguments, mechanism, ModeMotion(mechanism, at_rest, system))

@@ -2,62 +2,23 @@
 
 """``uk_dynamics robustness``: how laws do on machines that differ from the model."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.options.requirements import check_writable
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
-
-if TYPE_CHECKING:
-    from uk_dynamics.sweeps import Robustness
-
-_HELP = """\
-errors of tasks on machines drawn from what may differ from the model
-
-Draw machines from the intervals of the tasks file (robust: parameters), and let six laws move each
-of them: that without robust term, the same with the highest gains that the delay allows, the robust
-one with declared sizes, that with learned sizes (leakage 1/s, where the file has none), and that
-with declared sizes and estimates of parameters or an observer (2 Hz, where the file has none).
-Efforts act after the delay of the tasks file. Estimates begin with the model in every motion.
-
-examples:
-  uk_dynamics robustness five_bar --tasks my_sweep.yaml --machines 1000 --plot errors.png
-  uk_dynamics robustness five_bar --tasks my_sweep.yaml --resolution 4.8e-5 --filter 0.001
-  uk_dynamics robustness five_bar --tasks my_sweep.yaml --scale 3      beyond what is declared
-"""
-
-_OPTIONS = """\
---machines N=100  how many are drawn; the first two are at the ends of all intervals
---duration S=3  of each motion
---control-period S=0.001  for which efforts are held
---scale FACTOR=1  of the deviations that are declared
---resolution STEP  of encoders, in rad or m (default: exact)
---filter S  time constant of their velocities (default: none)
---seed SEED=0  of the draws
---plot FILE  picture (.png, .pdf, .svg)
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "robustness", _HELP, run)
-    common.add_mechanism(parser)
-    common.add_options(parser, _OPTIONS, SEED=int)
-    common.add_json(parser, "the facts")
+from uk_dynamics.mechanism import EncoderSpec
+from uk_dynamics.sweeps import LAWS, PICTURES, Robustness, draw, robustness
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, draw and print."""
-    from uk_dynamics.mechanism import EncoderSpec
-    from uk_dynamics.sweeps import LAWS, PICTURES, draw, robustness
-
-    common.check_writable(arguments.plot, PICTURES)
+    check_writable(arguments.plot, PICTURES)
     if not arguments.machines:
         raise InputError("expected at least 1 machine, found 0", place="--machines")
     if arguments.seed < 0:

@@ -2,76 +2,29 @@
 
 """``uk_dynamics workspace``: where a frame gets to, and with what force."""
 
-from __future__ import annotations
-
 import argparse
 from statistics import median
-from typing import TYPE_CHECKING
 
 from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.options.requirements import check_writable
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
-
-if TYPE_CHECKING:
-    from uk_dynamics.workspace import ReachableSet
+from uk_dynamics.mechanism.kinematics import TWIST
+from uk_dynamics.workspace import ReachableSet, explore, write_parquet, write_picture
 
 _PICTURES = (".png", ".pdf", ".svg")
-
-_HELP = """\
-reachable poses of a frame, singular configurations, and forces it can hold
-
-Explore where a link gets to, with closed loops and within joint limits, from where the mechanism
-stands; find singular configurations of the loops, of the motors (parallel) and of the task
-(serial); and compute what forces and torques the motors can hold there within their limits. Other
-assembly modes are not reached by moving: start in them with --set.
-
-examples:
-  uk_dynamics workspace rrr3 --frame platform --plot reach.png
-  uk_dynamics workspace five_bar --frame right_leg --point 1 0 0
-  uk_dynamics workspace stewart_platform --frame platform --samples 3000 --out reach.parquet
-  uk_dynamics workspace rrr3 --frame platform --json | jq .extent
-"""
-
-_OPTIONS = """\
---samples N=1000  number of configurations
---rows vx|vy|vz|wx|wy|wz+  what the task is: it is singular where the frame cannot move in one of
-    them (default: all)
---no-forces  leave out what forces can be held
---plot FILE  picture (.png, .pdf, .svg)
---out FILE  table of all configurations (.parquet)
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "workspace", _HELP, run)
-    common.add_mechanism(parser)
-    parser.add_argument("--frame", metavar="LINK", required=True, help="link that is looked at")
-    parser.add_argument(
-        "--point",
-        metavar=("X", "Y", "Z"),
-        nargs=3,
-        type=common.finite,
-        default=(0.0, 0.0, 0.0),
-        help="a point in it, in m (default: its origin)",
-    )
-    common.add_options(parser, _OPTIONS)
-    common.add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explore, write the files and print the summary."""
-    from uk_dynamics.mechanism.kinematics import TWIST
-    from uk_dynamics.workspace import explore, write_parquet, write_picture
-
-    common.check_writable(arguments.plot, _PICTURES)
-    common.check_writable(arguments.out, (".parquet",))
+    check_writable(arguments.plot, _PICTURES)
+    check_writable(arguments.out, (".parquet",))
     if not arguments.samples:
         raise InputError("expected at least 1 configuration, found 0", place="--samples")
     mechanism = common.load_mechanism(arguments)
-    positions = dict(arguments.positions)
+    positions = dict(arguments.set)
     start = mechanism.assemble(positions, hold=positions)
-    x, y, z = arguments.point
+    x, y, z = arguments.point or (0.0, 0.0, 0.0)
     with progress_bar(arguments.samples, "configuration") as bar:
         found = explore(
             mechanism,

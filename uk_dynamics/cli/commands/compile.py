@@ -11,41 +11,6 @@ from pathlib import Path
 from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show
 
-_HELP = """\
-compile a mechanism, or export it as C
-
-Compile a mechanism into the cache, so that mechanism.dynamics("compiled") starts at once; or export
-it as C files without dependencies for a program of your own.
-
-examples:
-  uk_dynamics compile five_bar
-  uk_dynamics compile five_bar --tasks five_bar_sweep       with its servo law
-  uk_dynamics compile my_robot.yaml --export-c generated    sources, headers and examples
-  uk_dynamics compile five_bar --tasks five_bar_sweep --export-c generated
-  uk_dynamics compile five_bar --derivatives --export-c generated    for CasADi and acados too
-  uk_dynamics compile five_bar --parameters gravity.z links.left_leg.mass    derivatives by them
-  uk_dynamics compile --clean                               clear the cache
-"""
-
-_OPTIONS = f"""\
---tasks FILE  {common.TASKS}; compiles its servo law as well
---derivatives  derivatives of motion, constraint forces and projection by state, time and efforts
-    as well; exported with --tasks, those of the servo law's efforts too
---parameters NAME+  derivatives by these parameters of the mechanism as well, such as
-    links.crank.mass
---export-c DIR  export C sources, headers and examples to this directory instead of compiling
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "compile", _HELP, run)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("file", metavar="FILE", nargs="?", help=common.FILE)
-    common.add_options(what, "--clean  remove all compiled libraries from the cache instead")
-    common.add_options(parser, _OPTIONS)
-    common.add_json(parser, "the files")
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Compile, export or clean."""

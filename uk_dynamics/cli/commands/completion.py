@@ -12,33 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
-from uk_dynamics.cli.options.arguments import Commands, add_command
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.resources import optional_library, shipped_files
-
-_HELP = """\
-print the completion script of a shell
-
-Print the script with which a shell completes commands, options and names of mechanisms, tasks,
-joints, motors and papers. It needs argcomplete: pip install argcomplete, or apt install
-python3-argcomplete.
-
-examples:
-  eval "$(uk_dynamics completion bash)"             in ~/.bashrc
-  eval "$(uk_dynamics completion zsh)"              in ~/.zshrc, after compinit
-  uk_dynamics completion fish > ~/.config/fish/completions/uk_dynamics.fish
-"""
 
 # Commands whose FILE is not a mechanism.
 _OTHER_FILES = ("plot", "replay", "init", "import")
 # Robot descriptions may stand in the place of a mechanism file.
 _ROBOTS = ("urdf", "xacro")
-
-
-def register(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = add_command(commands, "completion", _HELP, run)
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 def run(arguments: argparse.Namespace) -> int:

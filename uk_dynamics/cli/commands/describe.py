@@ -23,35 +23,6 @@ if TYPE_CHECKING:
 _ON_REFERENCE = 1e-9  # m or rad
 _SWITCHED = {True: "initially on", False: "initially off: its rows are not counted"}
 
-_HELP = """\
-links, joints, mobility, redundant rows, actuation
-
-Read a mechanism, close its loops, and report its links, joints and mobility, the constraint rows
-and which of them are redundant, whether the motors drive all degrees of freedom, and which
-constraints are holonomic: equations between positions, not only between velocities.
-
-examples:
-  uk_dynamics describe five_bar
-  uk_dynamics describe five_bar --set crank=0          in another configuration
-  uk_dynamics describe my_robot.yaml --tasks reach.yaml
-  uk_dynamics describe five_bar --json | jq .mobility
-"""
-
-_OPTIONS = """\
---control-period S  for which efforts are held, for what a robust law promises (default:
-    continuous)
---samples N=5  number of states at which integrability is tested; 0: no test
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "describe", _HELP, run)
-    common.add_mechanism(parser)
-    common.add_start_on_tasks(parser)
-    common.add_json(parser, "the facts")
-    common.add_options(parser, _OPTIONS)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report."""
@@ -62,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.start_on_tasks:
         q = common.start_state(arguments, mechanism, tasks).q
     else:
-        positions = dict(arguments.positions)
+        positions = dict(arguments.set)
         q = mechanism.assemble(positions, hold=positions)
     with progress_bar(arguments.samples, "state") as bar:
         facts = report(mechanism, q, tasks, samples=arguments.samples, progress=bar.update)

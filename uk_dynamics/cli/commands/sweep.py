@@ -5,44 +5,14 @@
 import argparse
 from pathlib import Path
 
-from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import progress_bar, show
+from uk_dynamics.sweeps import Store, SweepSpec, sweep
 
 _SHOWN_FAILURES = 5
-
-_HELP = """\
-run many simulations with varied parameters
-
-Simulate a mechanism for many values of parameters, initial states and gains, on the cores of this
-computer or on a Dask cluster. Results are written to Parquet; an interrupted sweep resumes when it
-is started again. A point that fails becomes a row with the reason, and the sweep continues.
-
-examples:
-  uk_dynamics sweep damping.yaml --out out/damping
-  uk_dynamics sweep damping.yaml --out out/damping --scheduler tcp://10.0.0.1:8786
-  uk_dynamics sweep damping.yaml --out out/damping --retry-failed
-"""
-
-_WHERE = """\
---scheduler ADDRESS  Dask scheduler, tcp://host:port
---workers N  local processes (default: one per core)
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "sweep", _HELP, run)
-    parser.add_argument("file", metavar="FILE", help="sweep file (YAML)")
-    common.add_options(parser, "--out DIR  output directory (default: out/ and the file name)")
-    common.add_options(parser.add_mutually_exclusive_group(), _WHERE)
-    common.add_options(parser, "--retry-failed  repeat the points that failed before")
-    common.add_json(parser, "the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the missing points and print the outcome; status 1 if points failed."""
-    from uk_dynamics.sweeps import Store, SweepSpec, sweep
-
     spec = SweepSpec.from_file(arguments.file)
     total = len(spec.points())
     store = Store(arguments.out or Path("out") / Path(arguments.file).stem)

@@ -4,58 +4,16 @@
 
 import argparse
 
-from uk_dynamics.cli.options import arguments as common
+from uk_dynamics.cli.identification.identify import write_estimates
 from uk_dynamics.cli.output.printing import PART_BAR, progress_bar, show, table
-
-_HELP = """\
-estimate the geometry of loops from redundant encoders, or with a tracker
-
-Estimate where the joints that close loops are, and what encoders show beyond the joint position,
-from recorded positions of a machine with more encoders than it needs, or with a tracker that
-follows a link (--tracker, a CSV file with the columns t, x, y, z in s and m, in world axes).
-Directions that the measurements do not determine stay at the values of the files, and are listed.
-
-examples:
-  uk_dynamics calibrate my_robot.yaml slow.mcap --out calibrated
-  uk_dynamics calibrate my_robot.yaml slow.mcap --estimate 'constraints.pin.parent.*' --out new
-  uk_dynamics calibrate my_robot.yaml slow.mcap --tracker points.csv --link tool --out calibrated
-
-files in --out: NAME.urdf, NAME.yaml, calibration.json (with the offsets of encoders)
-exit status: 0 done, 1 held-out measurements agree no better than before, 2 wrong usage
-"""
-
-_OPTIONS = """\
---tracker CSV  positions of a link, for one RECORDING
---link LINK  whose origin the tracker measured
---tracker-deviation M=0.001  standard deviation of the tracker
---out DIR  directory of the files
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "calibrate", _HELP, run)
-    common.add_file(parser)
-    parser.add_argument("recordings", metavar="RECORDING", nargs="+", help=common.RECORDING)
-    common.add_options(
-        parser,
-        "--estimate NAME...  coordinate, such as constraints.PIN.parent.x, joints.JOINT.origin.x or"
-        " encoders.JOINT, * stands for anything; repeatable (default: all pins and encoders)",
-    )
-    common.add_measured(parser)
-    common.add_options(parser, _OPTIONS)
-    common.add_force(parser)
-    common.add_json(parser, "the report")
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification import PLACES, calibrate, facts, read_tracker
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import Trajectory
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Calibrate; status 1 if held-out measurements agree no better than before."""
-    from uk_dynamics.cli.identification.identify import write_estimates
-    from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import PLACES, calibrate, facts, read_tracker
-    from uk_dynamics.mechanism_class import Mechanism
-    from uk_dynamics.simulation import Trajectory
-
     mechanism = Mechanism.from_file(arguments.file)
     tracked = None
     if arguments.tracker is not None:

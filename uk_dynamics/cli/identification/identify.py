@@ -2,85 +2,33 @@
 
 """``uk_dynamics identify``: masses, friction, springs and motor constants from recordings."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import arguments as common
 from uk_dynamics.cli.output.printing import PART_BAR, TIME_BAR, json_text, progress_bar, show, table
-
-if TYPE_CHECKING:
-    from uk_dynamics.identification import Calibration, Identification
-    from uk_dynamics.mechanism_class import Mechanism
-
-_HELP = """\
-estimate masses, friction, springs and motor constants from recordings
-
-Estimate parameters of a machine from its recorded motion: positions of the measured joints and
-efforts of the motors. A recording is a bag, the .npz of a simulation, or a table of any program
-(.csv, .npz, .parquet) with the columns t, q.JOINT and effort.MOTOR, of which --template writes one
-to fill in. Passive joints follow from the loops. The equations of motion
-along what the loops allow are linear in these parameters. They are solved by least squares with
-weights from the residuals, and bodies remain physically possible. What the recordings do not
-determine keeps the values of the files, and is listed.
-
-Parameters are named links.LINK.mass, joints.JOINT.damping, joints.JOINT.friction,
-joints.JOINT.armature, joints.JOINT.spring.stiffness, forces.FORCE.stiffness,
-motors.MOTOR.constant; * stands for anything. Motor constants are estimated only if asked for, and
-then the mass of some body has to be known: leave a link out of --estimate.
-
-examples:
-  uk_dynamics identify my_robot.yaml monday.mcap --out identified
-  uk_dynamics identify my_robot.yaml monday.mcap --held-out tuesday.mcap --out identified
-  uk_dynamics identify my_robot.yaml load.mcap --payload tool --estimate 'joints.*.friction'
-  uk_dynamics identify my_robot.yaml --template run.csv                the columns of a recording
-  uk_dynamics identify my_robot.yaml --excite 20 --out excitation.yaml     a more informative motion
-
-files in --out: NAME.urdf, NAME.yaml, report.json
-exit status: 0 done, 1 held-out efforts are predicted no better than before, 2 wrong usage
-"""
-
-_OPTIONS = """\
---held-out RECORDING...  recording on which predictions are checked; repeatable (default: the last
-    fifth of each RECORDING)
---estimate NAME...  parameter to estimate, * stands for anything; repeatable (default: all links,
-    friction and springs; with --payload friction)
---payload LINK  estimate an unknown body that this link carries
-"""
-
-_MORE_OPTIONS = """\
---cutoff HZ  cut-off of the low-pass filter (default: from the spectrum)
---rate HZ=200  samples per second that are used, at most
---delay DELAY  from a recorded command to its effort, in s (default: estimated)
---excite S  find an informative motion of this period, written as tasks
---template CSV  write a recording of this mechanism to fill in: its columns, and two samples
---out PATH  directory of the files; with --excite tasks file
-"""
-
-
-def register(commands: common.Commands) -> None:
-    """Add the command to the command line."""
-    parser = common.add_command(commands, "identify", _HELP, run)
-    common.add_file(parser)
-    parser.add_argument("recordings", metavar="RECORDING", nargs="*", help=common.RECORDING)
-    common.add_options(parser, _OPTIONS)
-    common.add_measured(parser)
-    common.add_options(parser, _MORE_OPTIONS, DELAY=common.finite, CSV=Path, PATH=Path)
-    common.add_force(parser)
-    common.add_json(parser, "the report")
+from uk_dynamics.conversion import check_new, updated_files, write_files
+from uk_dynamics.exceptions import InputError
+from uk_dynamics.identification import (
+    DEFAULT,
+    EVALUATIONS,
+    Calibration,
+    Identification,
+    Regressor,
+    excitation,
+    identify,
+    linear_parameters,
+    report,
+    summary,
+)
+from uk_dynamics.mechanism.files import yaml_text
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import Trajectory
+from uk_dynamics.simulation.recording import template
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, or find an excitation; status 1 if predictions are no better than before."""
-    from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import DEFAULT, identify, report, summary
-    from uk_dynamics.mechanism_class import Mechanism
-    from uk_dynamics.simulation import Trajectory
-
     mechanism = Mechanism.from_file(arguments.file)
     friction = ("joints.*.damping", "joints.*.friction")
     chosen = tuple(arguments.estimate or (friction if arguments.payload else DEFAULT))
@@ -125,8 +73,6 @@ def write_estimates(
     gains: Mapping[str, float] | None = None,  # what efforts are to be multiplied by, by motor
 ) -> None:
     """Write the files that ``--out`` asks for, and name them."""
-    from uk_dynamics.conversion import updated_files, write_files
-
     name, facts = report
     texts = updated_files(
         mechanism,
@@ -144,10 +90,6 @@ def write_estimates(
 
 
 def _template(arguments: argparse.Namespace, mechanism: Mechanism) -> int:
-    from uk_dynamics.conversion import write_files
-    from uk_dynamics.exceptions import InputError
-    from uk_dynamics.simulation.recording import template
-
     if arguments.recordings or arguments.template.suffix.lower() != ".csv":
         raise InputError("give a new .csv, and no recording", place="--template")
     joints = tuple(arguments.measured or mechanism.measured.names)
@@ -160,11 +102,6 @@ def _template(arguments: argparse.Namespace, mechanism: Mechanism) -> int:
 
 
 def _excite(arguments: argparse.Namespace, mechanism: Mechanism, chosen: tuple[str, ...]) -> int:
-    from uk_dynamics.conversion import check_new, write_files
-    from uk_dynamics.exceptions import InputError
-    from uk_dynamics.identification import EVALUATIONS, Regressor, excitation, linear_parameters
-    from uk_dynamics.mechanism.files import yaml_text
-
     if arguments.recordings:
         raise InputError("finds a motion before there are recordings", place="--excite")
     if arguments.out is not None:

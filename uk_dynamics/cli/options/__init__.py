@@ -1,16 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Arguments that commands share."""
+"""Arguments of commands: how their texts declare them, and what commands share."""
 
-from uk_dynamics.cli.options.arguments import (
-    RECORDING,
-    VIEW_PORT,
-    Commands,
-    add_command,
-    add_json,
-    add_options,
-    add_start_on_tasks,
-    check_writable,
-    count,
-    need_ros,
-)
+from uk_dynamics.cli.options.command_text import Commands, add_command, text_beside
+from uk_dynamics.cli.options.requirements import check_writable, need_ros

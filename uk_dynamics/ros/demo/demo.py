@@ -2,75 +2,17 @@
 
 """``uk_dynamics demo``: a mechanism under servo control, its nodes on ROS 2."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from uk_dynamics.cli.options import (
-    VIEW_PORT,
-    add_command,
-    add_options,
-    add_start_on_tasks,
-    count,
-    need_ros,
-)
+from uk_dynamics.cli.options import Commands, add_command, need_ros, text_beside
 from uk_dynamics.exceptions import InputError
-
-if TYPE_CHECKING:
-    from uk_dynamics.cli.options import Commands
-
-DEFAULT = "stewart_platform"
-_HELP = """\
-see it live: nodes on ROS 2, a mechanism under servo control
-
-Show a closed-loop mechanism under servo control: simulator, forward_dynamics and servo_controller
-run as separate processes that communicate over ROS 2 on this computer. The motion is recorded and
-evaluated from the topics. A mechanism that ships without tasks moves without control.
-
-examples:
-  uk_dynamics demo
-  uk_dynamics demo five_bar --duration 5
-  uk_dynamics demo --view --duration 60
-  uk_dynamics demo five_bar --tasks five_bar_lift --rate 200 --out lift
-"""
-
-_OPTIONS = """\
---duration S=10  simulated time in s
---rate HZ=500  steps and commands per s
---real-time-factor F=1  simulated time per real time; smaller is slow motion
---tolerance TOL=0.02  largest tracking error (without tasks: constraint violation) in m or rad
-    that counts as success
---out DIR=uk_dynamics_demo  directory for plot and numbers
---record  record the topics too, as DIR/NAME.mcap
-"""
 
 
 def register(commands: Commands) -> None:
     """Add the command to the command line."""
-    parser = add_command(commands, "demo", _HELP, run)
-    parser.add_argument(
-        "file",
-        metavar="NAME",
-        nargs="?",
-        default=DEFAULT,
-        help=f"shipped mechanism or mechanism file ({DEFAULT})",
-    )
-    tasks = "--tasks FILE  tasks file (the first shipped one for the mechanism, if any)"
-    add_options(parser, tasks)
-    add_start_on_tasks(parser)
-    add_options(parser, _OPTIONS)
-    parser.add_argument(
-        "--view",
-        metavar="PORT",
-        type=count,
-        nargs="?",
-        const=VIEW_PORT,
-        help=f'show it in the browser too, at http://127.0.0.1:PORT ({VIEW_PORT}; extra "view");'
-        " choose a longer --duration to look around",
-    )
+    add_command(commands, "demo", text_beside(Path(__file__)), run)
 
 
 def run(arguments: argparse.Namespace) -> int:

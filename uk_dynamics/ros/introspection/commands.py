@@ -2,15 +2,10 @@
 
 """``uk_dynamics topic`` and ``uk_dynamics lifecycle`` as commands."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from uk_dynamics.cli.options import add_command, need_ros
-
-if TYPE_CHECKING:
-    from uk_dynamics.cli.options import Commands
+from uk_dynamics.cli.options import Commands, add_command, need_ros
 
 _TOPIC = """\
 topics of running nodes
