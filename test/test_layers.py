@@ -29,7 +29,16 @@ PACKAGES = {PACKAGE: (PACKAGE, ""), STUDIES: (f"studies/{STUDIES}", "studies")}
 # files beside them; the empty name is the package itself, the names it offers. A folder without a
 # line here belongs to the folder that holds it.
 ROOMS = (
-    *("arrays", "colours", "escaping", "exceptions", "resources", "threads", "whole_file"),
+    *(
+        "arrays",
+        "colours",
+        "did_you_mean",
+        "escaping",
+        "exceptions",
+        "resources",
+        "threads",
+        "whole_file",
+    ),
     *("core/linalg", "core/tree", "core/contact"),
     *("core/equation", "core/equation/published", "core/recursion"),
     *("core/servo", "core/integration", "core"),
@@ -71,7 +80,7 @@ ROOMS = (
     *("studies/papers/review", "studies/papers/servo", "studies/papers/iftomm", "studies/papers"),
     *("studies/commands", "studies"),
 )
-FILES = (*ROOMS[:7], "mechanism_class", "__main__")
+FILES = (*ROOMS[:8], "mechanism_class", "__main__")
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
 LARGEST_FOLDER = 16  # modules, __init__ not counted
 
@@ -97,7 +106,7 @@ SLOW_LIBRARIES = {
     *(f"scipy.{part}" for part in ("cluster", "integrate", "interpolate", "ndimage", "optimize")),
     *(f"scipy.{part}" for part in ("signal", "sparse", "spatial", "stats")),
 }
-STANDARD_LIBRARY_ONLY = ("colours", "escaping", "exceptions", "resources")
+STANDARD_LIBRARY_ONLY = ("colours", "did_you_mean", "escaping", "exceptions", "resources")
 ROS_LIBRARIES = {
     "rclpy",
     "rosidl_runtime_py",

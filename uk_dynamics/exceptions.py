@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from uk_dynamics.did_you_mean import instead
 from uk_dynamics.escaping import one_line
 
 
@@ -132,24 +132,6 @@ class UnknownNameError(InputError):
         self.candidates = tuple(candidates)
         remedy = instead(name, self.candidates) or f"there is no {kind} at all"
         super().__init__(f'no {kind} "{name}"; {remedy}', file=file, place=place)
-
-
-def instead(name: str, candidates: Collection[str]) -> str:
-    """What may be written instead of a name that does not exist; empty: there is nothing."""
-    close = difflib.get_close_matches(name, candidates, n=1)
-    if not close and name:  # cut short
-        longer = [candidate for candidate in candidates if candidate.startswith(name)]
-        close = longer if len(longer) == 1 else []
-    if close:
-        return f'did you mean "{close[0]}"?'
-    return f"there are: {some(candidates, 12)}" if candidates else ""
-
-
-def some(names: Iterable[str], most: int) -> str:
-    """Names as text; of many the first ones, and how many more there are."""
-    names = tuple(names)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def expect_names(

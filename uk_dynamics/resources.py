@@ -9,21 +9,19 @@ packages are found as ROS finds them, through the ament index of every prefix in
 ament index of their own, and no setup file is sourced for them.
 """
 
-import difflib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from uk_dynamics.did_you_mean import closest, did_you_mean, nearest_file
 from uk_dynamics.exceptions import InputError
 
 PACKAGE = "uk_dynamics"
-_SIMILAR = 0.65  # as difflib counts: one letter of three may be another
-_SHORTEST = 3  # letters that name a longer name by a part of it
 _SHIPPED = {"mechanism": "config", "tasks": "config/tasks"}
 _INDEX = Path("share", "ament_index", "resource_index", "packages")
 
@@ -147,29 +145,10 @@ def _path(address: str, base: Path) -> Path:
     )
 
 
-def nearest_file(name: str, names: Iterable[str]) -> str | None:
-    """The file that may have been meant: endings, which files share, do not make them similar.
-
-    Args:
-        name: What was asked for.
-        names: What is there.
-    """
-    wanted = Path(name)
-    by_stem: dict[str, str] = {}
-    for other in sorted(names, key=lambda other: Path(other).suffix != wanted.suffix):
-        by_stem.setdefault(Path(other).stem, other)
-    close = difflib.get_close_matches(wanted.stem, by_stem, n=1, cutoff=_SIMILAR)
-    part = (stem for stem in by_stem if len(wanted.stem) >= _SHORTEST and wanted.stem in stem)
-    found = close[0] if close else next(part, None)
-    return None if found is None else by_stem[found]
-
-
 def _remedy(package: str) -> str:
     known = {entry.name for prefix in ament_prefixes() for entry in (prefix / _INDEX).iterdir()}
-    close = difflib.get_close_matches(package, sorted(known | {PACKAGE}), n=1)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    return "source the workspace that holds it, or install it in this Python environment"
+    otherwise = "source the workspace that holds it, or install it in this Python environment"
+    return did_you_mean(closest(package, sorted(known | {PACKAGE})), otherwise)
 
 
 def _missing(path: Path) -> str:
@@ -177,8 +156,7 @@ def _missing(path: Path) -> str:
     parent = path.parent
     if parent.is_dir():
         names = [entry.name for entry in parent.iterdir()]
-        close = nearest_file(path.name, names)
-        return f'did you mean "{close}"?' if close else f"{parent} has no such entry"
+        return did_you_mean(nearest_file(path.name, names), f"{parent} has no such entry")
     while not parent.is_dir():
         parent = parent.parent
     return f"the path exists up to {parent}"

@@ -11,7 +11,7 @@ from support import mechanism_builder
 from support.mechanism_builder import joint, link
 from support.repository import DOCS
 
-from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionValueError, InputError
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec

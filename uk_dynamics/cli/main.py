@@ -3,7 +3,6 @@
 """Entry point of the command line, and commands that other distributions add."""
 
 import argparse
-import difflib
 import errno
 import io
 import os
@@ -18,6 +17,7 @@ from typing import NoReturn
 from uk_dynamics import __version__
 from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.options import Commands, add_command, text_beside
+from uk_dynamics.did_you_mean import closest
 from uk_dynamics.exceptions import InputError, UkDynamicsError, UnknownNameError
 from uk_dynamics.resources import source_tree
 
@@ -179,8 +179,8 @@ def _unknown(given: Sequence[str], parser: argparse.ArgumentParser) -> str:
     options = [name for action in parser._actions for name in action.option_strings]
     for argument in given:
         word = argument.partition("=")[0]
-        if word.startswith("-") and (close := difflib.get_close_matches(word, options, n=1)):
-            problem += f"; did you mean {close[0]}?"
+        if word.startswith("-") and (close := closest(word, options)):
+            problem += f"; did you mean {close}?"
     return problem
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from uk_dynamics.constraints.expressions.compiled import evaluate, python_function
 from uk_dynamics.constraints.expressions.differentiation import Differentiator
-from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import (
     ONE,
     TIME,
@@ -27,6 +26,7 @@ from uk_dynamics.constraints.expressions.nodes import (
 )
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionError
 
 SCOPE = Scope(

@@ -2,13 +2,13 @@
 
 """Text to functions: a typed expression tree, its parser, its derivatives and its back-ends.
 
-Text is read by a whitelist over Python's own grammar into a tree (:mod:`.parser`, :mod:`.nodes`),
-differentiated once (:mod:`.differentiation`) and evaluated by a back-end (:mod:`.compiled`): a flat
-Python function, or a walk through the tree in any other algebra.
+Text is read by a whitelist over Python's own grammar into a tree (:mod:`.whitelist`,
+:mod:`.parser`, :mod:`.nodes`), differentiated once (:mod:`.differentiation`) and evaluated by a
+back-end (:mod:`.compiled`): a flat Python function, or a walk through the tree in any other algebra.
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
-from uk_dynamics.constraints.expressions.functions_and_derivatives import DERIVATIVES, FUNCTIONS
+from uk_dynamics.constraints.expressions.function_derivatives import DERIVATIVES
 from uk_dynamics.constraints.expressions.indexing import (
     FAMILY_KEYS,
     Indexing,
@@ -17,3 +17,4 @@ from uk_dynamics.constraints.expressions.indexing import (
     passes,
 )
 from uk_dynamics.constraints.expressions.scope import Scope
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS

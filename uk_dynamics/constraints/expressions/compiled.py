@@ -16,10 +16,10 @@ from typing import Any
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.nodes import TIME, Expression, Number, Variable
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import Scope
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionError, ExpressionValueError
 from uk_dynamics.model import Coordinates

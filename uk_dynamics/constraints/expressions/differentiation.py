@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions_and_derivatives import DERIVATIVES, FUNCTIONS
+from uk_dynamics.constraints.expressions.function_derivatives import DERIVATIVES
 from uk_dynamics.constraints.expressions.nodes import (
     ONE,
     TIME,
@@ -21,6 +21,7 @@ from uk_dynamics.constraints.expressions.nodes import (
     multiply,
     power,
 )
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionError
 
 Order = Literal["position", "velocity", "acceleration"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
+from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionError
 
 
@@ -92,7 +92,7 @@ class Power(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Call(Expression):
-    """A function of its arguments, one of those in ``functions_and_derivatives.py``."""
+    """A function of its arguments, one of those in ``whitelist.py``."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -1,39 +1,30 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""From a user's text to a tree, by a whitelist over Python's grammar.
+"""From a user's text to a tree, by the whitelist over Python's grammar in :mod:`.whitelist`.
 
-Nothing of the text is ever run: every node of its syntax tree that is not on the list here is
-refused with its column.
+Nothing of the text is ever run: every node of its syntax tree that is not read here is refused
+with its column.
 """
 
 import ast
-import difflib
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.functions_and_derivatives import FUNCTIONS
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
 from uk_dynamics.constraints.expressions.scope import Scope
-from uk_dynamics.constraints.expressions.syntax import (
+from uk_dynamics.constraints.expressions.syntax import nested_too_deep, syntax
+from uk_dynamics.constraints.expressions.whitelist import (
     DEEPEST_NESTING,
+    FUNCTIONS,
     LARGEST_EXPONENT,
     MOST_OPERATIONS,
-    nested_too_deep,
-    syntax,
+    OPERATORS,
+    RATES,
 )
+from uk_dynamics.did_you_mean import closest, did_you_mean
 from uk_dynamics.exceptions import ExpressionError
-
-_OPERATORS: dict[type[ast.operator], Callable[[Expression, Expression], Expression]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
-_RATES = {"d": 1, "dd": 2}
 
 
 def parse(text: str, scope: Scope) -> Expression:
@@ -77,7 +68,7 @@ class _Reader:
         value = self.read(steps[-1].left, scope)
         for step in reversed(steps):
             with self._located(step.right):
-                operation = _OPERATORS.get(type(step.op))
+                operation = OPERATORS.get(type(step.op))
                 if operation is None:
                     raise ExpressionError("only + - * / ** connect values; ** is the power")
                 self._count()
@@ -91,7 +82,7 @@ class _Reader:
         name = node.func.id
         if node.keywords:
             raise ExpressionError(f"{name} takes no named arguments")
-        if name in _RATES:
+        if name in RATES:
             return self._rate(name, node, scope)
         if name == "sum":
             return self._sum(node, scope)
@@ -111,7 +102,7 @@ class _Reader:
         return nodes.call(name, *(self.read(argument, scope) for argument in node.args))
 
     def _rate(self, name: str, node: ast.Call, scope: Scope) -> Expression:
-        order = _RATES[name]
+        order = RATES[name]
         if order > scope.highest_order:
             raise ExpressionError(f"{name}(...) cannot stand here: {_ORDERS[scope.highest_order]}")
         match node.args:
@@ -205,7 +196,6 @@ def _check_exponents(value: Expression) -> None:
 def _unknown_function(name: str, scope: Scope) -> str:
     if name in scope.joints or name in scope.aliases or name in scope.parameters:
         return f'"{name}" is no function; write * between factors'
-    words = ["d", "dd", "sum", *FUNCTIONS]
-    close = difflib.get_close_matches(name, words, n=1)
-    remedy = f'did you mean "{close[0]}"?' if close else f"there are: {', '.join(words)}"
+    words = [*RATES, "sum", *FUNCTIONS]
+    remedy = did_you_mean(closest(name, words), f"there are: {', '.join(words)}")
     return f'no function "{name}"; {remedy}'

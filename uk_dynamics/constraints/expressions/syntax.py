@@ -11,20 +11,9 @@ import unicodedata
 import warnings
 from typing import NoReturn
 
+from uk_dynamics.constraints.expressions.whitelist import CHARACTERS, DEEPEST_NESTING, LONGEST_TEXT
 from uk_dynamics.exceptions import ExpressionError
 
-LONGEST_TEXT = 4000  # characters of one expression
-DEEPEST_NESTING = 40  # parentheses, functions, signs and powers inside each other
-MOST_OPERATIONS = 20_000  # of one expression with its sums written out
-LARGEST_EXPONENT = 64.0  # of a constant power
-LARGEST_INDEX_SET = 10_000  # values of one index
-MOST_ROWS = 2000  # of one family of expressions
-LARGEST_FAMILY = 200_000  # operations of all rows of a constraint with their derivatives
-
-
-_CHARACTERS = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. +-*/()[],<>=!"
-)
 _EQUATION = re.compile(r"[^<>=!]=[^=]")
 _IMPLICIT_PRODUCT = re.compile(r"\b[0-9.]+ *(?![eE][0-9+-])[A-Za-z_(]|\) *[A-Za-z0-9_(]")
 _HINTS = {
@@ -68,7 +57,7 @@ def _checked_characters(text: str) -> str:
     plain = "".join(" " if c in "\n\r\t" else c for c in text)
     depth = 0
     for column, character in enumerate(plain, start=1):
-        if character not in _CHARACTERS:
+        if character not in CHARACTERS:
             _refuse_character(character, column)
         depth += (character in "([") - (character in ")]")
         if depth > DEEPEST_NESTING:

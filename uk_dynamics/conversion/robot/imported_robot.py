@@ -11,8 +11,8 @@ import numpy as np
 
 from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, short_entry
 from uk_dynamics.core.linalg import to_quaternion
+from uk_dynamics.did_you_mean import some
 from uk_dynamics.escaping import one_line
-from uk_dynamics.exceptions import some
 from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
 
 Data = dict[str, object]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from uk_dynamics import resources
+from uk_dynamics.did_you_mean import did_you_mean, nearest_file
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.files.schema_check import FileKind
 from uk_dynamics.mechanism.files.yaml_file import parse_yaml, read_yaml, yaml_text
@@ -46,8 +47,7 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     shipped = resources.shipped_files(kind)
     if given in shipped:
         return shipped[given], f"{given}.yaml"
-    close = resources.nearest_file(given, shipped)
-    remedy = f'did you mean "{close}"?' if close else f"shipped are: {', '.join(shipped)}"
+    remedy = did_you_mean(nearest_file(given, shipped), f"shipped are: {', '.join(shipped)}")
     problem = f"neither a file nor a shipped {kind} file; {remedy}"
     raise MechanismFileError(problem, file=given)
 

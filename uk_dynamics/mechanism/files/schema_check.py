@@ -2,7 +2,6 @@
 
 """Checking the data of a file against its JSON Schema, with errors in the user's words."""
 
-import difflib
 import functools
 import json
 import re
@@ -14,6 +13,7 @@ from typing import Any, Literal
 import jsonschema
 
 from uk_dynamics.constraints.kinds import definitions
+from uk_dynamics.did_you_mean import closest, did_you_mean
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.place_text import Place, place_text, shown
 
@@ -170,9 +170,8 @@ class _Translator:
 
     def missing_key(self, found: Mapping[str, Any], needed: list[str], rule: Any) -> str:
         key = next(key for key in needed if key not in found)
-        misspelt = difflib.get_close_matches(key, [k for k in found if k not in _keys(rule)], n=1)
-        if misspelt:
-            return f'unknown key "{misspelt[0]}"; did you mean "{key}"?'
+        if misspelt := closest(key, [k for k in found if k not in _keys(rule)]):
+            return f'unknown key "{misspelt}"; {did_you_mean(key, "")}'
         definition = self.definition(rule.get("properties", {}).get(key, {}))
         of_type = f' for type "{found["type"]}"' if "type" in found and key != "type" else ""
         if "enum" in definition:
@@ -195,8 +194,7 @@ def _keys(rule: Mapping[str, Any]) -> list[str]:
 
 
 def _suggest(word: str, valid: list[str]) -> str:
-    close = difflib.get_close_matches(word.lower(), valid, n=1)
-    return f'did you mean "{close[0]}"?' if close else f"valid are: {', '.join(valid)}"
+    return did_you_mean(closest(word.lower(), valid), f"valid are: {', '.join(valid)}")
 
 
 def _bad_name(found: str) -> str:

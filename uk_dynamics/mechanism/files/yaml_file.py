@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import yaml
 
+from uk_dynamics.did_you_mean import did_you_mean, nearest_file
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import MechanismFileError, expect
 from uk_dynamics.mechanism.files.place_text import Place, place_text, shown
-from uk_dynamics.resources import nearest_file
 
 MAX_BYTES = 1_000_000
 
@@ -58,8 +58,7 @@ def _nearest_file(path: Path) -> str:
         neighbours = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".yaml"]
     except OSError:
         return "its directory does not exist either, check the path"
-    close = nearest_file(path.name, neighbours)
-    return f'did you mean "{close}"?' if close else "give the path of a YAML file"
+    return did_you_mean(nearest_file(path.name, neighbours), "give the path of a YAML file")
 
 
 def too_large() -> str:

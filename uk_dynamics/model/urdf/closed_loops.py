@@ -15,7 +15,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import UrdfError, instead, located
+from uk_dynamics.did_you_mean import instead
+from uk_dynamics.exceptions import UrdfError, located
 from uk_dynamics.model.urdf.description import (
     WORLD,
     Array,

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.exceptions import CodedWarning, UrdfError, instead, some
+from uk_dynamics.did_you_mean import instead, some
+from uk_dynamics.exceptions import CodedWarning, UrdfError
 
 JointType = Literal["revolute", "prismatic", "fixed", "floating", "planar"]
 

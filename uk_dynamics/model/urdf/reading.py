@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from uk_dynamics.exceptions import CodedWarning, UrdfError, located, some
+from uk_dynamics.did_you_mean import some
+from uk_dynamics.exceptions import CodedWarning, UrdfError, located
 from uk_dynamics.model.urdf.closed_loops import LOOP_TAGS, closed_loops
 from uk_dynamics.model.urdf.composition import expand_includes
 from uk_dynamics.model.urdf.description import (

@@ -27,7 +27,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from uk_dynamics.exceptions import InputError, some
+from uk_dynamics.did_you_mean import some
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.topics.serialized import SerializedJointState

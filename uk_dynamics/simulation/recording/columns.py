@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.exceptions import InputError, some
+from uk_dynamics.did_you_mean import some
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,

@@ -13,7 +13,7 @@ from uk_dynamics.constraints.expressions.differentiation import ORDERS, Order, d
 from uk_dynamics.constraints.expressions.indexing import index_scope, label_of, passes
 from uk_dynamics.constraints.expressions.parser import parse
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
-from uk_dynamics.constraints.expressions.syntax import LARGEST_FAMILY, MOST_ROWS
+from uk_dynamics.constraints.expressions.whitelist import LARGEST_FAMILY, MOST_ROWS
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.expression_rows import ExpressionRow
 from uk_dynamics.constraints.rows.row import Row

@@ -1,15 +1,37 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The functions that an expression may call, and what they are in floating point.
+"""What an expression may be made of: characters, operators, functions, and how much of them.
 
 Constraints and references are differentiated twice, so only smooth functions may stand in them: a
 kink would be a jump of A, or an impulse in b. Forces are not differentiated and may have kinks.
 """
 
+import ast
 import math
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+LONGEST_TEXT = 4000  # characters of one expression
+DEEPEST_NESTING = 40  # parentheses, functions, signs and powers inside each other
+MOST_OPERATIONS = 20_000  # of one expression with its sums written out
+LARGEST_EXPONENT = 64.0  # of a constant power
+LARGEST_INDEX_SET = 10_000  # values of one index
+MOST_ROWS = 2000  # of one family of expressions
+LARGEST_FAMILY = 200_000  # operations of all rows of a constraint with their derivatives
+
+CHARACTERS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. +-*/()[],<>=!"
+)
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+RATES = {"d": 1, "dd": 2}  # order of the derivative
 
 
 @dataclass(frozen=True)
@@ -44,23 +66,4 @@ FUNCTIONS = {
     "sign": Function(_sign, smooth=False),
     "min": Function(min, arguments=None, smooth=False),
     "max": Function(max, arguments=None, smooth=False),
-}
-
-#: Partial derivatives of each smooth function by its arguments, in any algebra with + − * / **:
-#: ``DERIVATIVES[name](f, tiny, y, *x)``, where f has the functions by name, y is the value at the
-#: arguments x, and tiny keeps corners finite where that is wanted, else zero.
-DERIVATIVES: Mapping[str, Callable[..., tuple[Any, ...]]] = {
-    "sin": lambda f, tiny, y, x: (f["cos"](x),),
-    "cos": lambda f, tiny, y, x: (-f["sin"](x),),
-    "tan": lambda f, tiny, y, x: (1.0 + y * y,),
-    "asin": lambda f, tiny, y, x: (1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
-    "acos": lambda f, tiny, y, x: (-1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
-    "atan": lambda f, tiny, y, x: (1.0 / (1.0 + x * x),),
-    "atan2": lambda f, tiny, y, s, c: (c / (s * s + c * c + tiny), -(s / (s * s + c * c + tiny))),
-    "sinh": lambda f, tiny, y, x: (f["cosh"](x),),
-    "cosh": lambda f, tiny, y, x: (f["sinh"](x),),
-    "tanh": lambda f, tiny, y, x: (1.0 - y * y,),
-    "exp": lambda f, tiny, y, x: (y,),
-    "log": lambda f, tiny, y, x: (1.0 / x,),
-    "sqrt": lambda f, tiny, y, x: (0.5 / (y + tiny),),
 }
