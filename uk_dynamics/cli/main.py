@@ -19,9 +19,9 @@ from uk_dynamics.cli.commands.completion import complete
 from uk_dynamics.cli.options import Commands, add_command, text_beside
 from uk_dynamics.did_you_mean import closest
 from uk_dynamics.exceptions import InputError, UkDynamicsError, UnknownNameError
-from uk_dynamics.resources import source_tree
+from uk_dynamics.resources import PACKAGE, source_tree
 
-GROUP = "uk_dynamics.commands"
+GROUP = f"{PACKAGE}.commands"
 # The studies are a distribution of their own, in studies/ of the sources.
 _STUDIES = "uk_dynamics_studies"
 _OF_STUDIES = ("benchmark", "reproduce")
@@ -89,26 +89,26 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 # Where each command is, in the order of the help: its text, and a module with ``run``, which is
 # loaded when it is asked for.
 _COMMANDS = {
-    "init": "commands.init",
-    "import": "conversions.import_robot",
-    "export": "conversions.export_mechanism",
-    "check": "commands.check",
-    "describe": "commands.describe",
-    "modes": "analysis.modes",
-    "workspace": "analysis.workspace",
-    "simulate": "commands.simulate",
-    "inverse-dynamics": "analysis.inverse_dynamics",
-    "robustness": "analysis.robustness",
-    "identify": "identification.identify",
-    "calibrate": "identification.calibrate",
-    "compile": "commands.compile",
-    "sweep": "commands.sweep",
-    "ros2-control": "commands.ros2_control",
-    "schema": "commands.schema",
-    "view": "commands.view",
-    "plot": "commands.plot",
-    "layouts": "commands.layouts",
-    "completion": "commands.completion",
+    "init": "uk_dynamics.cli.commands.init",
+    "import": "uk_dynamics.cli.conversions.import_robot",
+    "export": "uk_dynamics.cli.conversions.export_mechanism",
+    "check": "uk_dynamics.cli.commands.check",
+    "describe": "uk_dynamics.cli.commands.describe",
+    "modes": "uk_dynamics.cli.analysis.modes",
+    "workspace": "uk_dynamics.cli.analysis.workspace",
+    "simulate": "uk_dynamics.cli.commands.simulate",
+    "inverse-dynamics": "uk_dynamics.cli.analysis.inverse_dynamics",
+    "robustness": "uk_dynamics.cli.analysis.robustness",
+    "identify": "uk_dynamics.cli.identification.identify",
+    "calibrate": "uk_dynamics.cli.identification.calibrate",
+    "compile": "uk_dynamics.cli.commands.compile",
+    "sweep": "uk_dynamics.cli.commands.sweep",
+    "ros2-control": "uk_dynamics.cli.commands.ros2_control",
+    "schema": "uk_dynamics.cli.commands.schema",
+    "view": "uk_dynamics.cli.commands.view",
+    "plot": "uk_dynamics.cli.commands.plot",
+    "layouts": "uk_dynamics.cli.commands.layouts",
+    "completion": "uk_dynamics.cli.commands.completion",
 }
 
 _DESCRIPTION = """\
@@ -218,9 +218,9 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command, place in _COMMANDS.items():
-        text = text_beside(Path(__file__).parent.joinpath(*place.split(".")))
-        add_command(commands, command, text, partial(_run, f"{__package__}.{place}"))
+    for command, module in _COMMANDS.items():
+        text = text_beside(Path(__file__).parents[2].joinpath(*module.split(".")))
+        add_command(commands, command, text, partial(_run, module))
     built_in = tuple(commands.choices)
     if not (argv and argv[0] in built_in):
         register_extensions(commands, reserved=built_in)

@@ -4,7 +4,7 @@
 
 Text is read by a whitelist over Python's own grammar into a tree (:mod:`.whitelist`,
 :mod:`.parser`, :mod:`.nodes`), differentiated once (:mod:`.differentiation`) and evaluated by a
-back-end (:mod:`.compiled`): a flat Python function, or a walk through the tree in any other algebra.
+back-end (:mod:`.compiled`): a flat Python function, or a walk through it in any other algebra.
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions

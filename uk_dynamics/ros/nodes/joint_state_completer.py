@@ -10,12 +10,11 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, State
+from uk_dynamics.ros.diagnostics.joint_state_estimate import ERRORS, problem_of, report_estimate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
-from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
 from uk_dynamics.ros.topics.inputs import StructureInput
@@ -26,7 +25,6 @@ from uk_dynamics.ros.topics.serialized import FIELDS, JointStateMessage
 
 MEASURED = "measured_joint_states"
 _SAID = 1.0  # s between two lines about a problem
-_ERRORS = (EstimationStatus.LOST, EstimationStatus.CONTRADICTING)
 
 
 class JointStateCompleter(MechanismNode):
@@ -122,9 +120,9 @@ class JointStateCompleter(MechanismNode):
             joints, count = len(self.mechanism.joint_names), len(self._measurements.names)
             log.info(f"publishing {joints} joints, of which {count} are measured")
         if before is None or before.status is not found.status:
-            if found.status in _ERRORS:
-                log.error(_problem_of(found), throttle_duration_sec=_SAID)
-            elif problem := _problem_of(found):
+            if found.status in ERRORS:
+                log.error(problem_of(found), throttle_duration_sec=_SAID)
+            elif problem := problem_of(found):
                 log.warning(problem, throttle_duration_sec=_SAID)
 
     def _publish(self, found: JointStateEstimate) -> None:
@@ -176,38 +174,4 @@ class JointStateCompleter(MechanismNode):
         if self._failure:
             report.error(self._failure)
         if self._found is not None:
-            _report_estimate(report, self._found, self.settings, self._jumps, self._solve_time)
-
-
-def _report_estimate(
-    report: Report, found: JointStateEstimate, settings: Parameters, jumps: int, solve_time: float
-) -> None:
-    """Add an estimate, the jumps so far, and how long it took, in s."""
-    misfit = largest(found.misfit) if found.usable else float("nan")
-    report.add("status", found.status.value)
-    report.add("residual", found.residual)
-    report.add("misfit", misfit)
-    report.add("condition", found.condition)
-    report.add("branch_doubtful", found.branch_doubtful)
-    report.add("jumps", jumps)
-    report.add("solve_time", solve_time)
-    if problem := _problem_of(found):
-        (report.error if found.status in _ERRORS else report.warn)(problem)
-    if found.usable and settings["condition_warning"] < found.condition < np.inf:
-        report.warn(f"measurement errors are amplified {found.condition:.3g} times")
-    if found.usable and found.residual > settings["residual_warning"]:
-        report.warn(f"loop-closure error of {found.residual:.3g}")
-    if found.branch_doubtful:
-        report.warn("after a singular configuration the branch is doubtful until ~/reset")
-
-
-def _problem_of(found: JointStateEstimate) -> str:
-    """What is wrong with an estimate, or empty."""
-    joints = ", ".join(found.joints)
-    texts = {
-        EstimationStatus.LOST: "the loops do not close with the measurements, among them",
-        EstimationStatus.CONTRADICTING: "measurements contradict each other, most of all",
-        EstimationStatus.SINGULAR: "singular: the measurements do not determine",
-        EstimationStatus.JUMP: "jumped:",
-    }
-    return f"{texts[found.status]} {joints}" if found.status in texts else ""
+            report_estimate(report, self._found, self.settings, self._jumps, self._solve_time)

@@ -16,6 +16,7 @@ from uk_dynamics.control.servo import TASKS, ControlPeriods, Setpoint, SetpointG
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.ros.diagnostics.decision import report_decision
 from uk_dynamics.ros.diagnostics.motion import MotionReport
 from uk_dynamics.ros.diagnostics.publisher import TIME_ORIGIN, MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import TRAJECTORY, Parameters
@@ -27,7 +28,6 @@ from uk_dynamics.ros.process.mechanism_source import (
     selection,
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
-from uk_dynamics.ros.servo.decision_report import TaskTopics, report_decision
 from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.servo.frozen_position_fault import FrozenPosition
 from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
@@ -35,6 +35,7 @@ from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard, silence
+from uk_dynamics.ros.servo.task_topics import TaskTopics
 from uk_dynamics.ros.servo.written_estimates import WrittenEstimates
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,

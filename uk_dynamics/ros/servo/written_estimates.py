@@ -11,7 +11,6 @@ from std_srvs.srv import Trigger
 
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.ros.diagnostics.publisher import Report
 
 
 class WrittenEstimates:
@@ -43,10 +42,3 @@ class WrittenEstimates:
         )
         write_files({folder / name: text for name, text in texts.items()}, force=True)
         return f"wrote {', '.join(texts)} to {folder.resolve()}: {', '.join(found.names)}"
-
-
-def report_estimates(report: Report, controller: ServoController) -> None:
-    """Tell the estimates in diagnostics."""
-    for x in controller.estimates:
-        spread = f"{x.value:.5g} ± {x.deviation:.2g}"
-        report.add(f"estimate.{x.name}", spread if x.determined else f"{spread}, not determined")
