@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -130,31 +131,32 @@ _BUTTONS = (
 def foxglove_layout(mechanism: Mechanism, namespace: str = "", tasks: Tasks | None = None) -> str:
     """The layout as JSON; without tasks ``servo_controller`` is not shown."""
     prefix = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
-    panels: dict[str, Any] = {"3D!machine": _scene(mechanism, prefix)}
-    panels["DiagnosticSummary!nodes"] = {"topicToRender": topics.DIAGNOSTICS, "minLevel": 0}
-    for text, service, request in _BUTTONS:
-        panels[f"CallService!{text}"] = {
+    layout = json.loads(Path(__file__).with_name("foxglove_layout.json").read_text())
+    templates = layout.pop("panels")
+    panels = layout["configById"]
+    panels["3D!machine"] = _scene(templates["3D!machine"], mechanism, prefix)
+    nodes = "DiagnosticSummary!nodes"
+    panels[nodes] = templates[nodes] | {"topicToRender": topics.DIAGNOSTICS}
+    buttons = [f"CallService!{text}" for text, _, _ in _BUTTONS]
+    for button, (text, service, request) in zip(buttons, _BUTTONS, strict=True):
+        panels[button] = templates["CallService!"] | {
             "serviceName": f"{prefix}/simulator/{service}",
             "requestPayload": request,
             "buttonText": text,
-            "editingMode": False,
         }
-    buttons = [f"CallService!{text}" for text, _, _ in _BUTTONS]
     shown = []
     for title, plots in tabs(mechanism, namespace, tasks).items():
-        drawn = {f"Plot!{title}_{index}": _plot(plot) for index, plot in enumerate(plots)}
+        drawn = {
+            f"Plot!{title}_{index}": templates["Plot!"]
+            | {"foxglovePanelTitle": plot.title, "paths": _paths(plot)}
+            for index, plot in enumerate(plots)
+        }
         panels |= drawn
         shown.append({"title": title, "layout": _stack(list(drawn), "column")})
-    panels["Tab!plots"] = {"activeTabIdx": 0, "tabs": shown}
-    below = _split("column", _stack(buttons, "row"), "DiagnosticSummary!nodes", 40)
+    panels["Tab!plots"] = templates["Tab!plots"] | {"tabs": shown}
+    below = _split("column", _stack(buttons, "row"), nodes, 40)
     left = _split("column", "3D!machine", below, 70)
-    layout = {
-        "configById": panels,
-        "globalVariables": {},
-        "userNodes": {},
-        "playbackConfig": {"speed": 1},
-        "layout": _split("row", left, "Tab!plots", 50),
-    }
+    layout["layout"] = _split("row", left, "Tab!plots", 50)
     return json.dumps(layout, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -166,74 +168,30 @@ def message_path(curve: Curve) -> str:
     return f"{curve.topic}.{curve.field}[{curve.index}]"
 
 
-def _plot(plot: Plot) -> dict[str, Any]:
+def _paths(plot: Plot) -> list[dict[str, Any]]:
+    """The curves of a plot, and its horizontal lines."""
     drawn = [
         (message_path(curve), curve.name, COLOURS[index % len(COLOURS)])
         for index, curve in enumerate(plot.curves)
     ]
-    drawn += [(f"{line:g}", "limit", "#888888") for line in plot.lines]  # horizontal lines
+    drawn += [(f"{line:g}", "limit", "#888888") for line in plot.lines]
     common = {"enabled": True, "timestampMethod": "receiveTime"}
-    return {
-        "foxglovePanelTitle": plot.title,
-        "paths": [
-            {"value": value, "label": label, "color": colour} | common
-            for value, label, colour in drawn
-        ],
-        "showXAxisLabels": True,
-        "showYAxisLabels": True,
-        "showLegend": True,
-        "legendDisplay": "floating",
-        "isSynced": True,
-        "xAxisVal": "timestamp",
-        "followingViewWidth": 10,
-    }
+    return [
+        {"value": value, "label": label, "color": colour} | common for value, label, colour in drawn
+    ]
 
 
-def _scene(mechanism: Mechanism, prefix: str) -> dict[str, Any]:
+def _scene(scene: Any, mechanism: Mechanism, prefix: str) -> Any:
+    """The panel of the machine, from its template."""
     room = stage(mechanism)
-    return {
-        "cameraState": {
-            "perspective": True,
-            "distance": round(2.0 * room.size, 3),
-            "phi": 70,
-            "thetaOffset": 20,
-            "target": [0, 0, 0],
-            "targetOffset": [round(x, 3) for x in (0.5 * (room.low + room.high)).tolist()],
-            "targetOrientation": [0, 0, 0, 1],
-            "fovy": 45,
-            "near": 0.01,
-            "far": 5000,
-        },
-        "followMode": "follow-pose",
-        "followTf": mechanism.model.description.root,
-        "topics": {f"{prefix}/mechanism_markers": {"visible": True}},
-        "layers": {
-            "grid": {
-                "layerId": "foxglove.Grid",
-                "instanceId": "grid",
-                "label": "Grid",
-                "visible": True,
-                "size": 10,
-                "divisions": 20,
-                "lineWidth": 1,
-                "color": "#888888ff",
-                "position": [0, 0, 0],
-                "rotation": [0, 0, 0],
-                "order": 1,
-            },
-            "machine": {
-                "layerId": "foxglove.Urdf",
-                "instanceId": "machine",
-                "label": mechanism.name,
-                "visible": True,
-                "sourceType": "topic",
-                "topic": f"{prefix}/robot_description",
-                **dict.fromkeys(("url", "filePath", "parameter", "framePrefix"), ""),
-                "displayMode": "visual",
-                "order": 2,
-            },
-        },
-    }
+    scene["cameraState"]["distance"] = round(2.0 * room.size, 3)
+    offset = (0.5 * (room.low + room.high)).tolist()
+    scene["cameraState"]["targetOffset"] = [round(x, 3) for x in offset]
+    scene["followTf"] = mechanism.model.description.root
+    scene["topics"] = {f"{prefix}/mechanism_markers": {"visible": True}}
+    machine = {"label": mechanism.name, "topic": f"{prefix}/robot_description"}
+    scene["layers"]["machine"] |= machine
+    return scene
 
 
 def _stack(names: list[str], direction: str) -> str | dict[str, Any]:

@@ -2,16 +2,12 @@
 
 """Contacts as commands tell of them: forces, and whether and how surely a machine stands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from uk_dynamics import Standing
-    from uk_dynamics.mechanism.contact import Contact
-
+from uk_dynamics import Standing
+from uk_dynamics.mechanism.contact import Contact
 
 _ROUNDING = 1e-6  # of the normal force: less friction is the solver's
 

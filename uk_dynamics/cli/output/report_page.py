@@ -2,23 +2,18 @@
 
 """The report of a recording as an HTML page: a summary, and curves."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.cli.output.simulation_summary import summarize
 from uk_dynamics.colours import WARNING
+from uk_dynamics.simulation import Trajectory
 from uk_dynamics.simulation.plots import RESOLUTION, draw_for_files, empty_figure
 from uk_dynamics.whole_file import output_file
-
-if TYPE_CHECKING:
-    from uk_dynamics.simulation import Trajectory
 
 _STYLE = """\
 body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #111; }

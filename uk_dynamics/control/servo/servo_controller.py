@@ -2,8 +2,6 @@
 
 """Servo control: motor efforts that make a mechanism with closed loops follow its tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from itertools import compress

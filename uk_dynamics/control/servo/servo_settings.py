@@ -2,8 +2,6 @@
 
 """What a servo law is set to and remembers, in the memory on which its steps in C work, too."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Mapping
 from functools import partial
