@@ -63,7 +63,10 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
             "none is needed for motion and efforts. For unique loop forces omit these rows, or give"
             " the joint a compliance",
         )
-    moves = np.any(subject.velocity) or (isinstance(solution, Solution) and _moves(solution))
+    moves = np.any(subject.velocity) or (
+        isinstance(solution, Solution)
+        and np.abs(solution.qdd).max(initial=0.0) > 1e-9  # m/s² or rad/s²: rounding
+    )
     if facts.velocities and not facts.mobility and not moves:
         yield Finding(
             "mobility",
@@ -79,7 +82,3 @@ def _shared(solution: object, names: tuple[str, ...]) -> list[str]:
     if not isinstance(solution, Solution):
         return ["these rows"]
     return list(compress(names, ~solution.determined))
-
-
-def _moves(solution: Solution) -> bool:
-    return float(np.abs(solution.qdd).max(initial=0.0)) > 1e-9  # m/s² or rad/s²: rounding

@@ -151,7 +151,7 @@ def close_loop(joint: GraphJoint, inside: Mapping[str, Pose], robot: ImportedRob
     data: Data = {"type": kind.name, **keys}
     for role, link in (("parent", joint.parent), ("child", joint.child)):
         data[role] = frame_data(link, relative(inside[link], joint.seen_from(link)))
-    robot.add_constraint(joint.name, data)
+    robot.add("constraint", joint.name, data)
     for axis in joint.axes:
         has = [word for word in ("damping", "friction") if getattr(axis.joint, word)]
         has += ["limits"] if np.isfinite([axis.joint.lower, axis.joint.upper]).any() else []
@@ -176,7 +176,7 @@ def couple_gears(gearbox: GraphJoint, branches: Sequence[Branch], robot: Importe
         shaft = joint.pose.rotation @ joint.axes[0].joint.axis
         along = float(np.sign(shaft @ gearbox.pose.rotation @ axis.joint.axis))
         factors[joint.name] = weight * along * (1.0 if joint.child == wheel else -1.0)
-    robot.add_constraint(gearbox.name, {"type": "joint_coupling", "joints": factors})
+    robot.add("constraint", gearbox.name, {"type": "joint_coupling", "joints": factors})
 
 
 def drop_dangling(robot: ImportedRobot) -> None:
@@ -298,7 +298,7 @@ class Graph:
             slide, angle = axes[1].name, axes[0].name
             ratio = -joint.pitch / (2.0 * math.pi)
             data: Data = {"type": "joint_coupling", "joints": {slide: 1.0, angle: ratio}}
-            self.robot.add_constraint(joint.name, data)
+            self.robot.add("constraint", joint.name, data)
 
     def _begin(self, joint: GraphJoint) -> None:
         """Where a joint of one freedom is drawn; where its frames are apart, nowhere."""

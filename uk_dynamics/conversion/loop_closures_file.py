@@ -50,7 +50,7 @@ def read_loop_closures(data: dict[str, Any], description: RobotDescription) -> I
             link = str(closure.get(key))
             expect_names("link", [link], at_zero, place=f"{place}.{key}")
             entry[role] = frame_data(link, compose(inverse(at_zero[link]), pin))
-        robot.add_constraint(f"loop_{number}", entry)
+        robot.add("constraint", f"loop_{number}", entry)
     known = [joint.name for joint in description.joints]
     independent = data.get("independent") or ()
     expect_names("joint", map(str, independent), known, place="independent")

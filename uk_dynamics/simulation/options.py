@@ -135,14 +135,7 @@ def _bytes_of_sample(mechanism: Mechanism) -> int:
 
 
 def _check_memory(name: str, duration: float, period: float, size: int) -> None:
-    """Refuse what the memory of this computer does not hold.
-
-    Args:
-        name: Of the period.
-        duration: In s.
-        period: In s.
-        size: Of what each period leaves, in bytes.
-    """
+    """Refuse what this computer's memory does not hold; each period, in s, leaves size bytes."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     needed = duration / period * size
     if not needed <= memory:

@@ -309,14 +309,11 @@ class Plant:
     def told(self, count: int, watched: Array | None = None) -> Told:
         """What the controller tells at K samples; without what C kept, at one sample: now."""
         if self._tells is None or (watched is not None and not watched.size):
-            found = self._nothing_told(count)
+            found = Told.nothing(count, len(self.task_rows), len(self.estimated))
             if self._tells is not None:  # bounds do not change along the way
                 found.bounds[:] = self._tells.told(None).bounds
             return found
         return self._tells.told(watched)
-
-    def _nothing_told(self, count: int) -> Told:
-        return Told.nothing(count, len(self.task_rows), len(self.estimated))
 
     def _activate(self, active: ActiveConstraints) -> None:
         self.active, self._rank = active, None

@@ -222,11 +222,7 @@ class SweepSpec:
         return functools.cache(self._digest)
 
     def _digest(self, model: str) -> str:
-        """Digest of the URDF, xacro expanded, that a mechanism's ``model`` names.
-
-        Returns:
-            Empty if there is no robot: the points fail with the reason.
-        """
+        """Digest of the URDF, xacro expanded, of a ``model``; empty where the points fail."""
         name, _, folder = self.files
         text = json.dumps({"schema": 1, "model": json.loads(model)}, ensure_ascii=False)
         try:

@@ -6,7 +6,7 @@ Foxglove's shows the machine with its forces and buttons of the simulator, too.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -97,7 +97,10 @@ def tabs(
             Plot("multiplier [N or N m]", of_rows("effort")),
         ),
         "health": tuple(
-            Plot(title, _diagnostics(status, keys))
+            Plot(
+                title,
+                tuple(Curve(topics.DIAGNOSTICS, _DIAGNOSTIC_ARRAY, status, 0, x) for x in keys),
+            )
             for title, keys in (
                 ("energy [J]", ("energy", "kinetic_energy")),
                 ("largest residual [m or rad]", ("residual",)),
@@ -114,10 +117,6 @@ def tabs(
 
 def _curves(topic: str, type_: str, field: str, names: Sequence[str]) -> tuple[Curve, ...]:
     return tuple(Curve(topic, type_, field, index, name) for index, name in enumerate(names))
-
-
-def _diagnostics(status: str, keys: Iterable[str]) -> tuple[Curve, ...]:
-    return tuple(Curve(topics.DIAGNOSTICS, _DIAGNOSTIC_ARRAY, status, 0, key) for key in keys)
 
 
 _BUTTONS = (

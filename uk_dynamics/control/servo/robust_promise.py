@@ -134,12 +134,7 @@ def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
 
 
 def _promise(tasks: Tasks, control_period: float | None) -> Promise:
-    """Look along the references for what uncertainty does, and what is left of it.
-
-    Args:
-        tasks: With an uncertainty.
-        control_period: Time for which efforts are held, in s; None: control is continuous.
-    """
+    """Look along the references for what uncertainty does, and what is left of it."""
     assert tasks.uncertainty is not None
     uncertainty, constraints = tasks.uncertainty, tasks.constraints
     spec, surface = uncertainty.spec, uncertainty.spec.form == "surface"
@@ -264,15 +259,7 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
 
 
 def _samples(tasks: Tasks, lag: float) -> Iterator[_Sample]:
-    """The machine on its references, up to where they are out of reach.
-
-    Args:
-        tasks: With an uncertainty.
-        lag: Of measured velocities, in s.
-
-    Raises:
-        AssemblyError: They are from the beginning.
-    """
+    """The machine on its references while in reach; AssemblyError: not even at the beginning."""
     mechanism, servo = tasks.mechanism, InterpretedServo(tasks)
     q = mechanism.configuration({})
     robust, encoders = tasks.spec.robust, None

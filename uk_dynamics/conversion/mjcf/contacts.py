@@ -48,7 +48,7 @@ def _add_pairs(source: Compiled, robot: ImportedRobot) -> None:
             continue
         if friction:
             found["friction"] = friction
-        robot.add_contact("_".join(names), found)
+        robot.add("contact", "_".join(names), found)
     moving = sum(_moves(source.model, *pair) for pair in _candidates(source))
     if moving:
         reason = "add those that can touch (two are on moving bodies)"

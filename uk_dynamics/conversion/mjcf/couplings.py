@@ -49,7 +49,7 @@ def _add(source: Compiled, robot: ImportedRobot, index: int) -> None:
         return
     if not model.eq_active0[index]:
         data |= {"switchable": True, "active": False}
-    robot.add_constraint(name, data)
+    robot.add("constraint", name, data)
 
 
 def _of_frames(source: Compiled, kind: str, index: int, *, connect: bool) -> Data:
@@ -187,7 +187,7 @@ def add_springs(source: Compiled, robot: ImportedRobot) -> None:
         powers = [np.any(_field(model, f"{f}poly", index)) for f in fields[:2]]
         plain = shortest == longest and not any(powers)
         if data is not None and (stiffness or damping) and plain:
-            robot.add_force(name, data | {"stiffness": stiffness, "damping": damping})
+            robot.add("force", name, data | {"stiffness": stiffness, "damping": damping})
             has = has[bool(stiffness) + bool(damping) :]
             if not has:
                 continue

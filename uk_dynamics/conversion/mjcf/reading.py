@@ -168,11 +168,7 @@ class _Reader:
         self.robot.place_root(root, place, np.array([*start[4:7], start[3]]))
 
     def _series(self, name: str, parent: str, place: urdf.Pose, joints: list[int]) -> urdf.Pose:
-        """The joints of one body, which act one after the other; each has its own anchor.
-
-        Returns:
-            Where MuJoCo's frame of the body is in the frame of the link.
-        """
+        """Add a body's joints, each with its anchor; where MuJoCo's frame of it is in the link."""
         before = place
         for number, joint in enumerate(joints, start=1):
             anchor = urdf.Pose(np.array(self.model.jnt_pos[joint]))

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -98,17 +99,10 @@ class ImportedRobot(Remarks):
     # actuators that are a guess, with the reason
     guesses: dict[str, str] = field(default_factory=dict)
 
-    def add_constraint(self, name: str, data: Data) -> None:
-        """Add a constraint under a name like the given one."""
-        self.constraints[self._named(name, self.constraints, "constraint")] = data
-
-    def add_contact(self, name: str, data: Data) -> None:
-        """Add a contact under a name like the given one."""
-        self.contacts[self._named(name, self.contacts, "contact")] = data
-
-    def add_force(self, name: str, data: Data) -> None:
-        """Add a spring under a name like the given one."""
-        self.forces[self._named(name, self.forces, "force")] = data
+    def add(self, kind: Literal["constraint", "contact", "force"], name: str, data: Data) -> None:
+        """Add one of a kind under a name like the given one."""
+        section: dict[str, Data] = getattr(self, f"{kind}s")
+        section[self._named(name, section, kind)] = data
 
     def add_actuator(self, name: str, data: Data, guess: str = "") -> None:
         """Add a motor under a name like the given one."""

@@ -251,7 +251,7 @@ def _axis(node: ET.Element | None, joint: str, direction: urdf.Array, robot: Imp
         else:
             offset = amount(mimic, "offset", 0.0) - factor * amount(mimic, "reference", 0.0)
             coupling: Data = {"type": "joint_coupling", "joints": {joint: 1.0, source: -factor}}
-            robot.add_constraint(f"{joint}_mimic", coupling | {"offset": offset})
+            robot.add("constraint", f"{joint}_mimic", coupling | {"offset": offset})
     lower, upper = number(node, "limit/lower", -math.inf), number(node, "limit/upper", math.inf)
     read = replace(
         turn("", direction),

@@ -269,7 +269,7 @@ class _Reader:
             unit = math.pi / 180.0 if instance.startswith("rot") else self.scene.meter
             data: Data = {"type": "joint_coupling", "joints": {name: 1.0, other: float(gearing)}}
             data["offset"] = -unit * float(offset)
-            self.robot.add_constraint(f"{name}_mimic", data)
+            self.robot.add("constraint", f"{name}_mimic", data)
 
     def _remarks(self, everything: list[Any]) -> None:
         physics = usd_module("UsdPhysics")
