@@ -554,6 +554,14 @@ def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd
     assert np.abs(errors[-20:]).max() < 1e-5
 
 
+def test_templates_keep_to_the_length_of_ament_cpplint() -> None:
+    folder = ROOT / "uk_dynamics" / "conversion" / "controller_package" / "templates"
+    written = [*folder.glob("*.cpp.in"), *folder.glob("*.hpp.in")]
+    lines = [line for file in written for line in file.read_text().splitlines()]
+    assert len(lines) > 1000
+    assert not [line for line in lines if len(line) > 100]
+
+
 def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
     assert not [name for name, text in texts.items() if "@" in text.replace("maintainer@todo", "")]
     manifest = ET.fromstring(texts["package.xml"])

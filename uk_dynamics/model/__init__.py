@@ -12,7 +12,12 @@ from uk_dynamics.model.coincident_frames import (
     marker_links,
 )
 from uk_dynamics.model.coordinates import Coordinates, LimitViolation, named_numbers
-from uk_dynamics.model.floating_bases import UNIT_TOLERANCE, FloatingBase, in_link_axes
+from uk_dynamics.model.floating_bases import (
+    UNIT_TOLERANCE,
+    FloatingBase,
+    described_bases,
+    in_link_axes,
+)
 from uk_dynamics.model.inertial_regressor import (
     PARAMETERS_OF_A_LINK,
     InertialRegressor,

@@ -6,13 +6,15 @@ Poses and twists are those of REP 105 and ``nav_msgs/Odometry``: the pose of the
 and the velocity of the link relative to the parent, at the link's origin and in the link's axes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import StateError
-from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.coordinates import VELOCITY_SUFFIXES
+from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint, Pose
 from uk_dynamics.model.urdf.rotation import from_quaternion, turning_to
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a quaternion; what is further off is no rounding
@@ -31,6 +33,7 @@ class FloatingBase:
         planar: Whether it moves in a plane only.
         position: Its part of q, x y z qx qy qz qw or x y cos sin.
         velocity: Its part of v, vx vy vz wx wy wz or vx vy wz in axes of the moving joint.
+        velocity_names: Of that part of v.
         aligned: Whether they are pose and twist of the link, number by number.
     """
 
@@ -38,8 +41,10 @@ class FloatingBase:
         """``position`` and ``velocity`` are where the joint's coordinates start."""
         self.name, self.parent, self.link = joint.name, joint.parent, joint.child
         self.planar = joint.type == "planar"
+        self.velocity_names = tuple(f"{joint.name}.{x}" for x in VELOCITY_SUFFIXES[joint.type])
         self.position = slice(position, position + (4 if self.planar else 7))
         self.velocity = slice(velocity, velocity + (3 if self.planar else 6))
+        self._joint = joint
         # the joint's axes in those of the link, and its frame in the parent
         self._tilt = turning_to(np.eye(3)[2], joint.axis) if self.planar else np.eye(3)
         self._rotation = joint.pose.rotation @ self._tilt
@@ -49,6 +54,19 @@ class FloatingBase:
         self._turn = _left_product(left) @ _right_product(right)  # of a joint's quaternion
         same = bool((self._turn == np.eye(4)).all() and not self._translation.any())
         self.aligned = same and not self.planar
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The joint as numbers and names, for :func:`described_bases`."""
+        joint = self._joint
+        return {
+            "type": joint.type,
+            "parent": joint.parent,
+            "link": joint.child,
+            "translation": joint.pose.translation.tolist(),
+            "rotation": joint.pose.rotation.tolist(),
+            "axis": joint.axis.tolist(),
+        }
 
     def pose(self, q: Array) -> Array:
         """X y z qx qy qz qw of the link in its parent at positions q (nq,)."""
@@ -131,6 +149,30 @@ def floating_bases(joints: Sequence[Joint]) -> tuple[FloatingBase, ...]:
         found.append(FloatingBase(joint, position, velocity))
         position, velocity = found[-1].position.stop, found[-1].velocity.stop
     return tuple(found)
+
+
+def described_bases(data: Mapping[str, Any], positions: Iterable[str]) -> tuple[FloatingBase, ...]:
+    """Those of a machine of which its positions' names are known, and each joint's data by name.
+
+    In place of data a recording of an earlier release has the link, of joints without origin.
+    """
+    moving = []
+    for name in positions:
+        joint, _, part = name.rpartition(".")
+        if joint not in data:
+            moving.append(Joint(name, "revolute", "", ""))
+        elif part == "x":
+            moving.append(_joint(joint, data[joint]))
+    return floating_bases(moving)
+
+
+def _joint(name: str, data: Any) -> Joint:
+    if isinstance(data, str):
+        return Joint(name, "floating", "", data)
+    translation, rotation, axis = (np.array(data[x]) for x in ("translation", "rotation", "axis"))
+    return Joint(
+        name, data["type"], data["parent"], data["link"], Pose(translation, rotation), axis
+    )
 
 
 def _left_product(p: Array) -> Array:

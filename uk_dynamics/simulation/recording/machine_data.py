@@ -10,6 +10,7 @@ from typing import Any
 
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.model import FloatingBase, described_bases
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class MachineData:
     motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # task rows that ask for the position of one coordinate, with its name
     followed: Mapping[str, str] = field(default_factory=dict)
-    # links of floating joints, where no coordinates but theirs and those of single joints exist
-    floats: Mapping[str, str] = field(default_factory=dict)
+    # data of floating and planar joints, by name
+    floats: Mapping[str, Any] = field(default_factory=dict)
     # units of the parameters that are estimated
     parameters: Mapping[str, str] = field(default_factory=dict)
 
@@ -58,8 +59,7 @@ class MachineData:
             for task in (tasks.spec.tasks if tasks else ())
             if task.type == "joint"
         }
-        aligned = all(base.aligned for base in model.bases)
-        floats = {base.name: base.link for base in model.bases if aligned}
+        floats = {base.name: base.data for base in model.bases}
         estimated = tasks.spec.adaptive if tasks else ()
         units = {name: mechanism.parameters[name].unit for name in estimated}
         return cls(coordinates, motors, followed, floats, units)
@@ -76,6 +76,11 @@ class MachineData:
         }
         maps = (found.get(key, {}) for key in ("motors", "followed", "floats", "parameters"))
         return cls(coordinates, *maps)
+
+    @property
+    def bases(self) -> tuple[FloatingBase, ...]:
+        """Floating and planar joints, with their places in q and v."""
+        return described_bases(self.floats, self.coordinates)
 
     def text(self) -> str:
         """All of it as JSON; infinite numbers as ``inf``, which JSON has no number for."""

@@ -13,7 +13,7 @@ import numpy as np
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording import mcap_contents as mcap
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.mcap_bases import messages, others, recorded_bases
+from uk_dynamics.simulation.recording.mcap_bases import joint_places, messages
 from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 from uk_dynamics.simulation.recording.trajectory_data import Array, Names, Statistics, Switching
 
@@ -27,10 +27,9 @@ class MotionLog(McapWriter):
         check_joints(names, path, machine)
         super().__init__(path)
         self._mechanism, self._names = mechanism, names
-        self._bases = recorded_bases(machine.floats)
-        self._positions, self._velocities = (
-            others(coordinates, self._bases) for coordinates in (names.positions, names.velocities)
-        )
+        self._bases = machine.bases
+        sizes = len(names.positions), len(names.velocities)
+        self._positions, self._velocities = joint_places(self._bases, *sizes)
         self._joints = tuple(names.positions[k] for k in self._positions)
         self.note(mcap.START, mcap.description(mechanism, machine, effort_limits))
 
@@ -90,27 +89,18 @@ class MotionLog(McapWriter):
         self.write(mcap.STATES, "sensor_msgs/msg/JointState", states, time)
 
     def _write_bases(self, header: dict[str, Any], values: Mapping[str, Any], time: int) -> None:
-        names = self._names
-        if not self._bases:
-            return
-        q = dict(zip(names.positions, values["q"].tolist(), strict=True))
-        v, qdd = (
-            dict(zip(names.velocities, values[part].tolist(), strict=True)) for part in ("v", "qdd")
-        )
-        for topic, kind, content in messages(self._bases, header, q, v, qdd):
-            self.write(topic, kind, content, time)
+        if self._bases:
+            given = (values[part] for part in ("q", "v", "qdd"))
+            for topic, kind, content in messages(self._bases, header, *given):
+                self.write(topic, kind, content, time)
 
 
 def check_joints(names: Names, path: Path, machine: MachineData) -> None:
-    """Refuse joints that neither a JointState nor an Odometry represents number by number."""
-    bases = recorded_bases(machine.floats)
-    joints = [names.positions[k] for k in others(names.positions, bases)]
-    if joints != [names.velocities[k] for k in others(names.velocities, bases)]:
-        raise InputError(
-            "messages have no place for planar joints, and for floating ones with an <origin>;"
-            " use .npz",
-            file=str(path),
-        )
+    """Refuse coordinates of which nothing says where the links are that they move."""
+    positions, velocities = joint_places(machine.bases, len(names.positions), len(names.velocities))
+    if [names.positions[k] for k in positions] != [names.velocities[k] for k in velocities]:
+        problem = "nothing says what floating and planar joints move; use .npz"
+        raise InputError(problem, file=str(path))
 
 
 def _joint_state(
