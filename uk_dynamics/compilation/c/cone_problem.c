@@ -1,6 +1,6 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Signorini's and Coulomb's conditions of many contacts at once: Newton steps of several kinds,
- * as core/contact/cone_problem.py has them, whose conditions these are. */
+/* Signorini's and Coulomb's conditions of many contacts at once: Newton steps of several kinds, at last
+ * from where alternating directions lead, as core/contact/cone_problem.py has them, whose conditions these are. */
 #pragma once
 
 #include "attributes.h"
@@ -16,6 +16,8 @@ typedef struct {
   double *step, *left;     /* rho, and what is left of the conditions (3n) */
   double *slopes;          /* (n, 9): how that depends on r - rho u */
   double *start;           /* forces to begin with (3n) */
+  double *held, *moves;    /* forces and motions of alternating directions, in units of each contact (3n) */
+  double *unit;            /* forces in these units (n) */
   double *from, *change;   /* where a step begins, and it (3n) */
   double *derivative;      /* (3n, 3n) */
   double *factors;         /* (7, 3n): what its elimination needs, and the step */
@@ -25,13 +27,14 @@ typedef struct {
 static uk_cone uk_cone_at(int n, double *room) {
   const int N = 3 * n;
   uk_cone c = {.n = n, .W = room};
-  double **parts[] = {&c.q, &c.r, &c.u, &c.step, &c.left, &c.start, &c.from, &c.change, &c.factors};
+  double **parts[] = {&c.q,     &c.r,    &c.u,      &c.step, &c.left,   &c.start,
+                      &c.held, &c.moves, &c.from, &c.change, &c.factors};
   c.derivative = c.W + N * N;
   double *at = c.derivative + N * N;
-  for (int k = 0; k < 9; ++k, at += N) *parts[k] = at;
+  for (int k = 0; k < 11; ++k, at += N) *parts[k] = at;
   at += 6 * N;
-  c.friction = at, c.slopes = at + n;
-  c.place = (int *)(at + 10 * n);
+  c.friction = at, c.unit = at + n, c.slopes = at + 2 * n;
+  c.place = (int *)(at + 11 * n);
   return c;
 }
 
@@ -123,7 +126,91 @@ static int uk_cone_steps_from(uk_cone *c, double factor, double size, int whole)
   return 0;
 }
 
-/* Forces from those in r, and at last from none, and their motion; 0, or 1 where the conditions are not met. */
+typedef struct {
+  double penalty, wait; /* iterations until it changes */
+  int next, done;       /* when it does; iterations */
+} uk_alternation;
+
+/* The response in units of each contact, with the penalty on its diagonal, as L L^T with one over its diagonal;
+ * whether there is such a factor. */
+static int uk_cone_factor(uk_cone *c, double penalty) {
+  const int N = 3 * c->n;
+  double *const L = c->derivative;
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double sum = c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3] + (i == j ? penalty : 0.0);
+      for (int k = 0; k < j; ++k) sum -= L[i * N + k] * L[j * N + k];
+      if (i == j && !(sum > 0.0)) return 0;
+      L[i * N + j] = i == j ? 1.0 / sqrt(sum) : sum * L[j * N + j];
+    }
+  return 1;
+}
+
+static double uk_cone_largest(const double *x, int count) {
+  double most = 0.0;
+  for (int i = 0; i < count; ++i) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+  return most;
+}
+
+/* Begin with alternating directions, as core/contact/alternating_directions.py has them. */
+static uk_alternation uk_cone_begin(uk_cone *c) {
+  const int N = 3 * c->n;
+  double largest = 0.0, most = 0.0;
+  for (int i = 0; i < N; ++i) largest = c->W[i * (N + 1)] > largest ? c->W[i * (N + 1)] : largest;
+  for (int i = 0; i < c->n; ++i) {
+    double own = UK_CONE_LIGHTEST * largest + UK_TINY;
+    for (int k = 0; k < 3; ++k) own = fmax(own, c->W[(3 * i + k) * (N + 1)]);
+    c->unit[i] = 1.0 / sqrt(own);
+  }
+  for (int i = 0; i < N; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < N; ++j) sum += fabs(c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3]);
+    most = sum > most ? sum : most;
+  }
+  memset(c->held, 0, sizeof(double) * N), memset(c->moves, 0, sizeof(double) * N);
+  return (uk_alternation){UK_CONE_PENALTY * most, UK_CONE_FIRST, UK_CONE_FIRST, 0};
+}
+
+/* Further iterations; whether there are any. */
+static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
+  const int N = 3 * c->n;
+  double *const L = c->derivative, *const r = c->held, *const u = c->moves, *const way = c->from, *const sent = c->change;
+  int factored = uk_cone_factor(c, a->penalty);
+  for (; factored && iterations; --iterations) {
+    for (int i = 0; i < N; ++i) {
+      double sum = a->penalty * r[i] + u[i] - c->unit[i / 3] * c->q[i];
+      if (i % 3 == 0) sum -= c->friction[i / 3] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]);
+      for (int k = 0; k < i; ++k) sum -= L[i * N + k] * way[k];
+      way[i] = sum * L[i * (N + 1)];
+    }
+    for (int i = N - 1; i >= 0; --i) {
+      way[i] *= L[i * (N + 1)];
+      for (int k = 0; k < i; ++k) way[k] -= L[i * N + k] * way[i];
+    }
+    for (int i = 0; i < N; i += 3) {
+      double aim[3], relaxed[3], nearest[3];
+      for (int k = 0; k < 3; ++k) {
+        relaxed[k] = UK_CONE_RELAXATION * way[i + k] + (1.0 - UK_CONE_RELAXATION) * r[i + k];
+        aim[k] = relaxed[k] - u[i + k] / a->penalty;
+      }
+      uk_nearest_in_cone(aim, c->friction + i / 3, nearest);
+      for (int k = i; k < i + 3; ++k) {
+        sent[k] = nearest[k - i] - r[k], r[k] = nearest[k - i];
+        u[k] -= a->penalty * (relaxed[k - i] - r[k]), way[k] -= r[k];
+      }
+    }
+    if (++a->done < a->next) continue; /* what is left of both conditions is to shrink alike */
+    const double left = uk_cone_largest(way, N) / (uk_cone_largest(r, N) + UK_TINY) + UK_TINY;
+    const double off = a->penalty * uk_cone_largest(sent, N) / (uk_cone_largest(u, N) + UK_TINY) + UK_TINY;
+    a->penalty *= fmin(fmax(sqrt(left / off), 1.0 / UK_CONE_MOST), UK_CONE_MOST);
+    a->wait *= UK_CONE_LATER, a->next = a->done + (int)a->wait;
+    factored = uk_cone_factor(c, a->penalty);
+  }
+  return factored;
+}
+
+/* Forces from those in r, then from none, at last from where alternating directions lead, and their motion; 0, or 1
+ * where the conditions are not met. */
 static int uk_cone_solve(uk_cone *c) {
   const int N = 3 * c->n;
   double size = UK_TINY, largest = UK_TINY;
@@ -141,5 +228,13 @@ static int uk_cone_solve(uk_cone *c) {
         for (int i = 0; i < N; ++i) c->r[i] = none ? 0.0 : c->start[i];
         if (!uk_cone_steps_from(c, uk_cone_factors[k], size, whole)) return 0;
       }
+  uk_alternation a = uk_cone_begin(c);
+  for (int k = 0; k < UK_CONE_ITERATIONS; ++k) {
+    if (!uk_cone_alternate(c, &a, (int)uk_cone_iterations[k])) return 1;
+    for (int whole = 0; whole < 2; ++whole) {
+      for (int i = 0; i < N; ++i) c->r[i] = c->unit[i / 3] * c->held[i];
+      if (!uk_cone_steps_from(c, 1.0, size, whole)) return 0;
+    }
+  }
   return 1;
 }

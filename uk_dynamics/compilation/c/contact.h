@@ -9,7 +9,7 @@
 
 /* Doubles of the cone problem of n contacts; of `room`, with all directions and their parts in the admissible
  * motions. */
-#define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 15 + 10 + 3) * (n))
+#define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 17 + 11 + 3) * (n))
 #define UK_CONTACT_ROOM(n, velocities) (UK_CONE_ROOM(n) + (6 * (velocities) + 2) * (n))
 
 typedef struct {

@@ -18,7 +18,13 @@ from uk_dynamics.compilation.emit.motor_source import joint_space, motors
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
-from uk_dynamics.core.contact import conditions, cone_problem, steps
+from uk_dynamics.core.contact import (
+    alternating_directions,
+    conditions,
+    cone_problem,
+    project_on_cones,
+    steps,
+)
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
@@ -83,15 +89,20 @@ def contacts() -> list[str]:
     """Steps over one-sided constraints, whose conditions are traced from those in Python."""
     names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "RANK", "FLOOR", "FULL_STEPS"
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
-    constants["CONE_FACTORS"] = len(cone_problem.FACTORS)
-    factors = table("double", "uk_cone_factors", cone_problem.FACTORS)
+    alternating = "FIRST", "LATER", "MOST", "PENALTY", "LIGHTEST"
+    constants |= {f"CONE_{name}": getattr(alternating_directions, name) for name in alternating}
+    constants["CONE_RELAXATION"] = cone_problem.RELAXATIONS[0]
+    tables = {"factors": cone_problem.FACTORS, "iterations": cone_problem.ITERATIONS}
+    constants |= {f"CONE_{name.upper()}": len(x) for name, x in tables.items()}
+    sequences = (table("double", f"uk_cone_{name}", x) for name, x in tables.items())
     given: Shapes = {"r": (3, 1), "u": (3, 1), "step": (3, 1), "friction": 1}
     written = (
         rule("uk_conditions", given, ("left", "slopes"), conditions, SCALAR),
         rule("uk_cone_steps", {"response": (3, 1), "floor": 1}, "step", steps, SCALAR),
+        rule("uk_nearest_in_cone", {"x": (3, 1), "friction": 1}, "found", project_on_cones, SCALAR),
     )
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
-    text = header("uk_conditions.h", *includes, *defines(constants), factors, *written)
+    text = header("uk_conditions.h", *includes, *defines(constants), *sequences, *written)
     return [text, part("moreau_step.c")]
 
 

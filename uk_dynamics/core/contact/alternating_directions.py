@@ -15,8 +15,11 @@ from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.contact.friction_cone import project_on_cones
 
 _SMALLEST = 1e-6  # eigenvalue over the largest that counts for the first penalty
-_FIRST, _LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
-_MOST = 5.0  # factor of such a change
+# The generated C has these constants from here.
+FIRST, LATER = 20, 1.2  # iterations before the penalty changes, and how this number grows
+MOST = 5.0  # factor of such a change
+PENALTY = 0.01  # of the largest sum of a row of W: where C begins, which knows no eigenvalues
+LIGHTEST = 1e-12  # of the largest response: contacts that move less are as if they moved so
 _NOTHING = 1e-13  # eigenvalue over the largest: rounding
 _DECADES, _PROJECTIONS = 8, 300
 _NARROWER = (
@@ -38,7 +41,7 @@ class AlternatingDirections:
         """
         n = len(friction)
         own = np.abs(np.diagonal(W)).reshape(n, 3).max(axis=1)
-        least = 1e-12 * own.max(initial=0.0) + np.finfo(float).tiny
+        least = LIGHTEST * own.max(initial=0.0) + np.finfo(float).tiny
         self._scale = 1.0 / np.sqrt(np.maximum(own, least))
         wide = np.repeat(self._scale, 3)
         values, self._vectors = np.linalg.eigh(wide[:, None] * W * wide)
@@ -48,7 +51,7 @@ class AlternatingDirections:
         small = float(self._values[self._values > _SMALLEST * large].min(initial=large))
         self._penalty = np.sqrt(large * small) + np.finfo(float).tiny
         self._r, self._u = np.zeros((n, 3)), np.zeros((n, 3))
-        self._next, self._wait, self._done = _FIRST, float(_FIRST), 0
+        self._next, self._wait, self._done = FIRST, float(FIRST), 0
 
     def advance(self, iterations: int) -> Array:
         """Forces after further iterations, (n, 3)."""
@@ -60,7 +63,7 @@ class AlternatingDirections:
             part = self._vectors.T @ (shifted.ravel() - self._q) / (self._values + self._penalty)
             free = (self._vectors @ part).reshape(r.shape)
             relaxed = self._relaxation * free + (1.0 - self._relaxation) * r
-            last, r = r, project_on_cones(relaxed - u / self._penalty, self._friction)
+            last, r = r, project_on_cones((relaxed - u / self._penalty).T, self._friction).T
             u = u - self._penalty * (relaxed - r)
             if self._done == self._next:
                 self._balance(free - r, self._penalty * (r - last), r, u)
@@ -87,7 +90,7 @@ class AlternatingDirections:
                 if (np.hypot(r[:, 1], r[:, 2]) < self._friction * r[:, 0]).all():
                     found: Array = self._scale[:, None] * r
                     return found
-                r = project_on_cones(r, _NARROWER * self._friction)
+                r = project_on_cones(r.T, _NARROWER * self._friction).T
             size *= 10.0
         return None
 
@@ -96,6 +99,6 @@ class AlternatingDirections:
         tiny = np.finfo(float).tiny
         left, off = (largest(x) / (largest(size) + tiny) for x, size in ((primal, r), (dual, u)))
         factor = np.sqrt((left + tiny) / (off + tiny))
-        self._penalty *= float(np.clip(factor, 1.0 / _MOST, _MOST))
-        self._wait *= _LATER
+        self._penalty *= float(np.clip(factor, 1.0 / MOST, MOST))
+        self._wait *= LATER
         self._next = self._done + int(self._wait)

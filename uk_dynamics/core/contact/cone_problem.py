@@ -39,8 +39,8 @@ WORTH = 0.9  # that part
 SHORTEST = 1e-4  # part of a Newton step
 FLOOR = 1e-12  # of the largest response: contacts that move less are as if they moved so
 FULL_STEPS = 20
-_RELAXATIONS = 1.6, 1.0
-_ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
+RELAXATIONS = 1.6, 1.0
+ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
 FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
 RANK = 1e-13  # of the largest row or singular value
 _SOFTNESS = tuple(10.0 ** (-0.5 * k) for k in range(2, 26))  # of each contact's own response
@@ -198,9 +198,9 @@ class _Search:
     def alternate(self) -> None:
         """Alternating directions, from whose forces Newton's steps of several kinds are tried."""
         problem = self._scaled.problem
-        for relaxation in _RELAXATIONS:
+        for relaxation in RELAXATIONS:
             method = AlternatingDirections(problem.W, problem.q, problem.friction, relaxation)
-            for iterations in _ITERATIONS:
+            for iterations in ITERATIONS:
                 self.polish(method.advance(iterations))
                 if self.error <= REACHED:
                     return

@@ -59,10 +59,10 @@ def steps(response: Array, floor: Array) -> Array:
 
 
 def project_on_cones(x: Array, friction: Array) -> Array:
-    """The nearest forces with |x_t| ≤ μ x_n, (n, 3)."""
-    normal, length = x[:, 0], np.hypot(x[:, 1], x[:, 2])
-    top = np.maximum((normal + friction * length) / (1.0 + friction**2), 0.0)
-    inside = length <= friction * normal
-    part = friction * top / np.where(length > 0.0, length, 1.0)
-    found = np.column_stack((top, part * x[:, 1], part * x[:, 2]))
-    return np.where(inside[:, None], x, found)
+    """The nearest forces with |x_t| ≤ μ x_n, (3, n), as those given."""
+    length = square_root(x[1] * x[1] + x[2] * x[2])
+    outside = above(length, friction * x[0])
+    top = at_least((x[0] + friction * length) / (1.0 + friction * friction), 0.0)
+    part = friction * top / where(above(length, 0.0), length, 1.0 + 0.0 * length)
+    part = where(outside, part, 1.0 + 0.0 * part)
+    return np.stack((where(outside, top, x[0]), part * x[1], part * x[2]))
