@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -557,7 +558,8 @@ def test_the_delay_is_predicted(driver: Path, machine: ukd.Mechanism, tasks: ukd
 def test_templates_keep_to_the_length_of_ament_cpplint() -> None:
     folder = ROOT / "uk_dynamics" / "conversion" / "controller_package" / "templates"
     written = [*folder.glob("*.cpp.in"), *folder.glob("*.hpp.in")]
-    lines = [line for file in written for line in file.read_text().splitlines()]
+    words = re.compile(r"@\w+@")  # whatever is put there
+    lines = [words.sub("", x) for file in written for x in file.read_text().splitlines()]
     assert len(lines) > 1000
     assert not [line for line in lines if len(line) > 100]
 
