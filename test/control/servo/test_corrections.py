@@ -31,8 +31,8 @@ from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime import reference_table
 from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.control.servo import known_of, observer_margins
-from uk_dynamics.core.servo import Instant, Measurement, Watched, watched
-from uk_dynamics.exceptions import UkDynamicsError
+from uk_dynamics.core.servo import Instant, Measurement, Watched, smoothed, watched
+from uk_dynamics.exceptions import StateError, UkDynamicsError
 from uk_dynamics.mechanism import EncoderSpec
 from uk_dynamics.mechanism.files import TasksSpec
 
@@ -271,6 +271,50 @@ def test_a_velocity_observer_knows_the_model_and_finds_what_it_lacks() -> None:
     # a reference that jumps by 1 m moves nothing
     still = watch(np.where(t < 0.2, 0.0, -1.0), 0.0 * a, jump=200)
     np.testing.assert_allclose(still, 0.0, rtol=0, atol=1e-12)
+
+
+def smooth(positions: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Velocities by an observer of 250/s that is given differences of positions, every ms."""
+    h, one, past, found = PERIOD * np.ones(1), np.ones(1), np.zeros((3, 1)), []
+    for k, v in enumerate(np.diff(positions, prepend=positions[0]) / PERIOD):
+        told = Measurement(one, one * (k > 0), one * (k > 0), h)
+        past = smoothed(told, v * one, past, 0.5 * h, 250.0 * one)[:3]
+        found.append(float(past[1, 0]))
+    return np.array(found)
+
+
+def test_friction_behind_encoders_has_the_sign_of_smoothed_velocities() -> None:
+    t = PERIOD * np.arange(2000)
+    # a constant acceleration is exact after 40 time constants, and no period late
+    np.testing.assert_allclose(smooth(1.5 * t**2)[160:], 3.0 * t[160:], rtol=0, atol=1e-9)
+    # it lacks 3/ω² of a jerk, with the ω of a pole 1/(1 + 0.25) a period: 1.5e-3 of 5 rad/s
+    lacks, omega = (
+        smooth(np.sin(5.0 * t))[160:] - 5.0 * np.cos(5.0 * t[160:]),
+        np.log(1.25) / PERIOD,
+    )
+    np.testing.assert_allclose(np.abs(lacks).max(), 3.0 * 5.0**3 / omega**2, rtol=0.15)
+    # a joint that turns round behind 17 bits; friction grows over 0.01 rad/s, a step is 0.05 rad/s
+    step, v = 2.0 * np.pi / 2**17, 0.05 * np.cos(2.5 * t)
+    rounded = step * np.rint(0.02 * np.sin(2.5 * t) / step)
+    of_differences, of_smoothed = (
+        np.abs(np.tanh(x / 0.01) - np.tanh(v / 0.01))[160:].mean()
+        for x in (np.diff(rounded, prepend=0.0) / PERIOD, smooth(rounded))
+    )
+    assert of_smoothed < 0.15 * of_differences
+
+
+@pytest.mark.parametrize("written", [0.0, 0.4 * np.eye(2).ravel(), np.nan])
+def test_information_that_no_law_has_left_is_named(five_bar: Mechanism, written: Any) -> None:
+    controller = ServoController(
+        five_bar, five_bar_tasks(five_bar, adaptive=[MASS, FRICTION]), control_period=PERIOD
+    )
+    assert len(controller.estimates) == 2
+    controller.memory.fields["information"][:] = written
+    with pytest.raises(StateError, match=rf"{MASS}, {FRICTION}.*forget\(\)"):
+        _ = controller.estimates
+    assert controller.corrections is not None
+    controller.corrections.forget()
+    assert [x.value for x in controller.estimates] == [2.0, 0.0]
 
 
 @pytest.mark.slow

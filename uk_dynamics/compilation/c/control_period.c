@@ -79,6 +79,10 @@ static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk
                        uk_lanes *told) {
   const uk_lanes h = 0.5 * w->period;
   uk_lanes both[UK_NV];
+#if UK_WATCHES
+  uk_lanes bandwidth = uk_all(0.0);
+  UK_EACH(r, UK_MT) bandwidth = uk_lanes_larger(bandwidth, w->watch_rate[r]);
+#endif
   uk_lanes_measurement(&w->past_known, &w->past_t, &w->acceleration_known, &t, &w->period, told);
   const uk_mask fresh = told[0] != 0.0;
   w->past_known = uk_pick(fresh, uk_all(1.0), w->past_known);
@@ -89,6 +93,12 @@ static void uk_predict(uk_lanes_memory *m, uk_lanes_law *w, uk_lanes t, const uk
     uk_lanes_predicted(told, v + i, w->past_v + i, w->measured_qdd + i, &h, seen);
     w->measured_qdd[i] = seen[0], w->past_v[i] = seen[1], m->v[i] = seen[2];
     both[i] = v[i] + m->v[i];
+#if UK_WATCHES
+    uk_lanes left[4], *own = w->smoothed + i;
+    uk_lanes_smoothed(told, v + i, own, own + UK_NV, own + 2 * UK_NV, &h, &bandwidth, left);
+    UK_EACH(k, 3) own[k * UK_NV] = left[k];
+    w->friction_v[i] = left[3];
+#endif
   }
   uk_reach(q, 0.5 * h, both, m->q);
   m->t = t + h;
@@ -116,9 +126,18 @@ static uk_mask uk_ask(uk_lanes_memory *m, uk_lanes_law *w, const uk_period_table
 #endif
   memset(m->tau, 0, sizeof m->tau);
   const uk_mask left = w->friction == 0.0; /* friction is left to the feedback */
-  if (uk_any(left)) {
+  if (UK_WATCHES || uk_any(left)) {
+    uk_lanes smooth[UK_NV] = {uk_all(0.0)};
     uk_resist(m, m->tau);
-    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], uk_all(0.0));
+#if UK_WATCHES
+    uk_lanes now[UK_NV];
+    memcpy(now, m->v, sizeof now);
+    memcpy(m->v, w->friction_v, sizeof now);
+    uk_resist(m, smooth);
+    memcpy(m->v, now, sizeof now);
+    UK_EACH(i, UK_NV) smooth[i] -= m->tau[i];
+#endif
+    UK_EACH(i, UK_NV) m->tau[i] = uk_pick(left, -m->tau[i], smooth[i]);
   }
   m->stabilize = 1.0;
   return failed;

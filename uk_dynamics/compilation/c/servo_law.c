@@ -41,7 +41,11 @@ static void uk_weigh(uk_lanes_law *w) {
 static void uk_find_law_terms(uk_lanes_memory *m, uk_lanes_law *w) {
   uk_lanes_task_terms(m->t, m->q, m->v, w->task_followed UK_P, w->A_t, w->bias_t);
 #if UK_ROBUST
+#if UK_WATCHES
+  uk_lanes_uncertain_rows(m->t, m->q, w->friction_v, w->uncertain);
+#else
   uk_lanes_uncertain_rows(m->t, m->q, m->v, w->uncertain);
+#endif
 #endif
 #if UK_CONTACT_ROWS
   UK_EACH(r, UK_MT) {

@@ -31,6 +31,7 @@ from uk_dynamics.core.servo import (
     next_scale,
     observed,
     robust_term,
+    smoothed,
     surface,
     surface_rates,
     watched,
@@ -247,7 +248,17 @@ def _watched(rows: int) -> str:
         found = watched(_compared(*x[:5]), Watched(*x[5:7]), *x[7:])
         return np.concatenate([y.ravel() for y in found])
 
-    return rule("uk_lanes_watched", given, "left", left)
+    joint: Shapes = {"told": (4, 1)} | ones("v", "ahead_of", "rate", "a", "ahead", "bandwidth")
+
+    def seen(told: Array, v: Array, *x: Array) -> Array:
+        return smoothed(Measurement(*told), v, np.stack(x[:3]), *x[3:])
+
+    return "\n".join(
+        (
+            rule("uk_lanes_watched", given, "left", left),
+            rule("uk_lanes_smoothed", joint, "seen", seen),
+        )
+    )
 
 
 def _learned(tasks: Tasks) -> str:

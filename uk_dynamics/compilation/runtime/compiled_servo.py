@@ -84,6 +84,9 @@ class ServoCall:
             ("preload", demand.preload),
         ):
             memory[layout[name]] = 0.0 if value is None else value
+        if "friction_v" in layout.fields:
+            smooth = None if demand.robust is None else demand.robust.friction_v
+            memory[layout["friction_v"]] = state.v if smooth is None else smooth
         if layout.uncertain:
             self._against(demand.robust)
         if self._servo(self._address):
@@ -236,7 +239,7 @@ class CompiledServo:
         answers = self._call.servo(
             state,
             self._followed(state, references),
-            None if self._resistance is None else -self._resistance(state.v),
+            demand.inputs.tau if self._resistance is None else -self._resistance(state.v),
             demand,
         )
         if answers is None:

@@ -22,12 +22,13 @@ from uk_dynamics.core.servo import (
     observed,
     watched,
 )
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import ServoOutcome, TrackingErrors
 from uk_dynamics.mechanism.files import EstimatesSpec
 from uk_dynamics.mechanism.resolution import Array
 
+_LEAST = 0.5  # P is 1 or more by its rule, and rounding
 _UNDETERMINED = 0.5  # of the interval's half width: more is left open
 
 
@@ -136,10 +137,23 @@ class Corrections:
         )
 
     def read(self, learned: Array) -> tuple[Array, Array]:
-        """Estimates and their standard deviations, (K, p) each, of memory of K instants."""
+        """Estimates and their standard deviations, (K, p) each, of memory of K instants.
+
+        Raises:
+            StateError: That is not what this law has left: information never falls below what the
+                intervals tell, P ≥ 1.
+        """
         assert self.tasks.uncertainty is not None
         p, units = self.tasks.adaptive, self.tasks.uncertainty.units()
         information = learned[:, 2 * p :].reshape(-1, p, p)
+        known = np.isfinite(information).all()
+        if not known or np.linalg.eigvalsh(information).min(initial=1.0) < _LEAST:
+            names = ", ".join(self.tasks.spec.adaptive)
+            raise StateError(
+                f"the information on {names} is less than their intervals tell: something else has"
+                " written to the memory of this law; forget() begins with the model again",
+                place="information",
+            )
         spread = np.sqrt(np.linalg.inv(information).diagonal(axis1=1, axis2=2))
         model = np.array(list(self.tasks.uncertainty.estimated(np.zeros(p)).values()))
         return model + units * learned[:, :p], units * spread

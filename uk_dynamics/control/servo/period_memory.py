@@ -20,6 +20,7 @@ from uk_dynamics.core.servo import (
     measurement,
     path_to_rest,
     predicted,
+    smoothed,
 )
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array, State
@@ -52,6 +53,10 @@ class Prediction:
         self._known, self._t = memory["past_known"], memory["past_t"]
         self._v, self._qdd = memory["past_v"], memory["measured_qdd"]
         self._qdd_known = memory["acceleration_known"]
+        self._smoothed: tuple[Array, Array] | None = None
+        if "watch_rate" in memory:
+            self._smoothed = memory["smoothed"].reshape(3, -1), memory["watch_rate"]
+        self.friction_v: Array | None = None  # smoothed velocities ahead, with velocity_observer
         self.told: Measurement | None = None  # what the last state told
 
     def ahead(self, state: State) -> State:
@@ -63,6 +68,12 @@ class Prediction:
         self._qdd_known[:] = told.known
         seen = predicted(told, state.v, self._v, self._qdd, np.array([h]))
         self._qdd[:], self._v[:], v = seen
+        if self._smoothed is not None:
+            past, rates = self._smoothed
+            *left, self.friction_v = smoothed(
+                told, state.v, past, np.array([h]), np.array([rates.max()])
+            )
+            past[:] = left
         q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
         return State(state.t + h, q, v)
 

@@ -96,7 +96,9 @@ def disturbance(tasks: Tasks, nominal: Nominal, demand: RobustDemand | None = No
     factorization, there = prepared.factorization, prepared.workspace
     efforts = nominal.servo.efforts
     qdd = nominal.free + factorization.admissible(tasks.mechanism.actuators.matrix @ efforts)
-    U = uncertainty.rows(tasks.model, there, state.t, state.q, state.v)
+    smooth = None if demand is None else demand.friction_v
+    rates = state.v if smooth is None else smooth
+    U = uncertainty.rows(tasks.model, there, state.t, state.q, rates)
     X, _ = factorization.admissible_coordinates(U.T)
     motion, learns, gram = U @ qdd, None, None
     if uncertainty.adaptive and demand is not None:

@@ -106,8 +106,8 @@ class ServoController(ServoSettings):
         """The steps in Python, which are those of ``control_period.c``."""
         standing = None if self._plan is None else self._plan.at(state, self.active)
         active = self.active if self._plan is None else self._plan.contacts.without(self.active)
-        inputs = Inputs(active=active, references=self.structure)
         ahead = state if self.prediction is None else self.prediction.ahead(state)
+        inputs = Inputs(self._friction_forces(ahead), active=active, references=self.structure)
         if self.internal is not None:
             preferred = self.internal.added_to(preferred, ahead, self.active, self.structure)
         errors = self._evaluator.errors(state, references)  # feedback uses the measured state
@@ -155,6 +155,14 @@ class ServoController(ServoSettings):
         now = float(past.answers[0]) - 0.5 * (self.control_period or 0.0)
         return self.start.along(found, self.blend_time, now, now)[0]
 
+    def _friction_forces(self, ahead: State) -> Array | None:
+        """What friction and damping at smoothed velocities are more than at those ahead, (nv,)."""
+        smooth = None if self.prediction is None else self.prediction.friction_v
+        if smooth is None or self.friction == "none":
+            return None
+        resistance = self.mechanism.passive.resistance
+        return resistance(smooth) - resistance(ahead.v)
+
     def _against(self, errors: TrackingErrors) -> RobustDemand | None:
         """What the robust term acts against, and estimates need."""
         if self.promise is None or not (self.robust or self.tasks.adaptive):
@@ -162,6 +170,8 @@ class ServoController(ServoSettings):
         gains, fields = (self.gains.damping, self.gains.stiffness), self.memory.fields
         known = self.promise.known._replace(scale=fields["robust_scale"].copy())
         demand = RobustDemand(surface(errors.residual, errors.rate, *gains), known, self.robust)
+        if self.prediction is not None:
+            demand = demand._replace(friction_v=self.prediction.friction_v)
         if not self.tasks.adaptive:
             return demand
         added, lacking, estimate = (fields[x].copy() for x in ("added", "lacking", "estimate"))

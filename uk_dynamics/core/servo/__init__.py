@@ -69,4 +69,4 @@ from uk_dynamics.core.servo.robust_rule import (
     ultimate_size,
 )
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts
-from uk_dynamics.core.servo.velocity_observer_rule import Watched, watched
+from uk_dynamics.core.servo.velocity_observer_rule import Watched, smoothed, watched

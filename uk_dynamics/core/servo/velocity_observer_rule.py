@@ -12,6 +12,11 @@ x = (e, ė, f) and one pole p = 1/(1 + ω h) three times,
 
 What acts constantly leaves no error; the model's own accelerations are not late.
 
+Friction is that of joints. Differences of their rounded positions are noise, several times the
+speed over which it changes its sign: its mean would be wrong as well. So :func:`smoothed` finds
+the velocities that friction and damping are of by (1), with x of each joint and a = f. All else is
+linear or quadratic in velocities, where such noise leaves the mean alone and a lag would not.
+
 Sources: Morrison: Introduction to sequential smoothing and prediction, 1969, section 13.7 (gains of
 a triple pole); Franklin, Powell, Workman: Digital control of dynamic systems, 1998, section 8.2
 (observers).
@@ -23,6 +28,7 @@ import numpy as np
 
 from uk_dynamics.core.linalg import above, where
 from uk_dynamics.core.servo.correction_rule import Array, Instant
+from uk_dynamics.core.servo.period_steps import Measurement
 
 JUMPS = (1e-6, 1e-4)  # m or rad, and per s: changes of references that no motion explains
 
@@ -59,11 +65,11 @@ def watched(
     e, rate, lacking = past.state
     a = now.drift + now.driven - explained + lacking
     e, rate = e + h * rate + 0.5 * h * h * a, rate + h * a
-    f = bandwidth * h / (1.0 + bandwidth * h)  # 1 − p
+    kept, *gained = _gains(bandwidth, h)
     found = (
-        error - (1.0 - f) * (1.0 - f) * (1.0 - f) * (error - e),
-        rate + 1.5 * f * f * (2.0 - f) / h * (error - e),
-        lacking + f * f * f / (h * h) * (error - e),
+        error - kept * (error - e),
+        rate + gained[0] * (error - e),
+        lacking + gained[1] * (error - e),
     )
     begun = (error, now.rate, 0.0 * error)
     state = np.stack(
@@ -71,3 +77,34 @@ def watched(
     )
     state = where(above(fresh, 0.5), state, past.state)
     return Watched(state, where(above(fresh, 0.5), followed, past.followed))
+
+
+def smoothed(told: Measurement, v: Array, past: Array, ahead: Array, bandwidth: Array) -> Array:
+    """Motion of joints by (1) without a model, (4, velocities).
+
+    That is by how much they are ahead of it, its velocities and accelerations, and velocities ahead
+    of now. Joints follow references: their accelerations change little within 1/ω.
+
+    Args:
+        told: What velocities tell.
+        v: Those, (velocities,): over a period, as encoders have them.
+        past: The first three from the period before, (3, velocities).
+        ahead: How far, in s, (1,).
+        bandwidth: ω, in rad/s, (1,).
+    """
+    h, (left, rate, a) = told.elapsed, past
+    left = left + h * (v - rate) - 0.5 * h * h * a
+    kept, *gained = _gains(bandwidth, h)
+    found = kept * left, rate + h * a + gained[0] * left, a + gained[1] * left
+    begun = 0.0 * v, v, 0.0 * v
+    state = [
+        where(above(told.fresh, 0.5), where(above(told.differs, 0.5), x, y), z)
+        for x, y, z in zip(found, begun, past, strict=True)
+    ]
+    return np.stack((*state, state[1] + ahead * state[2]))
+
+
+def _gains(bandwidth: Array, h: Array) -> tuple[Array, Array, Array]:
+    """What (1) leaves of a difference, and takes of it into rate and acceleration."""
+    f = bandwidth * h / (1.0 + bandwidth * h)  # 1 − p
+    return (1.0 - f) * (1.0 - f) * (1.0 - f), 1.5 * f * f * (2.0 - f) / h, f * f * f / (h * h)

@@ -31,6 +31,7 @@ class RobustDemand(NamedTuple):
     lacking: Array | None = None  # as :class:`Adaptation` has it, (mt,)
     estimate: Array | None = None  # deviations of parameters that are estimated, (p,)
     adapts: float = 0.0  # how much of them is part of ``added``, 0 to 1
+    friction_v: Array | None = None  # velocities that joint forces are of, (nv,); None: the state's
 
 
 class Standing(NamedTuple):

@@ -44,6 +44,7 @@ class ServoLayout(Layout):
         contacts = tasks.spec.contact_rows
         own = motors - contacts  # the others are forces of contacts
         self.uncertain = uncertain = 0 if tasks.uncertainty is None else tasks.uncertainty.row_count
+        watches = bool(tasks.watched.any())
         settings = self._add(
             ("weights", motors, "diagonal of W"),
             ("preload", motors, "efforts to come close to"),
@@ -52,6 +53,7 @@ class ServoLayout(Layout):
             ("lower", own, "smallest efforts"),
             ("upper", own, "largest efforts"),
             *([("surface", rows, "s of the robust term")] if uncertain else []),
+            *([("friction_v", nv, "smoothed velocities, for friction")] if watches else []),
             *(_contacts(tasks) if contacts else ()),
             ("task_followed", 3 * rows, "references of the tasks: values, rates, accelerations"),
         )
@@ -93,7 +95,7 @@ class ServoLayout(Layout):
                 ("uncertain", uncertain * nv, "rows of what is uncertain"),
                 ("uncertain_part", uncertain * nv, "likewise"),
             )
-        corrected, p, watches = tasks.corrected, tasks.adaptive, bool(tasks.watched.any())
+        corrected, p = tasks.corrected, tasks.adaptive
         if corrected:
             self._add(
                 ("free_drift", rows, "second derivatives of the errors without efforts"),
@@ -136,7 +138,7 @@ class ServoLayout(Layout):
             ("commands", PAST * own, "last efforts, their last change"),
             *(_stood(tasks) if tasks.spec.contacts else ()),
             *(_corrections(motors, rows, p) if corrected else ()),
-            *(_watched(rows) if watches else ()),
+            *(_watched(nv, rows) if watches else ()),
         )
         #: Estimates, what data alone say, and the information on them.
         learned = [self[x] for x in ("estimate", "information") if x in self.fields]
@@ -152,6 +154,7 @@ class ServoLayout(Layout):
             *robust,
             *(("free_drift", "added") if corrected else ()),
             *(("lacking",) if p else ()),
+            *(("friction_v",) if watches else ()),
         )
         self.corrected, self.adaptive = corrected, p
 
@@ -213,8 +216,9 @@ def _stood(tasks: Tasks) -> Iterator[Declared]:
     yield "stood", STOOD * len(tasks.spec.contacts), "as contact_share_rule.py has it"
 
 
-def _watched(rows: int) -> Iterator[Declared]:
+def _watched(nv: int, rows: int) -> Iterator[Declared]:
     """What the velocity observer leaves for the next period."""
+    yield "smoothed", 3 * nv, "what joints are ahead of their smoothed motion, its v and qdd"
     yield "watched", 3 * rows, "errors, their rates, and what the model lacks of the second ones"
     yield "past_followed", 3 * rows, "references of the tasks"
 
