@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 import yaml
-from support.mechanism_builder import link, mechanism
+from support.mechanism_builder import joint, link, mechanism
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism
@@ -47,8 +47,8 @@ def leaning(angle: float) -> list[float]:
     return [-HALF * np.cos(angle), 0.0, HALF * np.sin(angle), *turned]
 
 
-def table(slope: float, friction: float, height: float = 0.3) -> Mechanism:
-    """A body on four feet, on a slope that falls along x."""
+def table(slope: float, friction: float, height: float = 0.3, more: str = "") -> Mechanism:
+    """A body on four feet, on a slope that falls along x, with more links and joints on it."""
     data = {
         "model": {
             "root": "floating",
@@ -67,7 +67,7 @@ def table(slope: float, friction: float, height: float = 0.3) -> Mechanism:
             }
         },
     }
-    return mechanism(link("body", MASS, 0.3), yaml.safe_dump(data))
+    return mechanism(link("body", MASS, 0.3) + more, yaml.safe_dump(data))
 
 
 def above(height: float) -> list[float]:
@@ -139,3 +139,80 @@ def test_modes_tell_what_carries_a_machine(capsys: pytest.CaptureFixture[str]) -
     told = json.loads(capsys.readouterr().out)["contacts"]
     assert told["rope"]["force"][0] == pytest.approx(100.0 * G, abs=1e-6)  # N, of a load of 100 kg
     assert told["ground"]["mode"] == "open"
+
+
+SIDE = [f"foot.lower_{side}" for side in ("left", "right")]
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.2, 0.5, float(np.arctan(0.2 / 0.3)) - 1e-6])
+def test_a_box_on_a_slope_tips_at_width_over_height(slope: float) -> None:
+    """Gravity through the centre, h above the ground, meets it h tan α down the slope."""
+    found = table(slope, 2.0).equilibrium(above(0.3)).patches["foot"]
+    down = 0.3 * np.tan(slope)
+    np.testing.assert_allclose(found.center, [down, 0.0, 0.0], rtol=0, atol=1e-9)  # m, rounding
+    assert found.force == pytest.approx(MASS * G * np.cos(slope), abs=1e-9)
+    assert found.tipping_margin == pytest.approx(min(0.1, 0.2 - down), abs=1e-9)
+    if 0.2 - down < 0.1:
+        assert sorted(found.tips_over) == SIDE
+
+
+def test_a_load_that_is_moved_outward_tips_a_table() -> None:
+    """The centre of pressure is below the centre of mass; beyond the feet they would pull."""
+    slide = joint("slide", "body", "load", kind="prismatic", axis="1 0 0", xyz="0 0 0.2")
+    machine = table(0.0, 0.5, more=link("load", MASS / 4.0, 0.01) + slide)
+    for x in (0.0, -0.6, 0.9, 1.0 - 1e-6):
+        found = machine.equilibrium([*above(0.3), x], hold=["slide"]).patches["foot"]
+        np.testing.assert_allclose(found.center, [x / 5.0, 0.0, 0.0], rtol=0, atol=1e-9)
+        assert found.tipping_margin == pytest.approx(min(0.1, 0.2 - abs(x) / 5.0), abs=1e-9)
+    assert sorted(found.tips_over) == SIDE
+    with pytest.raises(InputError, match="would have to pull"):
+        machine.equilibrium([*above(0.3), 1.0 + 1e-6], hold=["slide"])
+
+
+@pytest.mark.parametrize(("up", "aside"), [(0.3, 0.0), (1.2, 0.0), (1.7, 0.1), (1.7, -0.2)])
+def test_a_person_on_a_ladder(up: float, aside: float) -> None:
+    """A smooth wall pushes with (m L/2 + P s) g/(L tan θ); the two feet have all of the weight."""
+    person, angle, wide = 80.0, 1.2, 0.2
+    data = {
+        "model": {"root": "floating"},
+        "contacts": {
+            name: {
+                "parent": {"link": "world", "rpy": [0.0, turned, 0.0]},
+                "child": {"link": "ladder", "xyz": [end, 0.0, 0.0]},
+                "points": {"left": [0.0, wide, 0.0], "right": [0.0, -wide, 0.0]},
+                "friction": friction,
+            }
+            for name, turned, end, friction in (
+                ("floor", 0.0, -HALF, 0.6),
+                ("wall", -np.pi / 2, HALF, 0.0),
+            )
+        },
+    }
+    robot = link("ladder", MASS, MASS * HALF**2 / 3.0) + link("person", person, 0.1)
+    robot += joint("climb", "ladder", "person", kind="prismatic", axis="1 0 0", xyz=f"0 {aside} 0")
+    place = [*leaning(angle), up - HALF]
+    found = mechanism(robot, yaml.safe_dump(data)).equilibrium(place, hold=["climb"])
+    weight = (MASS + person) * G
+    push = (MASS * HALF + person * up) * G / (2.0 * HALF * np.tan(angle))
+    floor = found.patches["floor"]
+    assert floor.force == pytest.approx(weight, abs=1e-8)  # N: rounding of 860 N
+    assert found.patches["wall"].force == pytest.approx(push, abs=1e-8)
+    shift = person * aside / (MASS + person)
+    np.testing.assert_allclose(
+        floor.center, [-2.0 * HALF * np.cos(angle), shift, 0.0], rtol=0, atol=1e-9
+    )
+    assert floor.tipping_margin == pytest.approx(wide - abs(shift), abs=1e-9)
+    if aside == 0.0:  # otherwise nobody knows how the feet share friction
+        margin = 1.0 - push / (0.6 * weight)
+        assert found.contacts["floor.left"].slip_margin == pytest.approx(margin, abs=1e-9)
+    else:
+        assert floor.tips_over == ("floor.left" if aside > 0.0 else "floor.right",)
+
+
+def test_a_wheel_touches_at_a_point() -> None:
+    """Below its centre; it rolls and does not tip."""
+    contact = {"parent": {"link": "world"}, "child": {"link": "wheel"}, "radius": 0.1}
+    data = {"model": {"root": "floating"}, "contacts": {"tread": contact}}
+    found = mechanism(link("wheel"), yaml.safe_dump(data)).equilibrium([1.0, 2.0, *above(0.1)[2:]])
+    np.testing.assert_allclose(found.patches["tread"].center, [1.0, 2.0, 0.0], rtol=0, atol=1e-12)
+    assert found.patches["tread"].tipping_margin is None

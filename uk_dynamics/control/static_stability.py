@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.contact import ContactReactions
+from uk_dynamics.mechanism.contact import ContactReactions, Patch, contact_patches
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, require_finite
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -38,12 +38,15 @@ class Standing:
             least, in rad, with locked joints and contacts that do not slip; the tangent of it is
             the horizontal acceleration that tips it, in g. None where nothing floats.
         tips_over: The contacts that still press then, about which it tips.
+        patches: Points of one link on one surface together, by entry of the file: their centre of
+            pressure with the forces found, and how far it is from where they tip.
     """
 
     motion: InverseDynamics
     friction_needed: float
     tips_at: float | None
     tips_over: tuple[str, ...]
+    patches: Mapping[str, Patch]
 
     @property
     def stands(self) -> bool:
@@ -87,7 +90,10 @@ def standing(
         )
 
     tips_at, over = _tipping(mechanism, rest, mechanism.inputs(tau))
-    return Standing(hold(1.0), _least_friction(lambda part: hold(part).possible), tips_at, over)
+    motion = hold(1.0)
+    patches = contact_patches(mechanism, state.q, motion.contacts)
+    needed = _least_friction(lambda part: hold(part).possible)
+    return Standing(motion, needed, tips_at, over, patches)
 
 
 def _least_friction(stands: Callable[[float], bool]) -> float:

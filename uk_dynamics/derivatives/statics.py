@@ -16,7 +16,7 @@ from uk_dynamics.derivatives.resting_contacts import RestingContacts
 from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.mechanism.analysis import Equilibrium
 from uk_dynamics.mechanism.assembly import assemble, closed_configuration
-from uk_dynamics.mechanism.contact import Contact
+from uk_dynamics.mechanism.contact import Contact, contact_patches
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
 
@@ -101,7 +101,8 @@ def equilibrium(
             loads_held = loads[len(loads) - len(E) :]
             tau = (given.tau if given.tau is not None else np.zeros(nv)) + E.T @ loads_held
             holding = dict(zip(held, map(float, loads_held), strict=True))
-            return Equilibrium(state, holding, replace(given, tau=tau), contacts)
+            patches = contact_patches(mechanism, q, contacts) if contacts else {}
+            return Equilibrium(state, holding, replace(given, tau=tau), contacts, patches)
         fixed = np.append(mechanism.constraints.position_rows, np.ones(len(E), dtype=bool))
         fixed[resting.rows() if resting is not None else []] = True
         step = _step(evaluator, state, reactions, fixed, loads, unbalanced, off, stable)

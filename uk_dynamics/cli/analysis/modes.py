@@ -5,7 +5,7 @@
 import argparse
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.contacts import contact_facts, contact_lines
+from uk_dynamics.cli.output.contacts import contact_facts, contact_lines, patch_facts, patch_lines
 from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 from uk_dynamics.derivatives import equilibrium, linearize
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if at_rest.holding:
         holding = ", ".join(f"{name} {x:.4g}" for name, x in at_rest.holding.items())
         rows.append(("holding", f"{holding}  (N or N m)"))
-    rows += contact_lines(at_rest.contacts)
+    rows += (*contact_lines(at_rest.contacts), *patch_lines(at_rest.patches))
     rows += [(f"mode {k}", _line(mode)) for k, mode in enumerate(system.modes(), start=1)]
     print(f"{mechanism.name}\n{table(rows)}", flush=True)
     if arguments.view:
@@ -72,6 +72,7 @@ def _facts(at_rest: Equilibrium, system: LinearSystem, names: tuple[str, ...]) -
         "position": dict(zip(names, at_rest.state.q.tolist(), strict=True)),
         "holding": at_rest.holding,
         "contacts": contact_facts(at_rest.contacts),
+        "patches": patch_facts(at_rest.patches),
         "states": system.states,
         "A": system.A.tolist(),
         "modes": [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uk_dynamics import Standing
-from uk_dynamics.mechanism.contact import Contact
+from uk_dynamics.mechanism.contact import Contact, Patch
 
 _ROUNDING = 1e-6  # of the normal force: less friction is the solver's
 
@@ -40,6 +40,29 @@ def contact_lines(contacts: Mapping[str, Contact]) -> Iterator[tuple[str, str]]:
         yield name, text + ("" if one.unique else "  (one of many: contacts share it)")
 
 
+def patch_facts(patches: Mapping[str, Patch]) -> dict[str, Any]:
+    """Patches as plain values, by name."""
+    return {
+        name: {
+            "contacts": list(one.contacts),
+            "force": one.force,
+            "center_of_pressure": one.center.tolist(),
+            "tipping_margin": one.tipping_margin,
+            "tips_over": list(one.tips_over),
+        }
+        for name, one in patches.items()
+    }
+
+
+def patch_lines(patches: Mapping[str, Patch]) -> Iterator[tuple[str, str]]:
+    """A line per patch of several points."""
+    for name, one in patches.items():
+        if one.tipping_margin is not None:
+            x, y, z = (round(value, 9) + 0.0 for value in one.center)
+            told = f"at {x:.4g}, {y:.4g}, {z:.4g} m, {one.tipping_margin:.4g} m from its edge"
+            yield f"{name} presses", f"{told} over {', '.join(one.tips_over)}"
+
+
 def standing_facts(found: Standing) -> dict[str, Any]:
     """Whether a machine stands, as plain values."""
     needed = found.friction_needed
@@ -52,6 +75,7 @@ def standing_facts(found: Standing) -> dict[str, Any]:
         "friction_needed": needed if math.isfinite(needed) else None,
         "tips_at": found.tips_at,
         "tips_over": list(found.tips_over),
+        "patches": patch_facts(found.patches),
     }
 
 
@@ -68,4 +92,5 @@ def standing_lines(found: Standing) -> Iterator[tuple[str, str]]:
     if found.tips_at is not None:
         over = f" over {', '.join(found.tips_over)}" if found.tips_over else ""
         yield "tips", f"at {math.degrees(found.tips_at):.4g} deg{over}  (joints locked, no slip)"
+    yield from patch_lines(found.patches)
     yield from contact_lines(motion.contacts)

@@ -9,7 +9,7 @@ from itertools import compress
 import numpy as np
 
 from uk_dynamics.core.linalg import ZERO_ROW
-from uk_dynamics.mechanism.contact import Contact
+from uk_dynamics.mechanism.contact import Contact, Patch
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
 
@@ -23,12 +23,15 @@ class Equilibrium:
         holding: Force that each held joint needs, by name, in N or N·m.
         inputs: Under which it rests: the given forces and the holding ones, and what is closed.
         contacts: What contacts, stops and ropes do, with forces within their cones, by name.
+        patches: Points of one link on one surface together: their centre of pressure, and how far
+            it is from where they tip.
     """
 
     state: State
     holding: dict[str, float]
     inputs: Inputs
     contacts: Mapping[str, Contact] = field(default_factory=dict)
+    patches: Mapping[str, Patch] = field(default_factory=dict)
 
 
 _NEARBY = 0.1  # rad, m and their rates

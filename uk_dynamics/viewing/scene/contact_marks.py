@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.colours import CONTACT_OPEN, CONTACT_SLIPS, CONTACT_STICKS, RGB
-from uk_dynamics.constraints.rows import ContactRow, RoundRow
 from uk_dynamics.core.contact import Mode
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.contact import SLOW, Contact, ContactDynamics
+from uk_dynamics.mechanism.contact import SLOW, Contact, ContactDynamics, ContactPoints
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -66,35 +65,14 @@ class ContactMarks:
         return np.concatenate((np.stack((rim[:, :-1], rim[:, 1:]), axis=2), rays), axis=1)
 
 
-def _cross(e: Array) -> Array:
-    """Matrix of x ↦ e × x."""
-    x, y, z = e
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
 class ContactMarker:
     """Finds the contacts of a mechanism, in memory of its own."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         """Look up rows and frames."""
-        self._mechanism = mechanism
         self._dynamics = ContactDynamics(mechanism) if mechanism.one_sided else None
-        self._workspace = mechanism.model.workspace()
-        kinds = {c.name: c for c in mechanism.constraints.constraints if c.kind == "contact"}
-        slices = mechanism.constraints.slices
-        self.names = tuple(one.name for one in mechanism.one_sided if one.name in kinds)
-        self._children = [kinds[name].child for name in self.names]
-        # of the sphere on the child whose surface touches
-        rows = [kinds[name].rows[0] for name in self.names]
-        self._radius = [
-            row.radius if isinstance(row, ContactRow | RoundRow) else 0.0 for row in rows
-        ]
-        self._rows = [
-            [slices[one.name].start]
-            + ([] if one.sticking is None else list(range(*slices[one.sticking].indices(10**9))))
-            for one in mechanism.one_sided
-            if one.name in kinds
-        ]
+        self._points = ContactPoints(mechanism)
+        self.names = self._points.names
 
     def acting(self, state: State, inputs: Inputs) -> Inputs:
         """The inputs with what closes, sticks and slides, as far as they do not tell.
@@ -135,25 +113,6 @@ class ContactMarker:
         else:
             found = {one.name: one for one in self._dynamics.contacts(state, inputs, solution)}
         contacts = tuple(found[name] for name in self.names)
-        self._workspace.update_positions(state.q)
-        wrenches = self._mechanism.constraints.wrenches(self._workspace)
-        points, axes = np.zeros((len(contacts), 3)), np.zeros((len(contacts), 3, 3))
-        forces = np.zeros((len(contacts), 3))
-        for k, (rows, child) in enumerate(zip(self._rows, self._children, strict=True)):
-            assert child is not None
-            along, turning = wrenches[rows, :3], wrenches[rows, 3:]
-            lengths = np.linalg.norm(along, axis=1)[:, None]
-            along, turning = along / lengths, turning / lengths
-            near = self._workspace.translation[child] - self._radius[k] * along[0]
-            # on the line of each row's force: p × e = τ
-            lever = np.concatenate([-_cross(e) for e in along])
-            missing = turning.ravel() - lever @ near
-            points[k] = near + np.linalg.lstsq(lever, missing, rcond=1e-9)[0]
-            if len(rows) == 1:
-                other = np.eye(3)[int(np.argmin(np.abs(along[0])))]
-                first = np.cross(along[0], other)
-                first /= np.linalg.norm(first)
-                along = np.stack((along[0], first, np.cross(along[0], first)))
-            axes[k] = along
-            forces[k] = contacts[k].force @ along
+        points, axes = self._points.at(state.q)
+        forces = np.array([one.force @ own for one, own in zip(contacts, axes, strict=True)])
         return ContactMarks(contacts, points, axes, forces)

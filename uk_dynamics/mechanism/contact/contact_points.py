@@ -1,0 +1,67 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Where contacts touch, in world axes."""
+
+import numpy as np
+
+from uk_dynamics.constraints.rows import ContactRow, RoundRow
+from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution.state import Array
+
+
+def _cross(e: Array) -> Array:
+    """Matrix of x ↦ e × x."""
+    x, y, z = e
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+class ContactPoints:
+    """Points and axes of the contacts of a mechanism, in memory of its own; not for threads."""
+
+    def __init__(self, mechanism: ResolvedMechanism) -> None:
+        """Look up rows and frames."""
+        self._mechanism = mechanism
+        self._workspace = mechanism.model.workspace()
+        kinds = {c.name: c for c in mechanism.constraints.constraints if c.kind == "contact"}
+        slices = mechanism.constraints.slices
+        self.names = tuple(one.name for one in mechanism.one_sided if one.name in kinds)
+        self._children = [kinds[name].child for name in self.names]
+        # of the sphere on the child whose surface touches
+        rows = [kinds[name].rows[0] for name in self.names]
+        self._radius = [
+            row.radius if isinstance(row, ContactRow | RoundRow) else 0.0 for row in rows
+        ]
+        self._rows = [
+            [slices[one.name].start]
+            + ([] if one.sticking is None else list(range(*slices[one.sticking].indices(10**9))))
+            for one in mechanism.one_sided
+            if one.name in kinds
+        ]
+
+    def at(self, q: Array) -> tuple[Array, Array]:
+        """Where they touch, or would, at a configuration (nq,).
+
+        Returns:
+            Points, (c, 3), in m; and the normal into the child and two tangents, as rows,
+            (c, 3, 3).
+        """
+        self._workspace.update_positions(q)
+        wrenches = self._mechanism.constraints.wrenches(self._workspace)
+        points, axes = np.zeros((len(self.names), 3)), np.zeros((len(self.names), 3, 3))
+        for k, (rows, child) in enumerate(zip(self._rows, self._children, strict=True)):
+            assert child is not None
+            along, turning = wrenches[rows, :3], wrenches[rows, 3:]
+            lengths = np.linalg.norm(along, axis=1)[:, None]
+            along, turning = along / lengths, turning / lengths
+            near = self._workspace.translation[child] - self._radius[k] * along[0]
+            # on the line of each row's force: p × e = τ
+            lever = np.concatenate([-_cross(e) for e in along])
+            missing = turning.ravel() - lever @ near
+            points[k] = near + np.linalg.lstsq(lever, missing, rcond=1e-9)[0]
+            if len(rows) == 1:
+                other = np.eye(3)[int(np.argmin(np.abs(along[0])))]
+                first = np.cross(along[0], other)
+                first /= np.linalg.norm(first)
+                along = np.stack((along[0], first, np.cross(along[0], first)))
+            axes[k] = along
+        return points, axes
