@@ -93,6 +93,63 @@ def test_steps_over_a_freewheel_are_the_same_in_c() -> None:
     np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-12)
 
 
+PITCH, BACK = 0.07, 2.0  # rad; N m on a shaft of 1 kg m²
+RATCHET = """
+constraints:
+  winch: {type: ratchet, joints: {a: %r}, pitch: 0.07, offset: 0.01, restitution: %r, one_sided: %s}
+forces: {load: {type: expression, joints: {a: 1}, expression: "%s"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("side", "e", "speed"), [(1.0, 0.0, 0.3), (1.0, 0.5, 1.9), (-1.0, 0.5, 1.9), (1.0, 0.0, 4.0)]
+)
+def test_a_ratchet_falls_back_to_the_last_tooth_it_passed(side, e, speed) -> None:
+    """Thrown up by its speed past up to 57 teeth, it falls until it strikes."""
+    bound = "at_least" if side > 0.0 else "at_most"
+    drum = shafts(RATCHET % (1.0, e, bound, -side * BACK))
+    start = drum.state({"a": 0.01})
+    start.v[0] = side * speed
+    tooth = np.floor(speed**2 / (2.0 * BACK) / PITCH)
+    strikes = np.sqrt(speed**2 - 2.0 * BACK * tooth * PITCH)  # at this speed
+    first = (speed + strikes) / BACK
+    rests = first + (2.0 * strikes / BACK * e / (1.0 - e))  # of all bounces
+    found = simulate(drum, start, rests + 0.5, backend="interpreted", **EXACT)
+    events = [one for one in found.switchings if one.t]
+    assert events[0].t == pytest.approx(first, abs=1e-11)
+    assert events[-1].t == pytest.approx(rests, abs=1e-8)
+    assert found.position("a")[-1] == pytest.approx(0.01 + side * tooth * PITCH, abs=1e-12)
+    assert found.contact("winch").normal[-1] == pytest.approx(BACK, abs=1e-9)
+    assert len(events) == 1 if e == 0.0 else len(events) > 10  # none at teeth that it passes
+    steps = simulate(drum, start, rests + 0.5, backend="interpreted", method="moreau", step=1e-3)
+    assert steps.position("a")[-1] == pytest.approx(0.01 + side * tooth * PITCH, abs=1e-9)
+    assert steps.v[-1, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_ratchet_that_is_pumped_climbs_by_whole_teeth() -> None:
+    """What it is lifted by beyond a tooth it loses, in events and in steps, in C and in Python."""
+    drum = shafts(RATCHET % (1.0, 0.0, "at_least", "3 * sin(7 * t) - 1"))
+    found = simulate(drum, drum.state({"a": 0.01}), 5.0, **EXACT)
+    teeth = (found.position("a") - 0.01) / PITCH
+    highest = np.maximum.accumulate(np.floor(teeth + 1e-9))
+    assert highest[-1] > 5.0
+    assert (teeth - highest).min() >= -1e-9
+    ends = []
+    for dynamics in (CompiledDynamics(drum), InterpretedDynamics(drum)):
+        stepping = ContactStepping(drum)
+        state, _ = stepping.advance(
+            drum.state({"a": 0.01}), 5.0, 5000, dynamics, Inputs(stabilize=False)
+        )
+        ends.append(np.append(state.q, state.v))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-12)
+    assert ends[0][0] == pytest.approx(found.position("a")[-1], abs=5e-3)  # of 1 ms steps
+
+
+def test_a_tooth_has_a_pitch() -> None:
+    with pytest.raises(MechanismFileError, match=r"winch\.pitch"):
+        shafts("constraints: {winch: {type: ratchet, joints: {a: 1}, pitch: 0}}")
+
+
 LENGTH, RADIUS, DEPTH = 1.2, 0.1, 0.5
 BOB = (
     joint("x", "world", "x", kind="prismatic", axis="1 0 0", limits=(-9, 9))

@@ -56,8 +56,8 @@ class RestingContacts:
 
     def way(self, state: State, q: Array) -> float:
         """Part of the way to a configuration, (nq,), on which open ones close at the earliest."""
-        before = self._contacts.places(state).gap
-        after = self._contacts.places(replace(state, q=q)).gap
+        before, teeth = self._contacts.places(state).gap, self._contacts.teeth(state.q)
+        after = self._contacts.places(replace(state, q=q), teeth).gap
         met = (after < -CLOSE) & (before > TOUCHES) & ~self._sticks
         met[list(self._closed)] = False
         return float(np.min(before[met] / (before - after)[met], initial=1.0))

@@ -254,13 +254,19 @@ class _Search:
         self, i: int, gap: float, rate: float, last_gap: float, last_rate: float
     ) -> float | None:
         begin, end = self._start.t, self._end.t
+        teeth: Array | None = None  # of ratchets: those passed when it turns back
 
         def gap_at(t: float) -> float:
-            return float(self._contacts.places(self._at(t)).gap[i])
+            return float(self._contacts.places(self._at(t), teeth).gap[i])
 
         rate_at = self._rate_of(i)
+        comes_back = rate > 0.0 and last_rate < 0.0  # after it has left within the step
+        if self._contacts.tables.pitch[i]:
+            highest = self._root(rate_at, begin, end) if comes_back else begin
+            teeth = self._contacts.teeth(self._at(highest).q)
+            last_gap = gap_at(end)
         if last_gap < 0.0:
-            if rate > 0.0 and last_rate < 0.0:  # it leaves, and comes back within the step
+            if comes_back:
                 top = self._root(rate_at, begin, end)
                 return self._root(gap_at, top, end) if gap_at(top) > 0.0 else begin
             if gap > 0.0:

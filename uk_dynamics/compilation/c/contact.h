@@ -19,6 +19,7 @@ typedef struct {
   const double *friction;     /* (k) */
   const double *restitution;  /* (k) */
   const double *gap;          /* (k): of the residual of the first row, that the gap is; 0: always closed */
+  const double *pitch;        /* (k): of the teeth from the last of which the gap is counted; 0: none */
   const double *load;         /* (k, 2): of joints that stick, while they slide and at most; 0: others */
   double close, resting;      /* m or rad, and their rates: what is nearer is closed, slower rests */
   double *impulse;            /* (k, 3): of the last step */

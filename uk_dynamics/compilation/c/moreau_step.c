@@ -19,16 +19,24 @@ static double uk_along(const double *x, const double *v) {
   return sum;
 }
 
-static double uk_gap_now(const uk_memory *m, const uk_contacts *x, int k) {
-  return x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[3 * k]];
+/* A gap at the terms in the memory; of a ratchet from the tooth from which it is `about` so large. */
+static double uk_gap_now(const uk_memory *m, const uk_contacts *x, int k, double about) {
+  const double gap = x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[3 * k]], pitch = x->pitch[k];
+  return pitch > 0.0 ? gap + pitch * nearbyint((about - gap) / pitch) : gap;
 }
 
-/* Directions of all one-sided constraints at the terms in the memory, and their gaps. */
-static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double *rows, double *gap) {
-  for (int k = 0; k < x->count; ++k) gap[k] = uk_gap_now(m, x, k);
+/* Directions of all one-sided constraints at the terms in the memory, which are those of the middle of a step of
+ * h seconds, and their gaps. */
+static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double h, double *rows, double *gap) {
   for (int k = 0; k < 3 * x->count; ++k)
     for (int i = 0; i < UK_NV; ++i)
       rows[k * UK_NV + i] = x->row[k] < 0 ? 0.0 : x->part[k] * m->A[x->row[k] * UK_NV + i];
+  for (int k = 0; k < x->count; ++k) {
+    gap[k] = uk_gap_now(m, x, k, 0.0);
+    if (!(x->pitch[k] > 0.0)) continue; /* of the teeth passed before the step */
+    const double before = gap[k] - 0.5 * h * uk_along(rows + 3 * k * UK_NV, m->v);
+    gap[k] -= x->pitch[k] * floor((before + x->close) / x->pitch[k]);
+  }
 }
 
 /* Those that are closed, or end a step so at velocities v, behind the n that are known; how many there are. */
@@ -110,17 +118,19 @@ static void uk_contact_base(uk_memory *m, const double *active, const uk_contact
 }
 
 /* Whether something is inside of its surface; its rows act then. */
-static int uk_contact_inside(uk_memory *m, const uk_contacts *x) {
+static int uk_contact_inside(uk_memory *m, const uk_contacts *x, const double *gap) {
   int inside = 0;
   for (int k = 0; k < x->count; ++k)
-    if (uk_gap_now(m, x, k) < -x->close && m->active[x->row[3 * k]] == 0.0)
+    if (uk_gap_now(m, x, k, gap[k]) < -x->close && m->active[x->row[3 * k]] == 0.0)
       inside = 1, m->active[x->row[3 * k]] = 1.0;
   return inside;
 }
 
-/* The end of a step on the rows that act. Positions do not stay inside of surfaces, whatever velocities are;
- * velocities of what slides turn by the impulses of the next step, which friction knows. */
-static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode) {
+/* The end of a step on the rows that act, where gaps are about those given. Positions do not stay inside of
+ * surfaces, whatever velocities are; velocities of what slides turn by the impulses of the next step, which friction
+ * knows. */
+static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode,
+                          const double *gap) {
   double q[UK_NQ], v[UK_NV], acts[UK_M];
   memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
   if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
@@ -131,12 +141,12 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
   memcpy(acts, m->active, sizeof acts), memcpy(q, m->q, sizeof q);
   uk_contact_base(m, active, x); /* what rests may be lifted */
   int again = 0, failed = 0;
-  while (!failed && uk_contact_inside(m, x)) again = 1, failed = uk_project(m);
+  while (!failed && uk_contact_inside(m, x, gap)) again = 1, failed = uk_project(m);
   memcpy(m->active, acts, sizeof acts);
   if (failed) memcpy(m->q, q, sizeof q);
   for (int k = 0; k < x->count; ++k) {
     const int slides = mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0;
-    if (slides || (!failed && uk_gap_now(m, x, k) > x->close && mode[k] != UK_OPEN))
+    if (slides || (!failed && uk_gap_now(m, x, k, gap[k]) > x->close && mode[k] != UK_OPEN))
       again = 1, m->active[x->row[3 * k]] = 0.0;
   }
   if (again) memcpy(m->v, v, sizeof v);
@@ -158,7 +168,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   m->t = t + 0.5 * h;
   if (uk_follow_structure(m, followed)) return 1;
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
-  uk_contact_rows(m, x, rows, gap);
+  uk_contact_rows(m, x, h, rows, gap);
   if (uk_answer_pivoted(m, 0)) return 1;
   for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
   int n = -1, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
@@ -169,11 +179,12 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
     more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);
   }
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
+  for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_along(rows + 3 * k * UK_NV, v);
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
   if (uk_follow_structure(m, followed)) return 1;
-  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count)) return 1;
+  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap)) return 1;
   ++x->taken;
   return 0;
 }

@@ -2,6 +2,7 @@
 
 """Rows that are weighted sums of joint positions: constant A, no bias."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.core.linalg import cosine, polar_angle, sine
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.model import RobotModel
 
@@ -50,16 +52,25 @@ def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
 
 @dataclass(frozen=True)
 class JointRow(RobotRow):
-    """Weighted sum of joint positions minus ``offset``, in m or rad, or of velocities."""
+    """Weighted sum of joint positions minus ``offset``, in m or rad, or of velocities.
+
+    With a pitch it is counted from the nearest multiple of that, the tooth of a ratchet.
+    """
 
     terms: tuple[JointTerm, ...]
     offset: float
     velocities: bool = False
+    pitch: float = 0.0  # in m or rad; 0: it has no teeth
 
     @property
     def order(self) -> Order:
         """See :attr:`Row.order`."""
         return "velocity" if self.velocities else "position"
+
+    @property
+    def period(self) -> float:
+        """See :attr:`Row.period`."""
+        return self.pitch or math.inf
 
     @classmethod
     def collect(cls, rows: "Sequence[tuple[str, JointRow]]", nq: int, nv: int) -> "JointRows":
@@ -71,26 +82,36 @@ class JointRow(RobotRow):
                 position_matrix[index, term.position] += term.coefficient
         for index, (_, row) in enumerate(rows):
             position_matrix[index] *= not row.velocities
-        return JointRows(matrix, position_matrix, np.array([row.offset for _, row in rows]))
+        offset, pitch = np.array([(row.offset, row.pitch) for _, row in rows]).T
+        return JointRows(matrix, position_matrix, offset, pitch)
 
 
 @dataclass(frozen=True)
 class JointRows(RowFamily):
-    """ψ = C_q q − offset, with A = C_v."""
+    """ψ = C_q q − offset, from the nearest tooth where there are some, with A = C_v."""
 
     matrix: Array  # C_v, (m, nv)
     position_matrix: Array  # C_q, (m, nq)
     offset: Array  # (m,), in m or rad
+    pitch: Array  # (m,), in m or rad; 0: no teeth
+
+    def _residual(self, q: Array) -> Array:
+        found: Array = self.position_matrix @ q - self.offset
+        for row in np.flatnonzero(self.pitch).tolist():
+            rise = self.pitch[row] / (2.0 * np.pi)
+            angle = found[row : row + 1] / rise
+            found[row : row + 1] = rise * polar_angle(sine(angle), cosine(angle))
+        return found
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """C_v, and the residuals in m or rad; see :class:`RowFamily`."""
-        return self.matrix, self.position_matrix @ q - self.offset
+        return self.matrix, self._residual(q)
 
     def evaluate(
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
         """The rows at a state; see :class:`RowFamily`."""
-        residual = self.position_matrix @ q - self.offset
+        residual = self._residual(q)
         return ConstraintTerms(self.matrix, np.zeros(len(residual)), residual, self.matrix @ v)
 
     def natural_scale(self, kinematics: FrameKinematics, q: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.constraints.rows import JointRow
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
 from uk_dynamics.mechanism.dynamics import ContactTables, InterpretedDynamics
@@ -79,6 +80,15 @@ class ClosedContacts:
         self._dry = np.isfinite(self._coulomb)
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self.names = tuple(one.name for one in self.one_sided)
+        # what teeth count, which the gaps of ratchets are from: a weighted sum of positions
+        self._pitch, self._first = np.zeros((2, len(self.names)))
+        self._sums = np.zeros((len(self.names), mechanism.model.nq))
+        rows = {one.name: one.rows[0] for one in mechanism.constraints.constraints if one.rows}
+        for k, (name, side) in enumerate(zip(self.names, self._side.tolist(), strict=True)):
+            if isinstance(row := rows[name], JointRow) and row.pitch:
+                self._pitch[k], self._first[k] = row.pitch, side * row.offset
+                for term in row.terms:
+                    self._sums[k, term.position] += side * term.coefficient
         self._last = np.zeros((len(self.names), 3))  # impulses of the last step, near the next
         self.tables = ContactTables(
             row=np.where(
@@ -90,6 +100,7 @@ class ClosedContacts:
             friction=self._friction.copy(),
             restitution=self._restitution.copy(),
             gap=np.where(self.bounds_speed, 0.0, self._side / self._scale[self._rows]),
+            pitch=self._pitch,
             load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
             close=CLOSE,
             resting=RESTING,
@@ -97,13 +108,25 @@ class ClosedContacts:
             slip=np.zeros((len(self.names), 2)),
         )
 
-    def places(self, state: State) -> Places:
-        """Gaps, their rates, and velocities of sliding, closed or not."""
+    def teeth(self, q: Array) -> Array:
+        """Numbers of the teeth that ratchets have passed at a configuration, (k,)."""
+        passed = self._sums @ q - self._first + CLOSE
+        return np.floor_divide(passed, self._pitch, out=0.0 * passed, where=self._pitch > 0.0)
+
+    def places(self, state: State, teeth: Array | None = None) -> Places:
+        """Gaps, their rates, and velocities of sliding, closed or not.
+
+        Gaps of ratchets are from given teeth, (k,); without, from those passed at this state.
+        """
         self._workspace.update(state.q, state.v)
         rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
         scale = self._scale[self._rows]
+        gap = np.where(self.bounds_speed, 0.0, self._side) * rows.residual[self._rows] / scale
+        if self._pitch.any():
+            behind = self._pitch * (self.teeth(state.q) if teeth is None else teeth)
+            gap = np.where(self._pitch > 0.0, self._sums @ state.q - self._first - behind, gap)
         return Places(
-            np.where(self.bounds_speed, 0.0, self._side) * rows.residual[self._rows] / scale,
+            gap,
             self._side * rows.rate[self._rows] / scale,
             rows.rate[self._tangents] * self._rubs,
         )

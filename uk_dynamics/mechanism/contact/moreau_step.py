@@ -149,7 +149,8 @@ class ContactStepping(ClosedContacts):
         free = state.v + h * dynamics.evaluate(middle, without).qdd
         # Those that were closed may lift off with a velocity, not by the curvature of their way.
         closes = np.array([name in before.names for name in self.names], dtype=bool)
-        gap, normal = self.places(middle).gap, self._normal_rows(middle)[0]
+        teeth = self.teeth(state.q)
+        gap, normal = self.places(middle, teeth).gap, self._normal_rows(middle)[0]
         closes |= gap <= CLOSE
         stuck = [one.sticking in before.names for one in self.one_sided]
         loads = h * np.where(stuck, self._static, self._coulomb)
@@ -165,9 +166,9 @@ class ContactStepping(ClosedContacts):
         part = replace(found, motion=found.motion[rests])
         active = self._modes(active, closed[rests], {}, part, RESTING)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
-        return self._projected(end, dynamics, replace(inputs, active=active)), active
+        return self._projected(end, dynamics, replace(inputs, active=active), teeth), active
 
-    def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs) -> State:
+    def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs, teeth: Array) -> State:
         """The end of a step on the rows that act; positions outside of all surfaces.
 
         Velocities of what slides turn by the impulses of the next step, which friction knows.
@@ -183,7 +184,7 @@ class ContactStepping(ClosedContacts):
             held = without
             reached = dynamics.project(end, replace(inputs, active=held))
         place, lifted = reached, frozenset[str]()  # what rests may be lifted
-        while inside := self._beyond(-self.places(place).gap) - lifted:
+        while inside := self._beyond(-self.places(place, teeth).gap) - lifted:
             lifted |= inside
             names = without.names | lifted
             try:
@@ -192,7 +193,7 @@ class ContactStepping(ClosedContacts):
             except SimulationError:
                 place = reached
                 break
-        names = held.names - self._beyond(self.places(place).gap) - set(held.sliding)
+        names = held.names - self._beyond(self.places(place, teeth).gap) - set(held.sliding)
         if place is reached and names == held.names:
             return reached
         return dynamics.project(

@@ -176,6 +176,7 @@ class ContactTables(NamedTuple):
     restitution: Array  # (k,)
     # of the residual of the first row, that the gap is, (k,); zero: it is always closed
     gap: Array
+    pitch: Array  # of the teeth from the last of which the gap is counted, (k,); zero: none
     # of joints that stick, while they slide and at most, (k, 2), in N or N·m; zero of others
     load: Array
     close: float  # in m or rad: what is nearer is closed
