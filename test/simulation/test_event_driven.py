@@ -136,6 +136,31 @@ contacts:
     assert found.v[-1, 4] * radius == pytest.approx(velocity, abs=1e-12)
 
 
+@pytest.mark.parametrize("spin", [10.0, 50.0])
+def test_a_ball_that_lands_spinning(spin):
+    """Capobianco, Harsch, Eugster and Leine (2021), section 10.1: it rolls at once, or slides."""
+    mass, radius, friction, drop = 1.0, 0.1, 0.2, 0.9
+    parts = PLANAR + joint("turn", "lift", "ball") + link("ball", mass, 0.4 * mass * radius**2)
+    floor = f"radius: {radius}, friction: {friction}"
+    text = f"contacts: {{floor: {{parent: {{link: world}}, child: {{link: ball}}, {floor}}}}}"
+    ball = mechanism(parts, text)
+    start = ball.state({"z": drop + radius})
+    start.v[2] = spin
+    found = simulate(ball, start, 1.1, backend="interpreted")
+    lands, strikes = np.sqrt(2.0 * drop / G), np.sqrt(2.0 * drop * G)
+    assert instants(found, "floor", True)[0] == pytest.approx(lands, abs=1e-11)
+    slip = spin * radius - 3.5 * friction * strikes  # after the impulse of friction
+    rolls = lands + max(slip, 0.0) / (3.5 * friction * G)
+    assert instants(found, "floor.sticking", True) == [pytest.approx(rolls, abs=1e-9)]
+    rolling = np.array([radius, 0.0, 1.0]) * spin * 2.0 / 7.0
+    np.testing.assert_allclose(found.v[-1], rolling, rtol=0, atol=1e-8)
+    kinetic = 0.5 * mass * (strikes**2 + 0.4 * (radius * spin) ** 2)
+    at_once = min(2.0 / 7.0 * spin * radius, friction * strikes)
+    left = 0.5 * mass * (at_once**2 + 0.4 * (radius * spin - 2.5 * at_once) ** 2)
+    lost = [one.energy_lost for one in found.switchings if one.energy_lost]
+    assert lost == [pytest.approx(kinetic - left, abs=1e-9)]
+
+
 def test_a_pendulum_strikes_its_hard_stop():
     length, e, start = 0.5, 0.7, 0.9
     parts = link("base") + link("rod", 1.0, 0.0, f"0 0 {-length}")
