@@ -2,7 +2,12 @@
 
 """Solves random cone problems, and says of each that stays unsolved whether its contacts wedge.
 
-``python studies/measurements/cone_problems.py [COUNT [FIRST]]``, with Clarabel.
+``python studies/measurements/cone_problems.py [COUNT [FIRST]]``, with Clarabel; beside Siconos
+where Debian's ``python3-siconos`` is (``UK_DYNAMICS_SICONOS_PYTHON`` names its Python).
+
+Siconos solves each by ``NSN_AC``, and by ``NSGS`` where that fails. Where its motion is another
+than ours, our solver begins from its forces: if it ends at our motion, Siconos was not exact,
+otherwise there are several.
 
 A problem has a solution where some motion separates all contacts, u_n > μ |u_t| (Acary, Cadoux,
 Lemaréchal and Malick 2011). Of an unsolved one the motion that does so best is a second-order cone
@@ -10,21 +15,33 @@ program. Its dual solution certifies that there is none: forces within the cones
 W r = 0.
 """
 
-import sys
-import time
+from __future__ import annotations
 
-import clarabel
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from uk_dynamics.core.contact import ConeProblem, solve_cone_problem
+if TYPE_CHECKING:
+    from uk_dynamics.core.contact import ConeProblem
 
+PYTHON = os.environ.get("UK_DYNAMICS_SICONOS_PYTHON", "/usr/bin/python3")
 _RANK = 1e-12  # of eigenvalues
+_CHUNK = 250  # problems that Siconos gets at once
+_SAME = 1e-8  # of the size of motion
 
 
 def random_problem(seed: int) -> ConeProblem:
     """1 to 40 contacts of a mechanism with up to 20 rows of loops and mass ratios up to 1e6."""
+    from uk_dynamics.core.contact import ConeProblem
+
     rng = np.random.default_rng(seed)
     count, rows = int(rng.integers(1, 41)), int(rng.integers(0, 21))
     freedoms = int(rng.integers(max(count // 2, 1), 3 * count + 7)) + rows
@@ -49,6 +66,9 @@ def separation(problem: ConeProblem) -> tuple[float, float]:
     The second number is the motion that the forces of the dual solution make, relative to that of
     any forces of their size.
     """
+    import clarabel
+    from scipy import sparse
+
     values, vectors = np.linalg.eigh(problem.W)
     moves = values > _RANK * values[-1]
     seen = (vectors[:, moves] * np.sqrt(values[moves])).reshape(problem.count, 3, -1)
@@ -74,28 +94,100 @@ def separation(problem: ConeProblem) -> tuple[float, float]:
     return -float(found.obj_val), float(moved)
 
 
+def siconos(file: str) -> None:
+    """Forces of the problems of a file, by Siconos, whose Python runs this."""
+    import siconos.numerics as sn
+
+    given, found = np.load(file), {}
+    for name in {name.partition("_")[0] for name in given}:
+        W, q, friction = (given[f"{name}_{part}"] for part in ("W", "q", "friction"))
+        found[name] = np.full(len(q), np.nan)
+        ways = (sn.SICONOS_FRICTION_3D_NSN_AC, 200), (sn.SICONOS_FRICTION_3D_NSGS, 20000)
+        for method, most in ways:
+            options = sn.SolverOptions(method)
+            options.dparam[sn.SICONOS_DPARAM_TOL] = 1e-12
+            options.iparam[sn.SICONOS_IPARAM_MAX_ITER] = most
+            problem = sn.FrictionContactProblem(3, W, q, friction)
+            forces, motion = np.zeros(len(q)), np.zeros(len(q))
+            failed = sn.fc3d_driver(problem, forces, motion, options)
+            if not failed and np.isfinite(forces).all():
+                found[name] = forces
+                break
+    np.savez(file, **found)
+
+
+def peers(problems: dict[int, ConeProblem]) -> dict[int, NDArray[np.float64]]:
+    """Forces by Siconos, (3n,), of problems by seed; NaN where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "problems.npz")
+        parts = ("W", "q", "friction")
+        given = {f"{k}_{x}": getattr(one, x) for k, one in problems.items() for x in parts}
+        np.savez(file, **given)
+        run = [PYTHON, __file__, "--siconos", str(file)]
+        subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+        with np.load(file) as found:
+            return {k: found[str(k)] for k in problems}
+
+
 def main() -> None:
     """Count them."""
+    from uk_dynamics.core.contact import solve_cone_problem
+
     count, first = (int(x) for x in (*sys.argv[1:], *("10000", "0")[len(sys.argv) - 1 :]))
-    began, unsolved, wedged = time.perf_counter(), 0, 0
-    for seed in range(first, first + count):
-        problem = random_problem(seed)
-        found = solve_cone_problem(problem)
-        if found.solved:
-            continue
-        unsolved += 1
-        best, moved = separation(problem)
-        wedged += best < 1e-9 and moved < 1e-6
-        print(
-            f"{seed}: {problem.count} contacts, error {found.error:.2g}; separated by {best:.2g} at"
-            f" best; forces that cancel move by {moved:.2g}",
-            flush=True,
-        )
-    print(
-        f"{count} problems, {unsolved} unsolved, of which {wedged} wedge;"
-        f" {time.perf_counter() - began:.0f} s"
+    beside = (
+        Path(PYTHON).exists()
+        and not subprocess.run(
+            [PYTHON, "-c", "import siconos.numerics"], check=False, capture_output=True
+        ).returncode
     )
+    began, ends, apart = time.perf_counter(), Counter[str](), list[float]()
+    for start in range(first, first + count, _CHUNK):
+        seeds = range(start, min(start + _CHUNK, first + count))
+        problems = {seed: random_problem(seed) for seed in seeds}
+        theirs = peers(problems) if beside else {}
+        for seed, problem in problems.items():
+            found = solve_cone_problem(problem)
+            if not found.solved:
+                best, moved = separation(problem)
+                wedged = best < 1e-9 and moved < 1e-6
+                ends["unsolved, wedge" if wedged else "unsolved"] += 1
+                print(
+                    f"{seed}: {problem.count} contacts, error {found.error:.2g}; separated by"
+                    f" {best:.2g} at best; forces that cancel move by {moved:.2g}",
+                    flush=True,
+                )
+            if seed not in theirs:
+                continue
+            if np.isnan(theirs[seed]).any():
+                ends["Siconos fails" + ("" if found.solved else " as well")] += 1
+                continue
+            if not found.solved:
+                continue
+            size = max(float(np.abs(problem.q).max()), float(np.abs(found.motion).max()))
+            off = np.abs(problem.motion(theirs[seed]) - found.motion).max() / size
+            apart.append(float(off))
+            if off <= _SAME:
+                ends["same motion"] += 1
+                continue
+            refined = solve_cone_problem(problem, theirs[seed].reshape(-1, 3))
+            again = np.abs(refined.motion - found.motion).max() / size
+            near = np.abs(refined.motion - problem.motion(theirs[seed])).max() / size
+            what = "undecided"
+            if refined.solved and again <= _SAME:
+                what = "same motion, Siconos refined"
+            elif refined.solved and near <= 1e-3 * again:
+                what = "several motions"
+            ends[what] += 1
+            print(
+                f"{seed}: {what}, {off:.2g} apart, {again:.2g} and {near:.2g} refined", flush=True
+            )
+    print(f"{count} problems: {dict(ends)}; {time.perf_counter() - began:.0f} s")
+    if apart:
+        print(f"motions apart by {np.median(apart):.1g} in the middle, relative to their size")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--siconos"]:
+        siconos(sys.argv[2])
+    else:
+        main()
