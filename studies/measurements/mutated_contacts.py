@@ -59,6 +59,7 @@ _ONE_SIDED = (
     {"type": "distance", "distance": 0.75, "one_sided": "at_most", **_ENDS},
     {"type": "joint_coupling", "joints": {"hip": 1, "knee": -2}, "backlash": 0.02},
     {"type": "speed_coupling", "joints": {"hip": 1, "knee": -1}, "one_sided": "at_least"},
+    {"type": "ratchet", "joints": {"hip": 1}, "pitch": 0.05, "one_sided": "at_most"},
     {"type": "joint", "joint": "knee", "one_sided": "at_least", "restitution": 0.3},
     {
         "type": "distance",

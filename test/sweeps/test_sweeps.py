@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.mechanism_builder import joint, link
 from support.repository import ROOT
 from support.waiting import wait_until
 
@@ -310,6 +312,29 @@ def test_friction_decides_whether_a_grip_lifts_its_block(tmp_path, scheduler):
     assert lies["q.block_z"] == pytest.approx(0.023, abs=1e-9)
     assert hangs["q.block_z"] - 0.023 == pytest.approx(hangs["q.lift"], abs=5e-4)
     assert hangs["q.lift"] > 0.04
+
+
+def test_restitution_decides_how_a_ball_leaves_the_floor(tmp_path, scheduler):
+    """With e times the speed of its fall, and a bounce that lasts 2 e v/g."""
+    slide = joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
+    robot = f'<robot name="ball">{link("base")}{link("ball")}{slide}</robot>'
+    (tmp_path / "ball.urdf").write_text(robot)
+    floor = "{parent: {link: world}, child: {link: ball}, radius: 0.1}"
+    text = "schema: 1\nmodel: {urdf: ball.urdf}\ninitial_guess: {z: 0.3}\n"
+    text += f"contacts: {{floor: {floor}}}\n"
+    file = declared(tmp_path, text, "ball.yaml")
+    text = (
+        f"schema: 1\nmechanism: {file}\nsimulation: {{duration: 0.25}}\n"
+        "vary: {mechanism.contacts.floor.restitution: [0.0, 0.5, 0.9]}\n"
+    )
+    spec, store = SweepSpec.from_file(declared(tmp_path, text)), Store(tmp_path / "out")
+    assert sweep(spec, store, scheduler=scheduler).failed == {}
+    fall = math.sqrt(2.0 * 0.2 / 9.81)
+    for point in spec.points():
+        speed = point.values["mechanism.contacts.floor.restitution"] * 9.81 * fall
+        left = 0.25 - fall
+        expected = 0.1 + speed * left - 0.5 * 9.81 * left**2 if speed else 0.1
+        assert store.rows()[point.key]["q.z"] == pytest.approx(expected, abs=1e-8)
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path):
