@@ -145,3 +145,27 @@ def test_what_is_imported_lands_and_rests(tmp_path, capsys):
     assert "contacts" in capsys.readouterr().out
     with pytest.raises(InputError, match="leave out --contacts"):
         import_file(tmp_path / "crate.yaml", contacts=True)
+
+
+def test_a_height_field_is_that_of_mujoco(tmp_path):
+    """Where a field is as MuJoCo's: in the middle of four points it has their mean height."""
+    path = tmp_path / "terrain.xml"
+    heights = " ".join(map(str, np.random.default_rng(0).uniform(0, 1, 20).round(2)))
+    path.write_text(
+        f'<mujoco model="terrain"><asset><hfield name="h" nrow="4" ncol="5" size="2 1.5 0.3 0.1"'
+        f' elevation="{heights}"/></asset><worldbody><geom name="g" type="hfield" hfield="h"'
+        ' pos="0.2 0.1 0.5"/><body name="b" pos="0 0 2"><freejoint/><geom name="s" type="sphere"'
+        ' size="0.02" mass="1"/></body></worldbody></mujoco>'
+    )
+    machine = import_file(path, contacts=True).load()
+    peer = mujoco.MjModel.from_xml_path(str(path))
+    grid = 0.3 * peer.hfield_data.reshape(4, 5)
+    contacts = ContactDynamics(machine)
+    for row, column in [(0, 0), (1, 2), (2, 3)]:
+        q = machine.start().q
+        corners = grid[row : row + 2, column : column + 2]
+        slope = np.hypot(*(0.5 * np.diff(corners, axis=k).sum() for k in (0, 1)))
+        height = 0.5 + corners.mean() + 0.02 * np.sqrt(1.0 + slope**2)
+        q[:3] = 0.2 - 2 + column + 0.5, 0.1 - 1.5 + row + 0.5, height
+        # m: what a sphere rolls over is known four times in a metre, where it bends by 0.5/m
+        assert contacts.places(machine.state(q)).gap[0] == pytest.approx(0.0, abs=2e-4)

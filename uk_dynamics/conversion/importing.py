@@ -65,7 +65,8 @@ def import_file(
     urdf: Path | None = None,  # of a YAML file, if it is not the one next to it
     # whether a root that nothing holds stands in the world, where SDF and USD let it float
     fixed: bool = False,
-    contacts: bool = False,  # of an MJCF file: whether to take contacts, stops and stiction
+    # of an MJCF file: whether to take contacts, stops and stiction; of an SDF file, contacts
+    contacts: bool = False,
 ) -> Import:
     """Read a file of another format.
 
@@ -73,7 +74,8 @@ def import_file(
         InputError: The file cannot be read, is of no such kind, or does not make sense.
     """
     if contacts and path.suffix in (".yaml", ".yml", *SUFFIXES):
-        raise InputError("contacts are taken from MJCF; leave out --contacts", file=path.name)
+        problem = "contacts are taken from MJCF and SDF; leave out --contacts"
+        raise InputError(problem, file=path.name)
     if path.suffix in (".yaml", ".yml"):
         data = read_yaml(path, path.name)
         description = read_urdf(urdf or urdf_next_to(path))
@@ -89,11 +91,9 @@ def import_file(
         root = _parse(path)
         if root.tag == "mujoco":
             robot = read_mjcf(path, contacts=contacts)
-        elif contacts and root.tag == "sdf":
-            raise InputError("contacts are taken from MJCF; leave out --contacts", file=path.name)
         elif root.tag == "sdf":
             with located(file=path.name):
-                robot = read_sdf(root, path.parent, model, fixed=fixed)
+                robot = read_sdf(root, path.parent, model, fixed=fixed, contacts=contacts)
         elif root.tag == "robot":
             problem = (
                 "this is a URDF: one that closes its loops itself is given in the place of a"

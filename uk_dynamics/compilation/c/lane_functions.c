@@ -31,6 +31,17 @@ UK_LANE_BY_LANE(exp)
 UK_LANE_BY_LANE(log)
 UK_LANE_BY_LANE(asin)
 UK_LANE_BY_LANE(acos)
+UK_LANE_BY_LANE(nearbyint)
 UK_LANE_BY_LANE_2(pow)
 
 static inline uk_lanes uk_lanes_atan(uk_lanes x) { return uk_lanes_atan2(x, uk_all(1.0)); }
+
+/* A number of a table at an index, which is whole; NAN beside it. */
+static inline double uk_lookup(const double *table, int count, double index) {
+  return index >= 0.0 && index < count ? table[(int)index] : NAN;
+}
+
+static inline uk_lanes uk_lanes_lookup(const double *table, int count, uk_lanes index) {
+  for (int l = 0; l < UK_WIDTH; ++l) UK_PART(index, l) = uk_lookup(table, count, UK_PART(index, l));
+  return index;
+}

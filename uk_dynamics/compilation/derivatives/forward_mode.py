@@ -84,12 +84,12 @@ def _shares(node: Symbol, adjoint: Scalar) -> list[tuple[Symbol, Scalar]]:
 
 
 def partials_of(node: Symbol) -> tuple[Scalar, ...]:
-    """Derivative of an operation with respect to each of its operands; none of conditions."""
+    """Derivative of an operation with respect to each of its operands; none of steps."""
     operation, operands = node.operation, node.operands
     x: Any = operands[0] if operands else None
     y: Any = operands[1] if len(operands) > 1 else None
     match operation:
-        case "input" | "<" | "<=":
+        case "input" | "<" | "<=" | "nearbyint" | "lookup":
             return ()
         case "+":
             return 1.0, 1.0

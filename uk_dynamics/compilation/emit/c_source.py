@@ -151,6 +151,10 @@ class Writer:
         self._add(text, (sine, cosine), (angle,))
 
     def _expression(self, node: Symbol) -> str:
+        prefix = self._dialect.prefix
+        if node.operation == "lookup":
+            table, index = node.operands
+            return f"{prefix or 'uk_'}lookup({table.name}, {len(table)}, {self._full(index)})"
         operands = [self._operand(x) for x in node.operands]
         if node.operation in _INFIX:
             return f"{operands[0]} {node.operation} {operands[1]}"
@@ -160,7 +164,6 @@ class Writer:
             return f"({VECTOR}){{{', '.join(operands)}}}"
         if node.operation == "lane":
             return f"{operands[0]}[{int(node.operands[1])}]"
-        prefix = self._dialect.prefix
         # a vector and a literal are not enough here: both must be vectors
         full = [self._full(x) for x in node.operands]
         if node.operation in _COMPARISONS:

@@ -18,6 +18,7 @@ from uk_dynamics.compilation.emit.motor_source import joint_space, motors
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
+from uk_dynamics.constraints.rows import HeightRows
 from uk_dynamics.core.contact import (
     alternating_directions,
     conditions,
@@ -286,6 +287,11 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
             table("double", "uk_damping", constraints.damping),
             table("double", "uk_stiffness", constraints.stiffness),
         ]
+    parts += [
+        table("double", family.table.name, family.table.values)
+        for family, _ in constraints.layout.families
+        if isinstance(family, HeightRows)
+    ]
     # derivatives at many states need few of them
     parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     own = header("uk_tables.h", part("attributes.h"), *parts)

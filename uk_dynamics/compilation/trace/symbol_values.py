@@ -25,6 +25,8 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "acos": np.arccos,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "nearbyint": np.rint,
+    "lookup": lambda table, x: table.values[np.asarray(x, dtype=np.intp)],
 }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTIONS
+from uk_dynamics.core.linalg import Table
 
 Objects = NDArray[np.object_]
 Operand = Any  # a Symbol or a float
@@ -159,6 +160,10 @@ class Symbol:
             return yes
         return self.graph.node("choose", self, yes, no)
 
+    def lookup(self, table: Table) -> Symbol:
+        """The number of a table at this index."""
+        return self.graph.node("lookup", table, self)
+
     def conjugate(self) -> Symbol:
         """Itself; NumPy's dot products ask for it."""
         return self
@@ -290,6 +295,8 @@ _AGAIN: Mapping[str, Callable[..., Operand]] = {
     "<": operator.lt,
     "<=": operator.le,
     "choose": _choose,
+    "nearbyint": lambda x: x.rint() if isinstance(x, Symbol) else float(round(x)),
+    "lookup": lambda table, x: table(x),
 }
 
 

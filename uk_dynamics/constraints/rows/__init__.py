@@ -5,6 +5,7 @@
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.convex_hulls import POINTS, Hull
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
+from uk_dynamics.constraints.rows.height_rows import HeightField, HeightRow, HeightRows
 from uk_dynamics.constraints.rows.hull_rows import HullRow
 from uk_dynamics.constraints.rows.joint_rows import (
     JointRow,

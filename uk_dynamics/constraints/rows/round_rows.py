@@ -108,9 +108,9 @@ class RoundRows(FrameRows, of=RoundRow):
         sine = 1.0 - c * c
         skew = above(sine, _PARALLEL)
         free = where(skew, (c * along_a - along_b) / where(skew, sine, 1.0), 0.0)
-        s, _ = _within(along_a + c * _within(free, most_t)[0], most_s)
-        t, inner_t = _within(c * s - along_b, most_t)
-        s, inner_s = _within(along_a + c * t, most_s)
+        s, _ = within(along_a + c * within(free, most_t)[0], most_s)
+        t, inner_t = within(c * s - along_b, most_t)
+        s, inner_s = within(along_a + c * t, most_s)
         inner_t = where(skew, inner_t, inner_t * (1.0 - inner_s))
         w = d + t[:, None] * b - s[:, None] * a
         return self._between(a, b, c, t, (inner_s, inner_t), w)
@@ -181,7 +181,7 @@ class RoundRows(FrameRows, of=RoundRow):
         return dot(e_rate, u) + dot(e, cross(omega, p_rate - v))
 
 
-def _within(x: Array, most: Array) -> tuple[Array, Array]:
+def within(x: Array, most: Array) -> tuple[Array, Array]:
     """X between −most and most, and 1 where that leaves it as it is, (m,) each."""
     inner = where(below(x, most), where(above(x, -most), 1.0, 0.0), 0.0)
     return where(above(x, most), most, where(below(x, -most), -most, x)), inner

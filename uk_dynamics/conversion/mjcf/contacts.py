@@ -12,11 +12,19 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of
+from uk_dynamics.conversion.robot.contact_entries import (
+    Capsule,
+    Corners,
+    Ground,
+    Plane,
+    Touching,
+    contact_entry,
+)
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
-from uk_dynamics.mechanism.resolution import MOST_CORNERS, touching_points
-from uk_dynamics.model.urdf import Array, Box, Cylinder
+from uk_dynamics.model.urdf import Array, Box, Cylinder, Sphere
 
 _WITHOUT_FRICTION = 1  # condim
+_MOST_HEIGHTS = 20_000  # of a field that is written into the mechanism file
 
 
 def add_contacts(source: Compiled, robot: ImportedRobot) -> None:
@@ -109,46 +117,38 @@ def _shape(source: Compiled, geom: int) -> str:
 
 
 def _contact(source: Compiled, still: int, other: int) -> Data | None:
-    """A contact of a plane or round surface with another geom; None: there is none."""
-    shape = _shape(source, still)
-    size = [float(value) for value in source.model.geom_size[still]]
-    data: Data = {"parent": _frame(source, still), "child": _frame(source, other)}
-    touching = _touching(source, other)
-    if touching is None:
-        return None
-    if shape == "sphere":
-        data["surface"] = {"type": "sphere", "radius": size[0]}
-    elif shape == "capsule":
-        data["surface"] = {"type": "capsule", "radius": size[0], "length": 2.0 * size[1]}
-    elif shape == "box" and "length" not in touching:
-        data["surface"] = {"type": "box", "size": [2.0 * edge for edge in size]}
-    elif shape != "plane":
-        return None
-    if shape != "plane" and "points" in touching:  # edges and faces of both may be nearest
-        return None
-    return data | touching
+    """A contact of a geom with another one, whose surface it is; None: there is none."""
+    surface, child = _touching(source, still), _touching(source, other)
+    keys = None if surface is None or child is None else contact_entry(surface, child)
+    frames = {"parent": _frame(source, still), "child": _frame(source, other)}
+    return None if keys is None else frames | keys
 
 
-def _touching(source: Compiled, geom: int) -> Data | None:
-    """What of a geom touches a plane; None: it is unknown."""
-    model, shape = source.model, _shape(source, geom)
+def _touching(source: Compiled, geom: int) -> Touching | None:
+    """What a geom is; None: it is unknown."""
+    model, data = source.model, int(source.model.geom_dataid[geom])
     a, b, c = (float(value) for value in model.geom_size[geom])
-    if shape == "sphere":
-        return {"radius": a}
-    if shape == "capsule":
-        return {"radius": a, "length": 2.0 * b}
-    points: list[Array] = []
-    if shape == "box":
-        points = [point for point, _ in touching_points("", Box((2.0 * a, 2.0 * b, 2.0 * c)))]
-    elif shape == "cylinder":
-        points = [point for point, _ in touching_points("", Cylinder(a, 2.0 * b))]
-    elif shape == "mesh":
-        mesh = int(model.geom_dataid[geom])
-        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        points = list(_hull(np.array(model.mesh_vert[first : first + count], dtype=float)))
-    if not 0 < len(points) <= MOST_CORNERS:
-        return None
-    return {"points": [point.tolist() for point in points]}
+    match _shape(source, geom):
+        case "plane":
+            return Plane()
+        case "sphere":
+            return Sphere(a)
+        case "capsule":
+            return Capsule(a, 2.0 * b)
+        case "box":
+            return Box((2.0 * a, 2.0 * b, 2.0 * c))
+        case "cylinder":
+            return Cylinder(a, 2.0 * b)
+        case "mesh":
+            first, count = int(model.mesh_vertadr[data]), int(model.mesh_vertnum[data])
+            return Corners(_hull(np.array(model.mesh_vert[first : first + count], dtype=float)))
+        case "hfield" if model.hfield_nrow[data] * model.hfield_ncol[data] <= _MOST_HEIGHTS:
+            x, y, high, _ = (float(value) for value in model.hfield_size[data])
+            first, columns = int(model.hfield_adr[data]), int(model.hfield_ncol[data])
+            count = columns * int(model.hfield_nrow[data])
+            heights = model.hfield_data[first : first + count].astype(float).reshape(-1, columns)
+            return Ground(heights.tolist(), [2.0 * x, 2.0 * y, high])
+    return None
 
 
 def _hull(points: Array) -> Array:

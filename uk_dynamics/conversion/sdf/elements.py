@@ -61,24 +61,32 @@ def read_link(node: ET.Element, robot: ImportedRobot) -> urdf.Link:
 
 def read_visuals(node: ET.Element, robot: ImportedRobot, directory: Path) -> list[urdf.Visual]:
     """The shapes of a link that URDF knows, in the frame of the link."""
-    found = []
-    link = node.get("name", "")
-    for visual in node.iterfind("visual"):
-        place = f"visual {link}/{visual.get('name', '')}"
-        pose = visual.find("pose")
-        if pose is not None and pose.get("relative_to") not in (None, "", link):
-            robot.lost(place, "its pose is given in another frame than its link's")
-            continue
-        geometry = visual.find("geometry")
-        shape = None if geometry is None else _shape(geometry, place, robot, directory)
+    link, found = node.get("name", ""), []
+    for visual, place, pose, geometry in link_shapes(node, "visual", robot):
+        shape = read_shape(geometry, place, robot, directory)
         if shape is not None:
-            found.append(urdf.Visual(link, read_pose(pose), shape, _colour(visual)))
+            found.append(urdf.Visual(link, pose, shape, _colour(visual)))
     return found
 
 
-def _shape(
+def link_shapes(
+    node: ET.Element, tag: str, robot: ImportedRobot
+) -> Iterator[tuple[ET.Element, str, Pose, ET.Element]]:
+    """Visuals or collisions of a link, with what remarks call them, their poses and geometries."""
+    link = node.get("name", "")
+    for one in node.iterfind(tag):
+        place = f"{tag} {link}/{one.get('name', '')}"
+        pose, geometry = one.find("pose"), one.find("geometry")
+        if pose is not None and pose.get("relative_to") not in (None, "", link):
+            robot.lost(place, "its pose is given in another frame than its link's")
+        elif geometry is not None:
+            yield one, place, read_pose(pose), geometry
+
+
+def read_shape(
     geometry: ET.Element, place: str, robot: ImportedRobot, directory: Path
 ) -> urdf.Shape | None:
+    """A shape that URDF knows; None, with a remark, for others."""
     for node in geometry:
         if node.tag == "box":
             size = node.find("size")

@@ -8,12 +8,13 @@ trees only, or pass over what they do not know, which an import must not do.
 
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from uk_dynamics.conversion.graph import Graph, GraphJoint
 from uk_dynamics.conversion.robot.imported_robot import ImportedRobot
+from uk_dynamics.conversion.sdf.collisions import add_contacts
 from uk_dynamics.conversion.sdf.elements import (
     drake_joints,
     is_drake_joint,
@@ -23,7 +24,7 @@ from uk_dynamics.conversion.sdf.elements import (
 )
 from uk_dynamics.conversion.sdf.frames import MODEL, Frames, is_true, numbers, write_pose
 from uk_dynamics.exceptions import InputError, UnknownNameError, located
-from uk_dynamics.model.urdf import WORLD, Link, Visual, compose
+from uk_dynamics.model.urdf import WORLD, Link, Pose, Visual, compose
 
 _REFERENCES = ("relative_to", "attached_to", "expressed_in")  # attributes that name frames
 _ENDS = ("parent", "child", "gearbox_reference_body")
@@ -101,7 +102,12 @@ _AXES_IN_JOINT = 5  # since SDF 1.5
 
 
 def read_sdf(
-    root: ET.Element, directory: Path, model: str | None = None, *, fixed: bool = False
+    root: ET.Element,
+    directory: Path,
+    model: str | None = None,
+    *,
+    fixed: bool = False,
+    contacts: bool = False,  # whether to take contacts with models that stand still
 ) -> ImportedRobot:
     """Take one model of an SDF file, whose root floats if nothing holds it, or is fixed."""
     version = re.fullmatch(r"1\.([0-9]+)", root.get("version", "1.4").strip())
@@ -120,10 +126,17 @@ def read_sdf(
     gravity = root.find("world/gravity")
     if gravity is not None:
         robot.gravity = numbers(gravity, 3).tolist()
-    for other in models:
-        if other is not chosen:
+    others = [other for other in models if other is not chosen]
+    still = [other for other in others if contacts and is_true(other.findtext("static"))]
+    for other in others:
+        if other not in still:
             robot.lost(f"model {other.get('name')}", "one model is imported at a time; --model")
-    _Reader(chosen, directory, robot, axes_in_model=axes_in_model).read(fixed=fixed)
+    reader = _Reader(chosen, directory, robot, axes_in_model=axes_in_model)
+    inside = reader.read(fixed=fixed)
+    if contacts:
+        add_contacts(chosen, still, inside, robot, directory)
+    elif chosen.find("link/collision") is not None:
+        robot.lost("collision shapes", "are not imported: --contacts takes them, with surfaces")
     return robot
 
 
@@ -152,7 +165,8 @@ class _Reader:
         self.frames = Frames(model)
         self.elements = {node.get("name", ""): node for node in model.iterfind("link")}
 
-    def read(self, *, fixed: bool) -> None:
+    def read(self, *, fixed: bool) -> Mapping[str, Pose]:
+        """Fill the robot; of each link its frame in the URDF, seen from its frame in the file."""
         self._remark_the_rest()
         read = [self._joint(node) for node in self.model.iterfind("joint")]
         gears = [joint for joint in read if joint.kind == "gearbox"]
@@ -163,7 +177,9 @@ class _Reader:
             raise InputError(f'there is no <link> "{first}"', place=f"model {self.robot.name}")
         frames = self.frames
         places = {name: compose(frames.placed, frames.pose(name)) for name in self.elements}
-        Graph(self.robot, joints, gears, places, first, self._body, fixed).build()
+        graph = Graph(self.robot, joints, gears, places, first, self._body, fixed)
+        graph.build()
+        return graph.inside
 
     def _body(self, name: str) -> tuple[Link, list[Visual]]:
         node = self.elements[name]
@@ -191,8 +207,6 @@ class _Reader:
                 self.robot.lost(label, "has no place here")
         if is_true(self.model.findtext("static")):
             self.robot.lost(f"model {self.robot.name}", "<static>: here it moves")
-        if self.model.find("link/collision") is not None:
-            self.robot.lost("collision shapes", "are not imported: declare contacts instead")
 
     def _plugin(self, node: ET.Element) -> None:
         name = node.get("filename") or node.get("name") or ""

@@ -32,11 +32,14 @@ from uk_dynamics.core.linalg.rank_rule import (
 from uk_dynamics.core.linalg.rotations import of_unit_quaternion, skew, to_quaternion
 from uk_dynamics.core.linalg.row_basis import RowBasis, null_basis, spanning_rows
 from uk_dynamics.core.linalg.symbolic_functions import (
+    Table,
     above,
     at_least,
     below,
     cosine,
     is_symbolic,
+    looked_up,
+    nearest_integer,
     polar_angle,
     sine,
     square_root,

@@ -7,6 +7,7 @@ floats stand among the symbols. A symbol has no truth value: a comparison of two
 and both answers are kept.
 """
 
+import hashlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Array
+
+
+class Table:
+    """Numbers that are looked up by their index, (k,), of which C has an array of their own."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+        #: By what it holds: caches of what is made of it go by its name.
+        self.name = f"uk_table_{hashlib.sha256(values.tobytes()).hexdigest()[:16]}"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __call__(self, index: Any) -> Any:
+        """The number at an index, which is whole: a float, or a symbol."""
+        return index.lookup(self) if hasattr(index, "lookup") else float(self.values[int(index)])
 
 
 def _choose(condition: Any, yes: Any, no: Any) -> Any:
@@ -79,6 +99,7 @@ def _angle(y: Any, x: Any) -> Any:
 _roots = _of_each("sqrt", math.sqrt)
 _sines, _cosines = _of_each("sin", math.sin), _of_each("cos", math.cos)
 _angles = np.frompyfunc(_angle, 2, 1)
+_whole = _of_each("rint", lambda x: float(round(x)))
 
 
 def square_root(x: Array) -> Array:
@@ -103,3 +124,17 @@ def polar_angle(y: Array, x: Array) -> Array:
     """Angles of the points (x, y), between −π and π, of floats or symbols, elementwise."""
     found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
     return found
+
+
+def nearest_integer(x: Array) -> Array:
+    """Nearest integers of floats or symbols, halves to even ones, elementwise."""
+    found: Array = _whole(x) if is_symbolic(x) else np.rint(x)
+    return found
+
+
+def looked_up(table: Table, index: Array) -> Array:
+    """Numbers of a table at whole indices, floats or symbols, elementwise."""
+    if not is_symbolic(index):
+        return table.values[index.astype(np.intp)]
+    each: Callable[[Array], Array] = np.frompyfunc(table, 1, 1)
+    return each(index)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.constraints.rows import Hull, Round, weighted_joints
+from uk_dynamics.constraints.rows import HeightField, Hull, Round, weighted_joints
 from uk_dynamics.exceptions import MechanismFileError, inside
 from uk_dynamics.mechanism.files.frame_specification import (
     FrameSpec,
@@ -94,6 +94,24 @@ def _surface(data: Mapping[str, Any]) -> Round:
 
 
 @dataclass(frozen=True)
+class HeightData:
+    """A height field, not yet read."""
+
+    heights: str | tuple[tuple[float, ...], ...]  # path or address of a file, or rows along x
+    size: tuple[float, float]  # of the whole field along x and y, in m
+    scale: float  # of the heights, to m
+
+    @classmethod
+    def from_data(cls, shape: Mapping[str, Any]) -> "HeightData":
+        """From the checked data of a surface."""
+        heights = shape["heights"]
+        if not isinstance(heights, str):
+            heights = tuple(tuple(map(float, row)) for row in heights)
+        x, y, scale = (*map(float, shape["size"]), 1.0)[:3]
+        return cls(heights, (x, y), scale)
+
+
+@dataclass(frozen=True)
 class ContactSpec:
     """One point, sphere or capsule that may touch, slide on, stick to and leave a surface."""
 
@@ -110,6 +128,7 @@ class ContactSpec:
     restitution: float = 0.0
     # convex bodies of parent and child, and which of their points it is; None: no such contact
     hulls: tuple[Hull, Hull] | None = None
+    heights: HeightField | HeightData | None = None  # of centres that touch; None: no such surface
     point: int = 0
     # Whether points and radii are still to be taken from the collision shapes of the child's link
     from_collision: bool = False
@@ -135,14 +154,16 @@ class ContactSpec:
             problem = f"both bodies are those of their collision shapes; leave {other[0]} out"
             raise MechanismFileError(problem, place=other[0])
         surface = _surface(shape) if shape and not both else None
-        x, y, z = vector(shape.get("size", _ZERO))
         contact = cls(
             name,
             frames["parent"],
             frames["child"],
             **given(data, "radius", "length", "friction", "restitution"),
             surface=surface,
-            box=(0.5 * x, 0.5 * y, 0.5 * z) if "size" in shape else None,
+            box=vector([0.5 * edge for edge in shape["size"]])
+            if shape.get("type") == "box"
+            else None,
+            heights=HeightData.from_data(shape) if "heights" in shape else None,
             from_collision=of_shapes,
             both_from_collision=both,
         )
@@ -212,10 +233,12 @@ class ContactSpec:
         """
         surface = self.surface
         if surface is None or not surface.hollow:
-            if self.box is not None and self.length:
-                problem = "a capsule and a box touch at several points; give points or spheres"
+            flat = self.box is not None or self.heights is not None
+            if flat and self.length:
+                what = "box" if self.heights is None else "height field"
+                problem = f"a capsule and a {what} touch at several points; give points or spheres"
                 raise MechanismFileError(problem, place="length")
-            if surface is not None and self.box is None and not surface.radius + self.radius:
+            if surface is not None and not flat and not surface.radius + self.radius:
                 problem = "two lines or points never touch; give one of both a radius"
                 raise MechanismFileError(problem, place="surface.radius")
             return

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.constraints.rows import POINTS, Hull
+from uk_dynamics.constraints.rows import POINTS, HeightField, Hull
 from uk_dynamics.exceptions import InputError, located
-from uk_dynamics.mechanism.files.force_specification import ContactSpec
+from uk_dynamics.mechanism.files.force_specification import ContactSpec, HeightData
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, vector
 from uk_dynamics.mechanism.files.specification import MechanismSpec
+from uk_dynamics.mechanism.resolution.height_files import read_height_field
 from uk_dynamics.model.urdf import (
     Box,
     Cylinder,
@@ -41,7 +42,7 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
 
     Raises:
         InputError: A link without collision shapes, or with a mesh that cannot be read or has too
-            many corners.
+            many corners; a height field that is none.
     """
     found: list[ContactSpec] = []
     for contact in spec.contacts:
@@ -50,6 +51,13 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
                 found += _of_both(contact, description)
             else:
                 found += _of_shapes(contact, description) if contact.from_collision else [contact]
+    fields: dict[HeightData, HeightField] = {}
+    for k, contact in enumerate(found):
+        if isinstance(data := contact.heights, HeightData):
+            with located(spec.file, f"contacts.{contact.name.partition('.')[0]}.surface.heights"):
+                if data not in fields:
+                    fields[data] = read_height_field(data, spec.directory)
+                found[k] = replace(contact, heights=fields[data].of_centres(contact.radius))
     return replace(spec, contacts=tuple(found))
 
 

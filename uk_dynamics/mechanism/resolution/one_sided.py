@@ -17,6 +17,8 @@ from uk_dynamics.constraints.rows import (
     Constraint,
     ContactRow,
     FrameRow,
+    HeightField,
+    HeightRow,
     HullRow,
     JointRow,
     Round,
@@ -108,6 +110,8 @@ def _row(contact: ContactSpec, label: str) -> FrameRow:
     if contact.surface is None:
         return ContactRow(label, contact.radius)
     child = Round(contact.radius, 0.5 * contact.length)
+    if isinstance(contact.heights, HeightField):
+        return HeightRow(label, contact.surface, child, contact.heights)
     if contact.box is not None:
         return BoxRow(label, contact.surface, child, contact.box)
     return RoundRow(label, contact.surface, child)
