@@ -133,8 +133,7 @@ class CompiledDerivatives(threading.local):
 
     def call(self) -> int:
         """Call the function of C alone, at the state in the memory."""
-        failed: int = self._differentiate(self._address)
-        return failed
+        return self._differentiate(self._address)
 
     @property
     def rank(self) -> int:
@@ -248,8 +247,7 @@ class CompiledStates:
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, len(status), threads, self.width, self._worth)
-        found: NDArray[np.intp] = self._statuses[status.astype(int)]
-        return found
+        return self._statuses[status.astype(int)]
 
     def alone(
         self, states: States, results: Mapping[str, Array]
@@ -269,8 +267,7 @@ class CompiledStates:
             for name, value in settings.items():
                 places[name][:] = value
             run()
-            one: int = statuses[int(status[0])]
-            return one
+            return statuses[int(status[0])]
 
         return differentiate, places
 

@@ -146,8 +146,7 @@ def _step(
         missing = np.append(off, np.zeros(len(loads) - rows))[fixed]
         step = step - np.linalg.lstsq(reactions[fixed], missing, rcond=_RANK)[0]
     longest = float(np.abs(step).max(initial=0.0))
-    shortened: Array = step * min(1.0, _LONGEST_STEP / longest) if longest else step
-    return shortened
+    return step * min(1.0, _LONGEST_STEP / longest) if longest else step
 
 
 def _follow(mechanism: ResolvedMechanism, state: State, step: Array, held: Sequence[str]) -> Array:

@@ -50,16 +50,14 @@ class JointSprings:
     def force(self, q: Array, v: Array) -> Array:
         """Generalized force at positions (nq,) and velocities (nv,), (nv,), in N or N·m."""
         effort = self._stiffness * self._elongation(q) + self._damping * (self._velocities @ v)
-        force: Array = -(effort @ self._velocities)
-        return force
+        return -(effort @ self._velocities)
 
     def potential_energy(self, q: Array) -> float:
         """Energy stored in the springs, in J."""
         return 0.5 * float(self._stiffness @ self._elongation(q) ** 2)
 
     def _elongation(self, q: Array) -> Array:
-        elongation: Array = self._positions @ q - self._rest
-        return elongation
+        return self._positions @ q - self._rest
 
 
 # Where the origins meet, the line has no direction. The length is rounded off below this part of
@@ -126,8 +124,7 @@ class LineSprings:
             tension = tension + (self._damping * self._sum(speed))[self._of] / distance
         force = -tension[:, None] * line
         wrench = np.concatenate((force, cross(point, force)), axis=1)
-        generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
-        return generalized
+        return ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
 
     def potential_energy(self, kinematics: FrameKinematics) -> float:
         """Energy stored in the springs, in J."""
@@ -136,8 +133,7 @@ class LineSprings:
 
     def _sum(self, parts: Array) -> Array:
         """Sum over the parts of each spring."""
-        found: Array = np.add.reduceat(parts, self._first)
-        return found
+        return np.add.reduceat(parts, self._first)
 
     def _lines(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
         """Ends and lines of the parts, (k, 3), and their rounded lengths, (k,)."""
@@ -201,8 +197,7 @@ class ConstantWrenches:
         force, torque = apply(axes, self._force), apply(axes, self._torque)
         point = kinematics.translation.take(self._frame, 0)
         wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
-        generalized: Array = ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
-        return generalized
+        return ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
 
 
 @dataclass(frozen=True)
@@ -230,8 +225,7 @@ class ExpressionEfforts:
         Raises ExpressionValueError: An expression has no value there.
         """
         efforts = np.array([function(t, q, v)[0] for function in self._functions])
-        force: Array = efforts @ self._directions
-        return force
+        return efforts @ self._directions
 
 
 ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort

@@ -221,8 +221,7 @@ class Tasks:
         if self._relaxed is None:
             return None
         place, relaxed, *numbers = self._relaxed
-        share: Array = 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
-        return share
+        return 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> "Tasks":

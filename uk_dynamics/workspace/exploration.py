@@ -153,8 +153,7 @@ class _Walk:
         wanted *= rng.uniform(0.5, 2.5) * size / np.linalg.norm(wanted)
         inverse = np.linalg.pinv(along, rcond=0.05)
         way = inverse @ wanted + 0.3 * (way - inverse @ (along @ way))
-        shorter: Array = way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
-        return shorter
+        return way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
 
     def reach_out(self, *, last: bool = False) -> None:
         """Go on as far as possible along each axis, both ways; keep the way, or its end alone."""
@@ -254,5 +253,4 @@ def _axes_of_rotation(rotations: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     turns = (Rotation.from_matrix(rotations) * Rotation.from_matrix(rotations[0]).inv()).as_rotvec()
-    differ: Array = np.abs(turns).max(axis=0) > _STILL
-    return differ
+    return np.abs(turns).max(axis=0) > _STILL

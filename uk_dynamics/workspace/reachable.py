@@ -56,8 +56,7 @@ class ReachableSet:
     @property
     def regularity(self) -> Array:
         """The smallest of the measures, (K,)."""
-        found: Array = np.min(list(self.measures.values()), axis=0)
-        return found
+        return np.min(list(self.measures.values()), axis=0)
 
     def columns(self) -> dict[str, Any]:
         """A table: a row for each configuration that was reached, then for each singular one."""

@@ -116,8 +116,7 @@ def _articulated(x: Any) -> Objects:
 def _moved(inertia: Objects, arm: Any) -> Objects:
     one = np.eye(3).astype(object)
     motion = np.block([[one, -_skew(arm)], [0.0 * one, one]])
-    moved: Objects = motion.T @ inertia @ motion
-    return moved
+    return motion.T @ inertia @ motion
 
 
 def _ten(x: Objects) -> Objects:

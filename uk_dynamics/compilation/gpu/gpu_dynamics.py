@@ -75,8 +75,7 @@ class CudaDevice:
 
     def get(self, array: Any) -> Array:
         """A copy of an array of the device."""
-        found: Array = self._cupy.asnumpy(array)
-        return found
+        return self._cupy.asnumpy(array)
 
     def address(self, array: Any) -> int:
         """Where an array stands in the memory of the device."""

@@ -150,8 +150,7 @@ class CompiledDynamics(Fallback):
             qdd = self.fallback.acceleration(q, v, tau, t)
             self._note_fallback()
             return qdd
-        answer: Array = found
-        return answer
+        return found
 
     def evaluate_states(
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None

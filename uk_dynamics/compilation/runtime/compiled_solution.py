@@ -113,8 +113,7 @@ class CompiledReactions:
     @property
     def determined(self) -> NDArray[np.bool_]:
         """Whether the multiplier of each row is unique, (m,)."""
-        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
-        return flags
+        return self._of_rows("determined") != 0.0
 
     def multipliers(self, coordinates: Array) -> Array:
         """Multipliers of minimum norm, (m,)."""

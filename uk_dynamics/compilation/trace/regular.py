@@ -139,8 +139,7 @@ def _pivots(rows: Array) -> list[tuple[int, int]]:
 
 def _large(row: Array) -> NDArray[np.bool_]:
     size = np.abs(row)
-    large: NDArray[np.bool_] = size >= _THRESHOLD * size.max()
-    return large
+    return size >= _THRESHOLD * size.max()
 
 
 def solve(

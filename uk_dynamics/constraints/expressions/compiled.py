@@ -81,8 +81,7 @@ def python_function(outputs: Sequence[Expression], places: Mapping[Variable, int
     # math.pow, not **, which answers a complex number for a negative base.
     namespace = {"__builtins__": {}, "f_pow": math.pow, **known}
     exec(compile("\n".join(lines), "<expression>", "exec"), namespace)
-    flat: FlatFunction = namespace["flat"]  # type: ignore[assignment]
-    return flat
+    return namespace["flat"]  # type: ignore[assignment]
 
 
 def _statements(

@@ -170,5 +170,4 @@ class AxisKind(Kind):
 
 def random_axis(rng: np.random.Generator) -> list[float]:
     """A direction of any length for samples, (3,)."""
-    axis: list[float] = rng.normal(size=3).round(3).tolist()
-    return axis
+    return rng.normal(size=3).round(3).tolist()

@@ -122,8 +122,7 @@ def force_through(point: Array, force: Array) -> Array:
 
 def couple(moment: Array) -> Array:
     """Wrenches of moments without force, (m, 6)."""
-    wrench: Array = moment.dot(_AS_COUPLE)
-    return wrench
+    return moment.dot(_AS_COUPLE)
 
 
 #: Directions in the parent frame, by the label of their rows.

@@ -120,8 +120,7 @@ class FrameRow(Row):
         stacked = {name: np.array([getattr(row, name) for row in rows]) for name in names}
         if cls.of_length:
             stacked[cls.of_length] = length * stacked[cls.of_length]
-        found: FrameRows = cls.family(frames, **stacked)
-        return found
+        return cls.family(frames, **stacked)
 
 
 class RobotRow(Row):

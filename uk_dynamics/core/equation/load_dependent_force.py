@@ -60,8 +60,7 @@ class LoadForces:
     @property
     def rows(self) -> NDArray[np.bool_]:
         """Which rows each load depends on, (k, m)."""
-        rows: NDArray[np.bool_] = (self.load_map != 0.0).any(axis=1)
-        return rows
+        return (self.load_map != 0.0).any(axis=1)
 
 
 def solve_nonideal(

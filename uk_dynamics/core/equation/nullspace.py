@@ -52,8 +52,7 @@ class ScaledCoordinates(Factorization):
 
     def nonideal_force(self, force: Array) -> Array:
         """M N c."""
-        result: Array = self._M @ self.admissible(force)
-        return result
+        return self._M @ self.admissible(force)
 
     def _free_acceleration(self, F: Array) -> Array:
         return self._scale**2 * F
@@ -107,8 +106,7 @@ class NullSpace(OnRowBasis):
         """N X = Z (ZᵀMZ)⁻¹ Zᵀ X."""
         if self._Z.shape[1] == 0:
             return np.zeros(X.shape)
-        result: Array = self._Z @ dpotrs(self._lower, self._Z.T @ X, 1)[0]
-        return result
+        return self._Z @ dpotrs(self._lower, self._Z.T @ X, 1)[0]
 
     def correction(self, r: Array) -> Array:
         """(I − N M) Q₁ y with A Q₁ y = r."""

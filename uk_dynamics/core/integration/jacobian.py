@@ -53,5 +53,4 @@ def motion_jacobian(
         behind = y - np.diag(steps)[lost]
         differences[lost] = rates(behind) - found[0]
         ahead[lost] = behind - y
-    jacobian: Array = (differences / ahead.diagonal()[:, None]).T
-    return jacobian
+    return (differences / ahead.diagonal()[:, None]).T

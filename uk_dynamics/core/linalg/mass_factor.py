@@ -39,20 +39,15 @@ class DenseMass:
 
     def whiten(self, x: Array) -> Array:
         """L⁻¹ x."""
-        result: Array = dtrtrs(self.lower, x, 1)[0]
-        return result
+        return dtrtrs(self.lower, x, 1)[0]
 
     def unwhiten(self, x: Array) -> Array:
         """L⁻ᵀ x."""
-        result: Array = dtrtrs(self.lower, x, 1, 1)[0]
-        return result
+        return dtrtrs(self.lower, x, 1, 1)[0]
 
     def multiply_factor(self, x: Array) -> Array:
         """L x."""
-        result: Array = (
-            dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
-        )
-        return result
+        return dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""
@@ -61,8 +56,7 @@ class DenseMass:
     def dense(self) -> Array:
         """M itself, (nv, nv)."""
         lower = np.tril(self.lower)
-        product: Array = lower @ lower.T
-        return product
+        return lower @ lower.T
 
 
 class SingularMass:
@@ -126,8 +120,7 @@ def coordinate_scale(diagonal: Array) -> Array:
         return np.ones(len(diagonal))
     logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))
     mean = logarithm[massive].mean()
-    scale: Array = np.exp(-0.5 * np.where(massive, logarithm, mean))
-    return scale
+    return np.exp(-0.5 * np.where(massive, logarithm, mean))
 
 
 def _check_semidefinite(M: Array) -> None:
@@ -188,8 +181,7 @@ def inertia_factor(Z: Array, M: Array) -> Array:
     lower, failed = dpotrf(inertia, 1, 0)
     if failed or not (lower.diagonal() ** 2 > NO_INERTIA).all():
         raise UndeterminedCoordinatesError(_without_inertia(Z, inertia))
-    factor: Array = lower
-    return factor
+    return lower
 
 
 def _without_inertia(Z: Array, inertia: Array) -> list[int]:

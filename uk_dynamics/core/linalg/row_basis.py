@@ -63,8 +63,7 @@ def spanning_rows(
     if not acting.any():
         return rows[:0]
     _, sizes, directions = np.linalg.svd(rows[acting] / lengths[acting, None], full_matrices=False)
-    found: Array = directions[sizes > least * sizes[0]]
-    return found
+    return directions[sizes > least * sizes[0]]
 
 
 def null_basis(rows: Array, tolerance: float) -> Array:
@@ -74,8 +73,7 @@ def null_basis(rows: Array, tolerance: float) -> Array:
     """
     _, values, right = np.linalg.svd(rows)
     rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
-    basis: Array = right[rank:].T
-    return basis
+    return right[rank:].T
 
 
 def projector_basis(projector: Array, rank: int) -> Array:
@@ -145,8 +143,7 @@ class PseudoinverseRows:
 
     def determined(self) -> Flags:
         """Whether the multiplier of each row is unique: diagonal of B̂ B̂⁺ equal to one, (m,)."""
-        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
-        return flags
+        return np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
 
     @cached_property
     def _kernel(self) -> Array:
@@ -234,8 +231,7 @@ class RowBasis:
         if self.rank == 0:
             return np.empty(0)
         scaled = b * self._inverse_scale
-        y: Array = dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
-        return y
+        return dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
 
     def rotate(self, x: Array) -> Array:
         """Qᵀ x: the first r entries are coordinates in the basis, the others are orthogonal to it.
@@ -289,8 +285,7 @@ class RowBasis:
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
         basis = np.linalg.qr(self._kernel())[0]
-        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
-        return flags
+        return np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
 
     def _kernel(self) -> Array:
         """Combinations of scaled rows that vanish: null space of B̂ᵀ, (m, m − r)."""
@@ -306,8 +301,7 @@ class RowBasis:
         if self.rank == 0 or x.size == 0:
             return np.array(x, order="F")
         work = 1 if x.ndim == 1 else x.shape[1]
-        result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
-        return result
+        return dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
 
 
 def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:

@@ -54,24 +54,21 @@ def is_symbolic(x: NDArray[Any]) -> bool:
 def below(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x < y: flags, or conditions of symbols."""
     if is_symbolic(x):
-        flags: NDArray[Any] = np.less(x, y, dtype=object)
-        return flags
+        return np.less(x, y, dtype=object)
     return np.less(x, y)
 
 
 def above(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x > y."""
     if is_symbolic(x):
-        flags: NDArray[Any] = np.greater(x, y, dtype=object)
-        return flags
+        return np.greater(x, y, dtype=object)
     return np.greater(x, y)
 
 
 def where(condition: NDArray[Any], yes: Array | float, no: Array | float) -> Array:
     """``yes`` where the condition of a comparison holds, else ``no``."""
     if is_symbolic(condition):
-        chosen: Array = _choose_each(condition, yes, no)
-        return chosen
+        return _choose_each(condition, yes, no)
     return np.where(condition, yes, no)
 
 
@@ -86,8 +83,7 @@ def _of_each(name: str, of_float: Callable[[float], float]) -> Callable[[Array],
     def one(x: Any) -> Any:
         return getattr(x, name)() if hasattr(x, name) else of_float(x)
 
-    each: Callable[[Array], Any] = np.frompyfunc(one, 1, 1)
-    return each
+    return np.frompyfunc(one, 1, 1)
 
 
 def _angle(y: Any, x: Any) -> Any:
@@ -104,37 +100,31 @@ _whole = _of_each("rint", lambda x: float(round(x)))
 
 def square_root(x: Array) -> Array:
     """Square roots of floats or symbols, elementwise."""
-    found: Array = _roots(x) if is_symbolic(x) else np.sqrt(x)
-    return found
+    return _roots(x) if is_symbolic(x) else np.sqrt(x)
 
 
 def sine(x: Array) -> Array:
     """Sines of floats or symbols, elementwise."""
-    found: Array = _sines(x) if is_symbolic(x) else np.sin(x)
-    return found
+    return _sines(x) if is_symbolic(x) else np.sin(x)
 
 
 def cosine(x: Array) -> Array:
     """Cosines of floats or symbols, elementwise."""
-    found: Array = _cosines(x) if is_symbolic(x) else np.cos(x)
-    return found
+    return _cosines(x) if is_symbolic(x) else np.cos(x)
 
 
 def polar_angle(y: Array, x: Array) -> Array:
     """Angles of the points (x, y), between −π and π, of floats or symbols, elementwise."""
-    found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
-    return found
+    return _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
 
 
 def nearest_integer(x: Array) -> Array:
     """Nearest integers of floats or symbols, halves to even ones, elementwise."""
-    found: Array = _whole(x) if is_symbolic(x) else np.rint(x)
-    return found
+    return _whole(x) if is_symbolic(x) else np.rint(x)
 
 
 def looked_up(table: Table, index: Array) -> Array:
     """Numbers of a table at whole indices, floats or symbols, elementwise."""
     if not is_symbolic(index):
         return table.values[index.astype(np.intp)]
-    each: Callable[[Array], Array] = np.frompyfunc(table, 1, 1)
-    return each(index)
+    return np.frompyfunc(table, 1, 1)(index)

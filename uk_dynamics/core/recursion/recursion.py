@@ -135,8 +135,7 @@ def solve_triangle(triangle: Array, x: Array) -> Array:
     """T⁻ᵀ x."""
     if x.size == 0:  # LAPACK knows no empty matrices
         return x
-    result: Array = dtrtrs(triangle, x, 0, 1)[0]
-    return result
+    return dtrtrs(triangle, x, 0, 1)[0]
 
 
 def enforce_rigid(

@@ -47,8 +47,7 @@ def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) ->
     _, values, rows = np.linalg.svd(A[:, free] * scale[free])
     rank = int(np.sum(values > tolerance * values[0])) if len(values) else 0
     moves = np.linalg.norm(rows[rank:], axis=0)
-    found: Indices = free[moves > KERNEL_ROUNDING]
-    return found
+    return free[moves > KERNEL_ROUNDING]
 
 
 def free_motions(A: Array, scale: Array, tolerance: float) -> int:
@@ -96,8 +95,7 @@ class LoopFactors:
         _, values, rows = np.linalg.svd(self._others)
         rank = int(np.sum(values >= 2.0 * self._tolerance * values[0])) if len(values) else 0
         moves = np.linalg.norm(rows[rank:], axis=0)
-        found: Indices = self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
-        return found
+        return self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
 
     def move(self, target: Array, wanted: Array) -> Array:
         """The δ (nv,) with A δ = target whose measured part is nearest to the one wanted.
@@ -169,8 +167,7 @@ class LoopFactors:
         rank = int(np.sum(known > self._tolerance * values[0]))
         independent = left[:, :rank].T
         weighted = independent @ self._conditions * self._split.deviation
-        inverse: Array = np.linalg.pinv(weighted) @ independent
-        return inverse
+        return np.linalg.pinv(weighted) @ independent
 
     def _condition(self, target: Array) -> tuple[Array, Array]:
         rest = self._rotated(target)[self._count :] if self._count else target

@@ -93,8 +93,7 @@ def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
 
 def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Array:
     """S = ė + k e of rows, (rows,), from errors and rates in them."""
-    found: Array = rate + surface_rates(damping, stiffness)[0] * error
-    return found
+    return rate + surface_rates(damping, stiffness)[0] * error
 
 
 def robust_term(
@@ -137,8 +136,7 @@ def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> A
         leakage: λ, in 1/s.
         elapsed: In s.
     """
-    found: Array = (scale + elapsed * growth) / (1.0 + elapsed * leakage)
-    return found
+    return (scale + elapsed * growth) / (1.0 + elapsed * leakage)
 
 
 class Loop(NamedTuple):
@@ -168,8 +166,7 @@ def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface
     pushed = bound * (1.0 + 1.0 / MARGIN) / (1.0 - less)
     moved = loop.delay * (loop.rate * width + pushed) / (1.0 - loop.delay * loop.rate)
     edge = np.maximum(width + moved, moved / np.sqrt(1.0 - 1.0 / MARGIN**2))
-    found: Array = edge * np.sqrt((1.0 + more) / (1.0 - less))
-    return found
+    return edge * np.sqrt((1.0 + more) / (1.0 - less))
 
 
 def highest_gain(delay: Array, rate: Array) -> Array:

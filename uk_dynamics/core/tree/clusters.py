@@ -55,15 +55,13 @@ class Tree:
 
     def path_sum(self, x: Array) -> Array:
         """Sum over each body and all before it towards the root, (n, …)."""
-        total: Array = np.cumsum(np.asarray(self._steps @ x), axis=0)
-        return total
+        return np.cumsum(np.asarray(self._steps @ x), axis=0)
 
     def subtree_sum(self, x: Array) -> Array:
         """Sum over each body and all that it carries, (n, …)."""
         running = np.zeros((len(x) + 1, *x.shape[1:]))
         np.cumsum(x, axis=0, out=running[1:])
-        total: Array = running[self.ends] - running[:-1]
-        return total
+        return running[self.ends] - running[:-1]
 
     def compose(self, rotation: Array, translation: Array) -> None:
         """Placements in the parent become placements in the world, in place.
@@ -144,8 +142,7 @@ class TreeInertia:
         tree = self.clusters.tree
         twist = tree.path_sum(self.motion * x[:, None])
         force = tree.subtree_sum(self.momentum(twist))
-        product: Array = np.einsum("ij,ij->i", self.motion, force) + self.armature * x
-        return product
+        return np.einsum("ij,ij->i", self.motion, force) + self.armature * x
 
     def momentum(self, twist: Array) -> Array:
         """Momentum of each body at a spatial velocity, both at the world's origin, (n, 6)."""

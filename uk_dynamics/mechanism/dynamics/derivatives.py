@@ -122,8 +122,7 @@ class Quantities:
         known = vars(self).get("quantities", {})
         if quantity not in known:
             raise AttributeError(f"no derivatives of {quantity!r}; there are: {', '.join(known)}")
-        found: Derivative = known[quantity]
-        return found
+        return known[quantity]
 
 
 class Derivatives(Quantities):

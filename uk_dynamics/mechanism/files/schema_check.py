@@ -185,8 +185,7 @@ class _Translator:
     def definition(self, rule: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" not in rule:
             return rule
-        target: Mapping[str, Any] = self.schema["definitions"][rule["$ref"].rsplit("/", 1)[1]]
-        return target
+        return self.schema["definitions"][rule["$ref"].rsplit("/", 1)[1]]
 
 
 def _keys(rule: Mapping[str, Any]) -> list[str]:

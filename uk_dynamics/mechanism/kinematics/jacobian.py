@@ -149,8 +149,7 @@ def motor_map(motion: LoopMotion) -> Array:
             " the motors do not determine the motion here; take independent coordinates",
             place=mechanism.name,
         )
-    found: Array = motion.unit[:, None] * (basis @ np.linalg.pinv(steered)) / size
-    return found
+    return motion.unit[:, None] * (basis @ np.linalg.pinv(steered)) / size
 
 
 def _reduction(
@@ -206,8 +205,7 @@ class Transmission:
         Args:
             forces: On the surroundings, (n,), in N or N·m.
         """
-        found: Array = np.swapaxes(self.ratio, -1, -2) @ np.asarray(forces, dtype=float)
-        return found
+        return np.swapaxes(self.ratio, -1, -2) @ np.asarray(forces, dtype=float)
 
     def forces(self, efforts: ArrayLike) -> Array:
         """Forces on what holds the output at rest, (n,), in N or N·m, that motor efforts make.

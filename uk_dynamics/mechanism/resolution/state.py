@@ -144,14 +144,12 @@ class Plan:
     @property
     def half_steps(self) -> Array:
         """Times of the ends and the middles of steps, in s."""
-        halves: Array = self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
-        return halves
+        return self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
 
     def tau_at(self, k: int, step: int) -> Array:
         """Generalized forces of trajectory k in a step, (nv,)."""
         K, S, _ = self.tau.shape
-        row: Array = self.tau[k if K > 1 else 0, step if S > 1 else 0]
-        return row
+        return self.tau[k if K > 1 else 0, step if S > 1 else 0]
 
 
 class States(NamedTuple):

@@ -107,8 +107,7 @@ def _product(x: Array, y: Array) -> Array:
 
 def _dot(x: Array, y: Array) -> Array:
     """Scalar product as an array, (1,)."""
-    product: Array = np.sum(x * y, keepdims=True)
-    return product
+    return np.sum(x * y, keepdims=True)
 
 
 def _turned(quaternion: Array, vector: Array) -> Array:

@@ -131,8 +131,7 @@ class RollingRow(FrameRow):
     @property
     def selection(self) -> Array:
         """1 for its direction among those of a wheel, (3,)."""
-        chosen: Array = np.eye(3)[_PARTS.index(self.label)]
-        return chosen
+        return np.eye(3)[_PARTS.index(self.label)]
 
 
 class _Contact(NamedTuple):

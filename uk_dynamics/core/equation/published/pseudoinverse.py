@@ -41,8 +41,7 @@ class Pseudoinverse:
     @property
     def truncated(self) -> Array:
         """The matrix that was inverted, A without what fell under the tolerance, (m, n)."""
-        product: Array = self.left @ self.right
-        return product
+        return self.left @ self.right
 
     @property
     def transposed(self) -> "Pseudoinverse":
@@ -177,8 +176,7 @@ def _least_squares(T: Array) -> Array:
         upper[k, k] = size
         upper[k, k + 1 :] = q @ work[:, k + 1 :]
         work[:, k + 1 :] -= np.outer(q, upper[k, k + 1 :])
-    y: Array = dtrtrs(upper[:, :rank], upper[:, rank:])[0]
-    return y
+    return dtrtrs(upper[:, :rank], upper[:, rank:])[0]
 
 
 def _shortest(Q: Array, y: Array) -> Array:
