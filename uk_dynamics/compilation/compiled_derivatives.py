@@ -52,23 +52,15 @@ _FUNCTIONS = {
 
 
 class States(NamedTuple):
-    """States of a batch, contiguous; times and references may be common to all.
+    """States of a batch, contiguous; times and references may be common to all."""
 
-    Attributes:
-        t: (1,) or (K,).
-        q: (K, nq).
-        v: (K, nv).
-        tau: (K, nv); None for what needs no forces.
-        followed: References of the rows: values, rates, accelerations, (1 or K, 3 m), or None.
-        task_followed: Those of task rows, (1 or K, 3 mt), or None.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    tau: Array | None = None
+    t: Array  # (1,) or (K,)
+    q: Array  # (K, nq)
+    v: Array  # (K, nv)
+    tau: Array | None = None  # (K, nv); None for what needs no forces
+    # references of the rows: values, rates, accelerations, (1 or K, 3 m), or None
     followed: Array | None = None
-    task_followed: Array | None = None
+    task_followed: Array | None = None  # those of task rows, (1 or K, 3 mt), or None
 
 
 class CompiledDerivatives(threading.local):
@@ -221,19 +213,13 @@ class CompiledStates:
 
     def differentiate(
         self,
-        states: States,
-        results: Mapping[str, Array],
+        states: States,  # where to differentiate
+        results: Mapping[str, Array],  # arrays by what the structure of the function calls them
+        # what all states have in common, by the name of the field of the memory
         settings: Mapping[str, Array],
-        threads: int | None,
+        threads: int | None,  # at most so many; None: as many as there are processors
     ) -> NDArray[np.intp]:
-        """Fill in results at all states; the status of each, (K,).
-
-        Args:
-            states: Where to differentiate.
-            results: Arrays by what the structure of the function calls them.
-            settings: What all states have in common, by the name of the field of the memory.
-            threads: At most so many; None: as many as there are processors.
-        """
+        """Fill in results at all states; the status of each, (K,)."""
         status = np.empty(len(states.v))
         arrays = {**states._asdict(), **results, "status": status}
         begin = None if self._begin is None else self._begin.copy()

@@ -334,19 +334,12 @@ def has_effort_derivatives(tasks: Tasks) -> bool:
 
 
 class _Solved(NamedTuple):
-    """Derivatives of efforts, and how sure they are.
+    """Derivatives of efforts, and how sure they are."""
 
-    Attributes:
-        whole: Of the efforts, (motors, n).
-        pulls: How hard the optimum pushes each motor up, (motors,).
-        left: What dependent task rows are off by, (k, n).
-        size: What that is made of.
-    """
-
-    whole: Array
-    pulls: Array
-    left: Array
-    size: Array
+    whole: Array  # of the efforts, (motors, n)
+    pulls: Array  # how hard the optimum pushes each motor up, (motors,)
+    left: Array  # what dependent task rows are off by, (k, n)
+    size: Array  # what that is made of
 
 
 def _independent_tasks(response: Array, A_t: Array) -> NDArray[Any]:

@@ -40,22 +40,15 @@ QUANTITIES = ("acceleration", "multipliers", "force")
 
 
 class _Solved(NamedTuple):
-    """Derivatives at one state, in Python.
+    """Derivatives at one state, in Python."""
 
-    Attributes:
-        solution: What is differentiated.
-        factors: Of the solution.
-        whole: Derivatives of the acceleration, of the multipliers of least norm and of Aᵀλ, by D
-            directions, then generalized forces, (k, D + nv) each.
-        rows: s, (m, D + nv).
-        rates: How the rates of the rows change, (m, D).
-    """
-
-    solution: Solution
-    factors: Factorization
+    solution: Solution  # what is differentiated
+    factors: Factorization  # of the solution
+    # derivatives of the acceleration, of the multipliers of least norm and of Aᵀλ, by D directions,
+    # then generalized forces, (k, D + nv) each
     whole: tuple[Array, Array, Array]
-    rows: Array
-    rates: Array
+    rows: Array  # s, (m, D + nv)
+    rates: Array  # how the rates of the rows change, (m, D)
 
     def offending(self, directions: Array) -> NDArray[np.bool_]:
         """Tell which rows do not hold along which directions, (D + nv, n): (m, n)."""

@@ -27,11 +27,7 @@ _SLOW = 1e-9  # m/s: slower, a direction is rounding
 
 
 class Sliding:
-    """What contacts that slide add to the derivatives of a motion at one state.
-
-    Attributes:
-        motion: As of :class:`EquationDerivatives`, with the friction of what slides, (nv, D).
-    """
+    """What contacts that slide add to the derivatives of a motion at one state."""
 
     def __init__(
         self,
@@ -50,6 +46,7 @@ class Sliding:
         """
         active = inputs.active
         slides = {} if active is None else mechanism.contact_friction.own(active.sliding)
+        # as of :class:`EquationDerivatives`, with the friction of what slides, (nv, D)
         self.motion = held.motion
         self._rows, tangents, friction = mechanism.contact_friction.rows(slides)
         if not slides:

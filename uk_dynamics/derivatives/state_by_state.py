@@ -38,17 +38,12 @@ Arrays = dict[str, Array]
 
 
 class Given(NamedTuple):
-    """What derivatives depend on beside the states, in common for all of them.
+    """What derivatives depend on beside the states, in common for all of them."""
 
-    Attributes:
-        settings: Fields of the memory of C by name.
-        references: Samples, or functions of time, that replace those of the tasks file.
-        forces: Whether those of multipliers and constraint force are wanted.
-    """
-
-    settings: Mapping[str, Array]
+    settings: Mapping[str, Array]  # fields of the memory of C by name
+    # samples, or functions of time, that replace those of the tasks file
     references: References | None = None
-    forces: bool = False
+    forces: bool = False  # whether those of multipliers and constraint force are wanted
 
 
 NOTHING = Given({})

@@ -43,20 +43,7 @@ class Stand:
 
 
 class StandingContacts:
-    """The points of a tasks file's section ``contacts``, with three rows each: normal, x, y.
-
-    Attributes:
-        entries: Entries of the section, in its order.
-        names: Of the points, (k,).
-        constraints: Names of the rows of each point in the mechanism.
-        friction: μ, (k,).
-        most: Largest normal forces, (k,), in N.
-        entry: Entry of each point, (k,).
-        largest: Weight of the machine, in N.
-        weight: Of a force against an effort at its limit, in 1/N²: one over the weight, squared.
-        damping: 2ζω of the rows, (3k,), in 1/s.
-        lifted: Entry while which stands a row of the tasks asks for nothing, or −1, (mt,).
-    """
+    """The points of a tasks file's section ``contacts``, with three rows each: normal, x, y."""
 
     def __init__(self, spec: TasksSpec, mechanism: ResolvedMechanism, sizes: list[int]) -> None:
         """Look up contacts, and the tasks that wait for them.
@@ -100,10 +87,11 @@ class StandingContacts:
                     raise InputError(problem, file=spec.file, place=f"{place}.friction")
             entries.append(Stand(entry, tuple(range(len(points), len(points) + len(own)))))
             points += own
-        self.entries = tuple(entries)
-        self.names = tuple(one.name for one in points)
-        self.friction = np.zeros(len(points))
-        self.most = np.zeros(len(points))
+        self.entries = tuple(entries)  # entries of the section, in its order
+        self.names = tuple(one.name for one in points)  # of the points, (k,)
+        self.friction = np.zeros(len(points))  # μ, (k,)
+        self.most = np.zeros(len(points))  # largest normal forces, (k,), in N
+        # entry of each point, (k,)
         self.entry: Indices = np.repeat(np.arange(len(entries)), [len(s.points) for s in entries])
         for stand in entries:
             own_points = list(stand.points)
@@ -113,9 +101,11 @@ class StandingContacts:
                 for k in own_points
             ]
         gravity = float(np.linalg.norm(mechanism.model.gravity)) or _STANDARD_GRAVITY
-        self.largest = mechanism.model.total_mass * gravity
+        self.largest = mechanism.model.total_mass * gravity  # weight of the machine, in N
+        # of a force against an effort at its limit, in 1/N²: one over the weight, squared
         self.weight = 1.0 / self.largest**2
         self._initial = mechanism.hierarchy.initial
+        # names of the rows of each point in the mechanism
         self.constraints = tuple(one.constraints for one in points)
         self._own = frozenset(name for one in points for name in one.constraints)
         by_name = {c.name: c for c in mechanism.constraints.constraints}
@@ -126,13 +116,14 @@ class StandingContacts:
             mechanism.spec.model.length,
         )
         known_entries = {stand.spec.name: i for i, stand in enumerate(entries)}
-        self.damping = self._rows.damping
+        self.damping = self._rows.damping  # 2ζω of the rows, (3k,), in 1/s
         lifted: list[int] = []
         for task, size in zip(spec.tasks, sizes, strict=True):
             if task.while_lifted is not None:
                 place, lifts = f"tasks.{task.name}.while_lifted", [task.while_lifted]
                 expect_names("standing contact", lifts, known_entries, file=spec.file, place=place)
             lifted += [known_entries.get(task.while_lifted or "", -1)] * size
+        # entry while which stands a row of the tasks asks for nothing, or −1, (mt,)
         self.lifted: Indices = np.array(lifted, dtype=np.intp)
 
     @property

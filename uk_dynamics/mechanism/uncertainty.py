@@ -38,15 +38,7 @@ _PLACE = "robust"
 
 
 class Uncertainty:
-    """What a tasks file says is uncertain, for one mechanism.
-
-    Attributes:
-        spec: The section of the file.
-        directions: All of them.
-        groups: Which of them are within one ball.
-        names: What each group is, for messages.
-        adaptive: Directions that are estimated, in the order of the file.
-    """
+    """What a tasks file says is uncertain, for one mechanism."""
 
     def __init__(
         self,
@@ -65,8 +57,8 @@ class Uncertainty:
         self.spec, self._mechanism, self._file = spec, mechanism, file
         self._check_machine()
         self.directions: list[Direction] = []
-        self.groups: list[tuple[int, ...]] = []
-        self.names: list[str] = []
+        self.groups: list[tuple[int, ...]] = []  # which of them are within one ball
+        self.names: list[str] = []  # of the groups, for messages
         # by how much interval parameters may fall and rise, in units of their directions
         self.sides: list[tuple[float, float]] = []
         for name, group in self._read():
@@ -75,6 +67,7 @@ class Uncertainty:
             self.groups.append(tuple(range(first, first + len(group))))
             self.names.append(name)
             self.sides.append(self._side(name) if len(group) == 1 else (1.0, 1.0))
+        # directions that are estimated, in the order of the file
         self.adaptive = tuple(self._direction_of(name) for name in adaptive)
         names = [name for one in self.directions for name, _ in one.values]
         links = dict.fromkeys(name.split(".")[1] for name in names if name.startswith("links."))
@@ -248,21 +241,13 @@ class Uncertainty:
 
     def shares(
         self,
-        model: RobotModel,
-        kinematics: FrameKinematics,
-        v: Symbols,
-        motion: Symbols,
-        efforts: Symbols,
+        model: RobotModel,  # as of :meth:`rows`, as the others
+        kinematics: FrameKinematics,  # see there
+        v: Symbols,  # velocity, (nv,)
+        motion: Symbols,  # U q̈, (rows,)
+        efforts: Symbols,  # of the motors, (motors,)
     ) -> Symbols:
-        """β, (directions, rows).
-
-        Args:
-            model: As of :meth:`rows`, as the others.
-            kinematics: See there.
-            v: Velocity, (nv,).
-            motion: U q̈, (rows,).
-            efforts: Of the motors, (motors,).
-        """
+        """β, (directions, rows)."""
         place = 6 * len(self._bodies)
         forces = place + len(self._armatures)
         outside, count = forces + len(self._variants), self.row_count

@@ -43,28 +43,17 @@ extern "C" {{
 
 
 def header_and_source(
-    identifier: str,
-    declared: str,
-    definitions: str,
+    identifier: str,  # prefix of all names
+    declared: str,  # constants and types, as those of ``emit`` write them
+    definitions: str,  # of the functions, likewise
     *,
-    title: str,
-    functions: str,
-    lists: Mapping[str, Sequence[str]] | None = None,
-    before: str = "",
-    suffix: str = "",
+    title: str,  # first words of the header's comment, which names the mechanism
+    functions: str,  # their prototypes and how to use them, likewise
+    lists: Mapping[str, Sequence[str]] | None = None,  # names of the mechanism, by what they are
+    before: str = "",  # what the header without suffix declares, which this one includes
+    suffix: str = "",  # of the names of both files; empty: they stand alone
 ) -> tuple[str, str]:
-    """A header, and the file that defines what it declares.
-
-    Args:
-        identifier: Prefix of all names.
-        declared: Constants and types, as those of ``emit`` write them.
-        definitions: Of the functions, likewise.
-        title: First words of the header's comment, which names the mechanism.
-        functions: Their prototypes and how to use them, likewise.
-        lists: Names of the mechanism, by what they are.
-        before: What the header without suffix declares, which this one includes.
-        suffix: Of the names of both files; empty: they stand alone.
-    """
+    """A header, and the file that defines what it declares."""
     from uk_dynamics.compilation.emit.c_text import assemble  # only those who export need it
 
     included = f'#include "{identifier}.h"\n\n' if suffix else ""

@@ -17,20 +17,13 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 @writing()
 def servo_export(
-    tasks: Tasks,
-    identifier: str,
-    tables: LoopTables | None = None,
-    measured: Sequence[str] = (),
-    known: Known | None = None,
+    tasks: Tasks,  # what the motors enforce
+    identifier: str,  # of C; the prefix of all names
+    tables: LoopTables | None = None,  # of the joint-state estimation; None: without it
+    measured: Sequence[str] = (),  # the measured joints, in the order of the tables
+    known: Known | None = None,  # what a robust law knows of the uncertainty
 ) -> tuple[str, str]:
     """Header and source of the servo law of tasks.
-
-    Args:
-        tasks: What the motors enforce.
-        identifier: Of C; the prefix of all names.
-        tables: Of the joint-state estimation; None: without it.
-        measured: The measured joints, in the order of the tables.
-        known: What a robust law knows of the uncertainty.
 
     Raises:
         InputError: Some part cannot be written as C.

@@ -16,16 +16,12 @@ class Columns:
     """A number per velocity, or per body, in the lanes of vectors; of width one, one by one.
 
     What is zero in all lanes is no vector.
-
-    Attributes:
-        count: How many there are.
-        blocks: Vectors for them.
     """
 
     def __init__(self, graph: Graph, count: int, width: int) -> None:
         """Begin; ``width`` is 1 or that of the graph's vectors."""
         self._graph, self.count, self._width = graph, count, width
-        self.blocks = -(-count // width)
+        self.blocks = -(-count // width)  # vectors for them
 
     def pack(self, values: Iterable[Scalar]) -> Objects:
         """Pack a value per velocity into vectors, (blocks,)."""

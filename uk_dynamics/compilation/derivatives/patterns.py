@@ -25,16 +25,11 @@ class MotionPatterns(NamedTuple):
     """Where derivatives of the motion may differ from zero, at any state.
 
     Columns are those of the traced derivatives, then generalized forces.
-
-    Attributes:
-        acceleration: nv rows.
-        multipliers: A row's depend on what moves the set that it holds, m rows.
-        force: Of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows.
     """
 
-    acceleration: NDArray[np.bool_]
-    multipliers: NDArray[np.bool_]
-    force: NDArray[np.bool_]
+    acceleration: NDArray[np.bool_]  # nv rows
+    multipliers: NDArray[np.bool_]  # of a row what moves the set that it holds, m rows
+    force: NDArray[np.bool_]  # of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows
 
 
 def motion_patterns(

@@ -262,19 +262,12 @@ def _traced(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> str:
 
 
 def derivatives_function(
-    traced: TracedDerivatives | BlockDerivatives,
-    places: Places,
-    given: Sequence[str],
-    dialect: Dialect = SCALAR,
+    traced: TracedDerivatives | BlockDerivatives,  # what they compute
+    places: Places,  # where each derivative has its place, by row and column
+    given: Sequence[str],  # inputs beside those of every state
+    dialect: Dialect = SCALAR,  # for one state, or for several at once
 ) -> str:
-    """``uk_traced_derivatives`` and, behind it with what both share, ``uk_traced_rates``.
-
-    Args:
-        traced: What they compute.
-        places: Where each derivative has its place, by row and column.
-        given: Inputs beside those of every state.
-        dialect: For one state, or for several at once.
-    """
+    """``uk_traced_derivatives`` and, behind it with what both share, ``uk_traced_rates``."""
     name = "uk_traced_derivatives"
     types = {
         **dict.fromkeys(("t", "stabilize"), dialect.real),

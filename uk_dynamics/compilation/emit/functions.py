@@ -57,21 +57,13 @@ def function(
 
 
 def rule(
-    name: str,
-    given: Shapes,
-    wanted: str | Sequence[str],
-    step: Callable[..., Any],
-    dialect: Dialect = LANES,
+    name: str,  # of the function
+    given: Shapes,  # shapes of its arguments, in their order, under the names that C has for them
+    wanted: str | Sequence[str],  # what it answers; several names where it answers several arrays
+    step: Callable[..., Any],  # the function of Python
+    dialect: Dialect = LANES,  # for one state, or for several at once
 ) -> str:
-    """A function of C that does what one of Python does, which is written over arrays.
-
-    Args:
-        name: Of the function.
-        given: Shapes of its arguments, in their order, under the names that C has for them.
-        wanted: What it answers; several names where it answers several arrays.
-        step: The function of Python.
-        dialect: For one state, or for several at once.
-    """
+    """A function of C that does what one of Python does, which is written over arrays."""
     graph = Graph()
     sizes = {x: (size,) if isinstance(size, int) else size for x, size in given.items()}
     found = step(*(graph.variables(x, prod(size)).reshape(size) for x, size in sizes.items()))

@@ -210,20 +210,14 @@ def _is_of_M_or_A(x: Symbol) -> bool:
 
 
 class Motions(NamedTuple):
-    """What answers both equations at regular states, as a function of C.
+    """What answers both equations at regular states, as a function of C."""
 
-    Attributes:
-        text: ``uk_regular_motions``: the acceleration, the multipliers, K by coordinate,
-            C (rank, nv) and how sure they are.
-        rows: The independent rows, in the order of C; none where there is no such function.
-        corrections: Where C is not zero by structure, for each velocity.
-        free: Where K is not, for each velocity.
-    """
-
+    # ``uk_regular_motions``: the acceleration, the multipliers, K by coordinate, C (rank, nv) and
+    # how sure they are
     text: str
-    rows: list[int]
-    corrections: list[list[int]]
-    free: list[list[int]]
+    rows: list[int]  # the independent rows, in the order of C; none where there is no such function
+    corrections: list[list[int]]  # where C is not zero by structure, for each velocity
+    free: list[list[int]]  # where K is not, for each velocity
 
 
 def motions_function(

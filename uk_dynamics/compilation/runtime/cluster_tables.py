@@ -77,18 +77,15 @@ class ClusterTables:
 
 
 class ClusterMemory:
-    """Memory of evaluations; not to be shared between threads.
-
-    Attributes:
-        numbers: All doubles; inputs and answers come first, as in ``Layout``.
-        address: Where its ``uk_tree`` is, (1,).
-    """
+    """Memory of evaluations; not to be shared between threads."""
 
     def __init__(self, library: ctypes.CDLL, tables: ClusterTables) -> None:
         self._tables, self._tree = tables, tables.tree()
         lay = library.uk_cluster_memory
         lay.argtypes, lay.restype = (ctypes.c_void_p, ctypes.c_void_p), ctypes.c_longlong
+        # where its ``uk_tree`` is, (1,)
         self.address = np.array([ctypes.addressof(self._tree)], dtype=np.uintp)
+        # all doubles; inputs and answers come first, as in ``Layout``
         self.numbers = np.zeros(lay(int(self.address[0]), None))
         lay(int(self.address[0]), self.numbers.ctypes.data)
 

@@ -20,24 +20,20 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
 
 
 class ControlMemory:
-    """The memory of a servo law, on which its steps in Python work and C, where it is compiled.
-
-    Attributes:
-        numbers: All of it, as :class:`ServoLayout` has it.
-        fields: Views of it by name; of settings, without those for forces of contacts.
-        remembered: View of what one control period leaves for the next.
-        learned: View of what is known of estimates, for recordings.
-        current: Whether the settings that evaluations in Python overwrite are those of its owner.
-    """
+    """The memory of a servo law, on which its steps in Python work and C, where it is compiled."""
 
     def __init__(self, tasks: Tasks) -> None:
         with_rows = counted(tasks)
         layout, contacts = ServoLayout(with_rows), with_rows.spec.contact_rows
         motors = layout.motors - contacts
-        self.numbers = layout.memory()
+        self.numbers = layout.memory()  # all of it, as :class:`ServoLayout` has it
+        # views of it by name; of settings, without those for forces of contacts
         self.fields = layout.views(self.numbers)
+        # view of what one control period leaves for the next
         self.remembered = self.numbers[layout.past]
+        # view of what is known of estimates, for recordings
         self.learned = self.numbers[layout.learned]
+        # whether the settings that evaluations in Python overwrite are those of its owner
         self.current = False
         fields = self.fields
         for name in ("weights", "preload"):
@@ -79,16 +75,14 @@ class CompiledControl:
 
     def follow(
         self,
+        # what replaces references of the mechanism file, by name
         structure: Mapping[str, ReferenceSample],
+        # switchable constraints that are on; None: as in the mechanism file
         active: ActiveConstraints | None,
+        # what replaces references of the tasks file, by name
         references: Mapping[str, Followed] | None = None,
     ) -> None:
         """Set what tasks and structure follow, and which constraints act.
-
-        Args:
-            structure: What replaces references of the mechanism file, by name.
-            active: Switchable constraints that are on; None: as in the mechanism file.
-            references: What replaces references of the tasks file, by name.
 
         Raises:
             ForeignReferenceError: Something follows an object of Python.

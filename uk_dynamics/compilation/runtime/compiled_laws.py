@@ -29,18 +29,14 @@ LAW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes
 
 
 class _LawMemory:
-    """A block of memory that a law in Python and one in C work on.
-
-    Attributes:
-        fields: Of the block, by name.
-        call: What C gets: the block, and what else there is.
-        remembered: Views of what one control period leaves for the next.
-    """
+    """A block of memory that a law in Python and one in C work on."""
 
     def __init__(self, layout: Block, call: str) -> None:
         numbers = layout.memory()
-        self.fields = layout.views(numbers)
+        self.fields = layout.views(numbers)  # of the block, by name
+        # what C gets: the block, and what else there is
         self.call: Any = structure(call)(own=numbers.ctypes.data)
+        # views of what one control period leaves for the next
         self.remembered: tuple[Array, ...] = (numbers,)
 
 
@@ -83,18 +79,13 @@ class JointSpaceMemory(_LawMemory):
 
     def set(
         self,
-        inputs: Inputs,
-        weights: Array,
-        preload: Array | None,
+        inputs: Inputs,  # constraints that are on, and what they follow
+        weights: Array,  # diagonal of W, (motors,)
+        preload: Array | None,  # preferred efforts, (motors,), in N or N·m; None: zero
+        # internal forces as ``uk_internal`` has them: row, force, unit
         internal: Mapping[str, Array] | None,
     ) -> None:
         """Set what acts, and how efforts are distributed.
-
-        Args:
-            inputs: Constraints that are on, and what they follow.
-            weights: Diagonal of W, (motors,).
-            preload: Preferred efforts, (motors,), in N or N·m; None: zero.
-            internal: Internal forces as ``uk_internal`` has them: row, force, unit.
 
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.
@@ -162,11 +153,7 @@ class EncoderMemory(_LawMemory):
 
 
 class CompiledDelayCompensation:
-    """``uk_compensate_delay`` around another law, on the same queue of commands as Python.
-
-    Attributes:
-        law: What C calls.
-    """
+    """``uk_compensate_delay`` around another law, on the same queue of commands as Python."""
 
     def __init__(self, motion: CompiledMotion, inner: Law, queue: EffortQueue) -> None:
         self._motion, self._queue = motion, queue
@@ -182,6 +169,7 @@ class CompiledDelayCompensation:
             controller=inner.controller,
             count=queue.count.ctypes.data,
         )
+        # what C calls
         self.law = Law(
             motion.address_of("compensate_delay"),
             ctypes.addressof(self._call),

@@ -23,32 +23,20 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 @dataclass(frozen=True)
 class LoopBatch:
-    """What became of K motions.
+    """What became of K motions."""
 
-    Attributes:
-        q: At the last instant, (K, nq).
-        v: (K, nv).
-        efforts: Of the motors, (K, motors), in N or N·m.
-        sampled_q: (K, samples, nq).
-        sampled_v: (K, samples, nv).
-        sampled_efforts: (K, samples, motors).
-        seen: When motors were first at their effort limit and flags of the law first up, (K, n),
-            in s; infinite: never.
-        stopped: Where a motion has to be done by itself, (K,).
-        steps: Integration steps of all.
-        alone: Control periods that the law of a single motion decided, of all.
-    """
-
-    q: Array
-    v: Array
-    efforts: Array
-    sampled_q: Array
-    sampled_v: Array
-    sampled_efforts: Array
+    q: Array  # at the last instant, (K, nq)
+    v: Array  # (K, nv)
+    efforts: Array  # of the motors, (K, motors), in N or N·m
+    sampled_q: Array  # (K, samples, nq)
+    sampled_v: Array  # (K, samples, nv)
+    sampled_efforts: Array  # (K, samples, motors)
+    # when motors were first at their effort limit and flags of the law first up, (K, n), in s;
+    # infinite: never
     seen: Array
-    stopped: Array
-    steps: int
-    alone: int
+    stopped: Array  # where a motion has to be done by itself, (K,)
+    steps: int  # integration steps of all
+    alone: int  # control periods that the law of a single motion decided, of all
 
 
 #: The structure that C gets.
@@ -56,15 +44,11 @@ LoopCall = structure("uk_loop_batch")
 
 
 class LoopMover(ABC):
-    """What moves closed loops of some tasks, or of a mechanism, side by side.
+    """What moves closed loops of some tasks, or of a mechanism, side by side."""
 
-    Attributes:
-        width: Motions per vector.
-        complete: Whether the law of one motion is there for whatever lanes do not decide, so that
-            a motion that stops is one that is wrong.
-    """
-
-    width = 1
+    width = 1  # motions per vector
+    # whether the law of one motion is there for whatever lanes do not decide, so that a motion that
+    # stops is one that is wrong
     complete = False
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
@@ -73,38 +57,23 @@ class LoopMover(ABC):
 
     def move(
         self,
-        laws: Sequence[Law],
-        q: Array,
-        v: Array,
-        instants: Instants,
+        laws: Sequence[Law],  # of one kind, loaded, (K,); where the law is in lanes, of these tasks
+        q: Array,  # starts, on the constraints, (K, nq)
+        v: Array,  # (K, nv)
+        instants: Instants,  # common to all
         *,
-        tau: Array,
-        parameters: Array | None,
-        active: Array,
+        tau: Array,  # forces besides those of motors, (K, nv), in N or N·m
+        parameters: Array | None,  # of the mechanisms, (K, parameters); None: there are none
+        active: Array,  # 1 for constraint rows that act, (m,)
+        # tables of what structural rows follow, (K,); None: nothing
         structures: Sequence[Array | None],
-        step: float,
-        euler: bool,
-        delay: float = 0.0,
-        same: float = 0.0,
-        threads: int | None = None,
+        step: float,  # longest step, in s
+        euler: bool,  # semi-implicit Euler instead of the classical Runge-Kutta method
+        delay: float = 0.0,  # from a state until the efforts act that its law gives, in s
+        same: float = 0.0,  # instants that are nearer to one another are one, in s
+        threads: int | None = None,  # at most so many; None: one for each processor
     ) -> LoopBatch:
-        """Move all of them from the first instant to the last.
-
-        Args:
-            laws: Of one kind, loaded, (K,); where the law is in lanes, of these tasks.
-            q: Starts, on the constraints, (K, nq).
-            v: (K, nv).
-            instants: Common to all.
-            tau: Forces besides those of motors, (K, nv), in N or N·m.
-            parameters: Of the mechanisms, (K, parameters); None: there are none.
-            active: 1 for constraint rows that act, (m,).
-            structures: Tables of what structural rows follow, (K,); None: nothing.
-            step: Longest step, in s.
-            euler: Semi-implicit Euler instead of the classical Runge-Kutta method.
-            delay: From a state until the efforts act that its law gives, in s.
-            same: Instants that are nearer to one another are one, in s.
-            threads: At most so many; None: one for each processor.
-        """
+        """Move all of them from the first instant to the last."""
         samples = int(np.count_nonzero(instants.sample))
         count, flags = len(laws), len(laws[0].flags)
         found = {

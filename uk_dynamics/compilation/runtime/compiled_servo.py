@@ -156,23 +156,18 @@ class CompiledServo:
 
     def __init__(
         self,
-        tasks: Tasks,
-        otherwise: ServoEvaluator,
+        tasks: Tasks,  # their rows and references
+        otherwise: ServoEvaluator,  # answers what C does not
         *,
-        friction: bool = True,
+        friction: bool = True,  # whether friction and damping are fed forward
+        # on which C works, as :class:`ServoLayout` has it; None: a fresh one
         memory: Array | None = None,
+        # compares control periods of this law as well, before the library is used
         periods: "Callable[[CompiledServo], Iterable[Comparison]] | None" = None,
+        # whether the library is known to answer rightly, or about to be tried
         verified: bool = False,
     ) -> None:
         """Load the library; compile it when it is not in the cache.
-
-        Args:
-            tasks: Their rows and references.
-            otherwise: Answers what C does not.
-            friction: Whether friction and damping are fed forward.
-            memory: On which C works, as :class:`ServoLayout` has it; None: a fresh one.
-            periods: Compares control periods of this law as well, before the library is used.
-            verified: Whether the library is known to answer rightly, or about to be tried.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.

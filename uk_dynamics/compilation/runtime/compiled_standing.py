@@ -47,33 +47,22 @@ class _Nobody:
 
 
 class CompiledStanding:
-    """See :class:`ServoEvaluator`; what C does not answer, another evaluator does.
-
-    Attributes:
-        law: In C, with rows and forces of all contacts.
-    """
+    """See :class:`ServoEvaluator`; what C does not answer, another evaluator does."""
 
     def __init__(
         self,
-        tasks: Tasks,
-        rows: Tasks,
-        otherwise: ServoEvaluator,
+        tasks: Tasks,  # with contacts that stand
+        rows: Tasks,  # what :func:`with_contact_rows` made of them
+        otherwise: ServoEvaluator,  # the law of the tasks in Python
         *,
-        friction: bool = True,
+        friction: bool = True,  # whether friction and damping are fed forward
+        # on which C works, of the tasks with contact rows; None: a fresh one
         memory: Array | None = None,
+        # as of :class:`CompiledServo`
         periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
-        verified: bool = False,
+        verified: bool = False,  # as of :class:`CompiledServo`
     ) -> None:
         """Load the library; compile it when it is not in the cache.
-
-        Args:
-            tasks: With contacts that stand.
-            rows: What :func:`with_contact_rows` made of them.
-            otherwise: The law of the tasks in Python.
-            friction: Whether friction and damping are fed forward.
-            memory: On which C works, of the tasks with contact rows; None: a fresh one.
-            periods: As of :class:`CompiledServo`.
-            verified: As of :class:`CompiledServo`.
 
         Raises:
             CompilationError, WrongLibraryError: As :class:`CompiledServo`.
@@ -81,6 +70,7 @@ class CompiledStanding:
         assert tasks.standing is not None
         self._contacts, self._otherwise = tasks.standing, otherwise
         nobody: ServoEvaluator = _Nobody()  # type: ignore[assignment]
+        # in C, with rows and forces of all contacts
         self.law = CompiledServo(rows, nobody, friction=friction, memory=memory, verified=True)
         memory, layout = self.law.call.memory, self.law.layout
         self._asked, self._most = memory[layout["asked"]], memory[layout["contact_most"]]

@@ -32,14 +32,10 @@ from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, ResolvedM
 
 
 class ForeignReferenceError(TypeError):
-    """A reference is a Python object of the user's own, which C cannot ask.
-
-    Attributes:
-        name: Of what follows it.
-    """
+    """A reference is a Python object of the user's own, which C cannot ask."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = name  # of what follows it
         super().__init__(f"{name} follows an object of Python")
 
 

@@ -73,19 +73,12 @@ AnswersOfMany = Callable[[Sequence[Trial]], Sequence[Mapping[str, Array] | None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """An answer of C and one of the reference.
+    """An answer of C and one of the reference."""
 
-    Attributes:
-        function: What was asked for.
-        found: Of C.
-        wanted: Of the reference, of the same shape.
-        allowed: Largest difference that rounding explains.
-    """
-
-    function: str
-    found: Array
-    wanted: Array
-    allowed: float
+    function: str  # what was asked for
+    found: Array  # of C
+    wanted: Array  # of the reference, of the same shape
+    allowed: float  # largest difference that rounding explains
 
     @property
     def difference(self) -> float:

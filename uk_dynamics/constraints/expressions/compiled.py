@@ -81,7 +81,7 @@ def python_function(outputs: Sequence[Expression], places: Mapping[Variable, int
     # math.pow, not **, which answers a complex number for a negative base.
     namespace = {"__builtins__": {}, "f_pow": math.pow, **known}
     exec(compile("\n".join(lines), "<expression>", "exec"), namespace)
-    return namespace["flat"]  # type: ignore[assignment]
+    return namespace["flat"]  # type: ignore[return-value]
 
 
 def _statements(
@@ -246,14 +246,14 @@ def _error(
 
 
 def compile_expressions(
-    texts: Sequence[str],
-    coordinates: Coordinates,
+    texts: Sequence[str],  # one per value
+    coordinates: Coordinates,  # the robot's, ``model``
     *,
-    owner: str,
-    parameters: Mapping[str, float] | None = None,
-    aliases: Mapping[str, str] | None = None,
-    highest_order: int = 1,
-    smooth: bool = False,
+    owner: str,  # what they belong to, for errors at evaluation
+    parameters: Mapping[str, float] | None = None,  # constants by name
+    aliases: Mapping[str, str] | None = None,  # further names of joints, {alias: joint}
+    highest_order: int = 1,  # 1: rates may occur; 0: positions and time only
+    smooth: bool = False,  # whether abs, sign, min and max are refused, for what is differentiated
 ) -> CompiledExpressions:
     """Expressions in joint names, ``d(joint)`` and ``t`` as one fast function of (t, q, v).
 
@@ -262,15 +262,6 @@ def compile_expressions(
         effort = compile_expressions(["-k*x - 2*d(x)"], model, owner="forces.brake",
                                      parameters={"k": 3.0})
         (force,) = effort(t, q, v)
-
-    Args:
-        texts: One per value.
-        coordinates: The robot's, ``model``.
-        owner: What they belong to, for errors at evaluation.
-        parameters: Constants by name.
-        aliases: Further names of joints, {alias: joint}.
-        highest_order: 1: rates may occur; 0: positions and time only.
-        smooth: Whether abs, sign, min and max are refused, for what is differentiated.
 
     Raises:
         ExpressionError: A text is no such expression; says the column. Where the file and place

@@ -20,27 +20,20 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @dataclass(frozen=True)
 class Scope:
-    """Names that expressions may use, besides ``t``, ``pi`` and the functions.
+    """Names that expressions may use, besides ``t``, ``pi`` and the functions."""
 
-    Attributes:
-        joints: Names of the one-dof joints.
-        aliases: Further names for joints, for those whose own name is no plain word.
-        composite: Names of joints with several coordinates, for the error they give.
-        parameters: Constants by name.
-        indices: Index sets by name, for ``sum(... for i in NAME)``.
-        bindings: Values of the indices that are fixed, by name.
-        highest_order: Which rates may occur: 0 none, 1 d(joint), 2 dd(joint) as well.
-        smooth: Whether functions with kinks are refused.
-    """
-
-    joints: Collection[str] = ()
+    joints: Collection[str] = ()  # names of the one-dof joints
+    # further names for joints, for those whose own name is no plain word
     aliases: Mapping[str, str] = field(default_factory=dict)
+    # names of joints with several coordinates, for the error they give
     composite: Collection[str] = ()
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)  # constants by name
+    # index sets by name, for ``sum(... for i in NAME)``
     indices: Mapping[str, tuple[IndexValue, ...]] = field(default_factory=dict)
+    # values of the indices that are fixed, by name
     bindings: Mapping[str, IndexValue] = field(default_factory=dict)
-    highest_order: int = 2
-    smooth: bool = True
+    highest_order: int = 2  # which rates may occur: 0 none, 1 d(joint), 2 dd(joint) as well
+    smooth: bool = True  # whether functions with kinks are refused
 
     def bound(self, name: str, value: IndexValue) -> "Scope":
         """The same scope with an index fixed."""

@@ -29,15 +29,7 @@ _ACROSS = 1e-3  # sine of edges that cross, and cosine of faces that look at eac
 
 
 class Hull:
-    """A convex body, about the origin of its frame.
-
-    Attributes:
-        corners: (n, 3), in m.
-        normals: Of the faces, outward, (f, 3).
-        loops: Corners of each face, in turn.
-        edges: Corners of each edge, (e, 2).
-        edge_faces: Both faces of each edge, (e, 2).
-    """
+    """A convex body, about the origin of its frame."""
 
     def __init__(self, points: Array) -> None:
         """The convex hull of points, (n, 3), in m.
@@ -51,8 +43,8 @@ class Hull:
             hull = ConvexHull(points)
         except QhullError:
             raise ValueError("its corners lie in a plane") from None
-        self.corners: Array = points[hull.vertices]
-        self.normals, loops = np.zeros((0, 3)), []
+        self.corners: Array = points[hull.vertices]  # (n, 3), in m
+        self.normals, loops = np.zeros((0, 3)), []  # of the faces, outward, (f, 3)
         size = float(np.ptp(points, axis=0).max())
         for plane in hull.equations:
             if (self.normals @ plane[:3] > 1.0 - 1e-9).any():
@@ -62,12 +54,13 @@ class Hull:
             turn = np.arctan2(np.cross(plane[:3], x[0]) @ x.T, x @ x[0])
             self.normals = np.vstack((self.normals, plane[:3]))
             loops.append(at[np.argsort(turn)])
-        self.loops: tuple[Indices, ...] = tuple(loops)
+        self.loops: tuple[Indices, ...] = tuple(loops)  # corners of each face, in turn
         sides: dict[tuple[int, int], list[int]] = {}
         for face, loop in enumerate(loops):
             for one, other in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
                 sides.setdefault((min(one, other), max(one, other)), []).append(face)
-        self.edges: Indices = np.array(list(sides), dtype=np.intp)
+        self.edges: Indices = np.array(list(sides), dtype=np.intp)  # corners of each edge, (e, 2)
+        # both faces of each edge, (e, 2)
         self.edge_faces: Indices = np.array(
             [(2 * own)[:2] for own in sides.values()], dtype=np.intp
         )

@@ -66,7 +66,7 @@ class SparseConstraintSet(ConstraintSet):
         # Every user of A treats it as a matrix; no result depends on its being sparse.
         from scipy.sparse import csr_array  # takes long to import
 
-        return csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[assignment]
+        return csr_array((entries, self._velocity, self._starts), shape=shape)  # type: ignore[return-value]
 
     def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
         """Motion of the frame pairs, see :meth:`FramePairs.twist`, from the twists of bodies."""

@@ -25,14 +25,10 @@ CONSTANTS = {
 
 
 class ProjectionFailedError(ArithmeticError):
-    """Newton's steps do not lead to the constraints.
-
-    Attributes:
-        residual: Smallest largest residual reached, in m or rad.
-        q: Configuration with that residual, (nq,).
-    """
+    """Newton's steps do not lead to the constraints."""
 
     def __init__(self, residual: float, q: Array) -> None:
+        # smallest largest residual reached, in m or rad, and where, (nq,)
         self.residual, self.q = residual, q
         super().__init__(f"projection stays {residual:.3g} (m or rad) away from the constraints")
 

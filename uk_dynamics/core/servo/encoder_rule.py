@@ -16,27 +16,16 @@ Array = NDArray[Any]  # of floats, or of symbols
 
 
 def reading(
-    position: Array,
-    velocity: Array,
-    noise: Array,
-    last_position: Array,
-    last_velocity: Array,
-    elapsed: Array,
-    resolution: Array,
-    filter_time: Array,
+    position: Array,  # true positions of the measured joints, (d,), in rad or m
+    velocity: Array,  # true velocities, which are told at first
+    noise: Array,  # of the positions, before they are rounded
+    last_position: Array,  # as the reading before told them
+    last_velocity: Array,  # likewise
+    elapsed: Array,  # time since then, in s, (1,); 0: this is the first reading
+    resolution: Array,  # step of the positions, in rad or m, (1,); 0: they are not rounded
+    filter_time: Array,  # time constant of the filter of differences, in s, (1,); 0: there is none
 ) -> Array:
-    """Positions and velocities as encoders tell them, (2, d).
-
-    Args:
-        position: True positions of the measured joints, (d,), in rad or m.
-        velocity: True velocities, which are told at first.
-        noise: Of the positions, before they are rounded.
-        last_position: As the reading before told them.
-        last_velocity: Likewise.
-        elapsed: Time since then, in s, (1,); 0: this is the first reading.
-        resolution: Step of the positions, in rad or m, (1,); 0: they are not rounded.
-        filter_time: Time constant of the filter of differences, in s, (1,); 0: there is none.
-    """
+    """Positions and velocities as encoders tell them, (2, d)."""
     rounds, later, filters = (above(x, 0.0) for x in (resolution, elapsed, filter_time))
     step, h = where(rounds, resolution, 1.0), where(later, elapsed, 1.0)
     told = position + noise

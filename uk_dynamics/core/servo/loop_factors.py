@@ -57,13 +57,7 @@ def free_motions(A: Array, scale: Array, tolerance: float) -> int:
 
 
 class LoopFactors:
-    """Factorisation of the rows at one configuration, for steps, velocities and covariances.
-
-    Attributes:
-        regularity: Smallest over largest pivot of the scaled A_u, about one over its condition.
-        singular: Whether that is below the tolerance; directions that the rows leave open are then
-            not moved at all.
-    """
+    """Factorisation of the rows at one configuration, for steps, velocities and covariances."""
 
     def __init__(self, A: Array, split: Split, tolerance: float) -> None:
         """Factor.
@@ -83,9 +77,12 @@ class LoopFactors:
             self._factors, pivots, self._tau, _, _ = dgeqp3(self._others, 3 * rows + 3)
             self._order = pivots - 1
             pivot = np.abs(self._factors.diagonal())
+            # smallest over largest pivot of the scaled A_u, about one over its condition
             self.regularity = float(pivot[-1] / pivot[0]) if pivot[0] > 0.0 else 0.0
         else:
             self.regularity = 1.0
+        # whether that is below the tolerance; directions that the rows leave open are then not
+        # moved at all
         self.singular = self.regularity < tolerance
         self._tolerance = tolerance
 

@@ -64,16 +64,11 @@ class EquationDerivatives(NamedTuple):
     """Derivatives of both equations of motion, with acceleration x and multipliers λ held.
 
     Columns are the velocity coordinates of q, v and t, D = 2 nv + 1; or parameters.
-
-    Attributes:
-        motion: −∂(M x − F − Aᵀλ), (nv, D).
-        rows: −∂(A x − b), (m, D).
-        rates: ∂ψ̇, (m, D).
     """
 
-    motion: Array
-    rows: Array
-    rates: Array
+    motion: Array  # −∂(M x − F − Aᵀλ), (nv, D)
+    rows: Array  # −∂(A x − b), (m, D)
+    rates: Array  # ∂ψ̇, (m, D)
 
 
 class Derivative:

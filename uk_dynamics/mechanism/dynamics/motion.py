@@ -84,12 +84,9 @@ class CompiledLaw(Protocol):
     """A law of control that C evaluates, many periods in a call.
 
     C works on the memory of the controller itself: periods in C and in Python may alternate.
-
-    Attributes:
-        remembered: Views of all that one control period leaves for the next.
     """
 
-    remembered: tuple[NDArray[Any], ...]
+    remembered: tuple[NDArray[Any], ...]  # views of all that one control period leaves for the next
 
     @property
     def law(self) -> Law:

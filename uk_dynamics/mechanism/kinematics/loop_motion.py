@@ -25,19 +25,12 @@ _EXCURSIONS = (0.0, 0.5, 1.0)  # rad, or parts of the machine's size, from the i
 
 
 class LoopMotion:
-    """Rigid, active rows of a mechanism at one state after another; one per thread.
-
-    Attributes:
-        unit: Speed of each coordinate that counts as 1 rad/s: the machine's size where it slides,
-            (nv,).
-        workspace: Of the mechanism's model, at the last state.
-        A: Rows that hold positions or velocities, (m, nv).
-        bias: What is left of their second derivative at zero acceleration, (m,).
-    """
+    """Rigid, active rows of a mechanism at one state after another; one per thread."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self.mechanism = mechanism
-        self.workspace = mechanism.model.workspace()
+        self.workspace = mechanism.model.workspace()  # at the last state
+        # speed of each coordinate that counts as 1 rad/s: the machine's size where it slides, (nv,)
         self.unit = np.where(mechanism.model.slides, mechanism.size, 1.0)
         held = mechanism.hierarchy.rigid & mechanism.hierarchy.acting()
         self._motion = np.flatnonzero(mechanism.constraints.motion_rows & held)
@@ -55,6 +48,7 @@ class LoopMotion:
         constraints = mechanism.constraints
         reference = mechanism.references.sample(t)
         rows = constraints.evaluate(self.workspace, t, q, v, reference)
+        # of positions and velocities, (m, nv), and their second derivatives at no acceleration, (m,)
         self.A, self.bias = rows.A[self._motion], rows.bias[self._motion]
         self.rate = rows.rate[self._motion] - self.A @ v  # of rows that change with time
 

@@ -61,19 +61,12 @@ class Block:
 
     def c_struct(
         self,
-        name: str = "uk_memory",
-        kind: str = "double",
-        fields: Iterable[str] | None = None,
-        kinds: Mapping[str, str] = MappingProxyType({}),
+        name: str = "uk_memory",  # of the structure
+        kind: str = "double",  # the type
+        fields: Iterable[str] | None = None,  # some of them; None: all
+        kinds: Mapping[str, str] = MappingProxyType({}),  # types of fields that have others
     ) -> str:
-        """The same, or some fields of it, as a C structure of numbers of a type.
-
-        Args:
-            name: Of the structure.
-            kind: The type.
-            fields: Some of them; None: all.
-            kinds: Types of fields that have others.
-        """
+        """The same, or some fields of it, as a C structure of numbers of a type."""
         lines, structure = [], name
         for name in self.fields if fields is None else fields:
             field = self.fields[name]

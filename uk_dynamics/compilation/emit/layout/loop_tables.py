@@ -15,23 +15,15 @@ from uk_dynamics.mechanism.resolution import Array
 
 @dataclass(frozen=True)
 class LoopTables:
-    """What the estimation knows of a mechanism, apart from its rows.
+    """What the estimation knows of a mechanism, apart from its rows."""
 
-    Attributes:
-        split: Measured and other velocity coordinates.
-        held: Places of the constraint rows that determine positions, (h,).
-        scale: Residual of each of these per m or rad, (h,).
-        turning: Which measured joints are continuous, (d,).
-        homes: Configurations with closed loops, from the nearest of which a start begins, (k, nq).
-        moving: Whether rows depend on time.
-    """
-
-    split: Split
-    held: NDArray[np.intp]
-    scale: Array
-    turning: NDArray[np.bool_]
+    split: Split  # measured and other velocity coordinates
+    held: NDArray[np.intp]  # places of the constraint rows that determine positions, (h,)
+    scale: Array  # residual of each of these per m or rad, (h,)
+    turning: NDArray[np.bool_]  # which measured joints are continuous, (d,)
+    # configurations with closed loops, from the nearest of which a start begins, (k, nq)
     homes: Array
-    moving: bool
+    moving: bool  # whether rows depend on time
 
     @property
     def digest(self) -> str:
