@@ -13,12 +13,7 @@ from uk_dynamics.derivatives.differentiator import DerivativeBackend, differenti
 from uk_dynamics.derivatives.equations_of_motion import EquationsOfMotion
 from uk_dynamics.derivatives.state_by_state import Arrays, Given
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.dynamics import (
-    Derivative,
-    Derivatives,
-    DerivativeStatus,
-    column_groups,
-)
+from uk_dynamics.mechanism.dynamics import Derivative, Derivatives, DerivativeStatus, column_groups
 from uk_dynamics.mechanism.resolution import Inputs, ResolvedMechanism, State
 
 

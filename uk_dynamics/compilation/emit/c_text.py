@@ -31,6 +31,11 @@ def header(name: str, *texts: str) -> str:
     return "\n".join([f"{_BEGIN} {name}", *texts, _END, ""])
 
 
+def joined(*parts: str) -> str:
+    """Parts of a source, one below the other."""
+    return "\n".join(parts)
+
+
 def assemble(text: str, before: str = "") -> str:
     """One file of C: each file that is included stands once, where it is included first.
 

@@ -3,7 +3,7 @@
 """The whole C source of batches of closed loops: a mechanism, and perhaps the law of its tasks."""
 
 from uk_dynamics.compilation.emit.c_source import LANES
-from uk_dynamics.compilation.emit.c_text import header, part
+from uk_dynamics.compilation.emit.c_text import header, joined, part
 from uk_dynamics.compilation.emit.generate import (
     batch_declarations,
     batch_definitions,
@@ -42,39 +42,35 @@ def closed_loop_source(subject: Tasks | ResolvedMechanism) -> str:
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
     definitions = batch_definitions(mechanism)
     statements = definitions.count(f"  const {LANES.real} x")
-    return "\n".join(
-        [
-            "#define UK_OF_BATCHES UK_OPTIONAL static",
-            declarations(mechanism) if tasks is None else servo_declarations(tasks),
-            batch_declarations(mechanism),
-            part("closed_loops.h"),
-            definitions,
-            motors(mechanism),
-            effort_limits(mechanism),
-            _choices(long=statements > _LONG, in_lanes=tasks is not None),
-            *([header("uk_law.h")] if tasks is None else _law(tasks)),
-            part("closed_loops.c"),
-        ]
+    return joined(
+        "#define UK_OF_BATCHES UK_OPTIONAL static",
+        declarations(mechanism) if tasks is None else servo_declarations(tasks),
+        batch_declarations(mechanism),
+        part("closed_loops.h"),
+        definitions,
+        motors(mechanism),
+        effort_limits(mechanism),
+        _choices(long=statements > _LONG, in_lanes=tasks is not None),
+        *([header("uk_law.h")] if tasks is None else _law(tasks)),
+        part("closed_loops.c"),
     )
 
 
 def closed_loop_kernel_source(tasks: Tasks) -> str:
     """C source of closed loops for a state a thread, which has the whole law of one state."""
     mechanism = tasks.mechanism
-    return "\n".join(
-        [
-            "#define UK_WHOLE_LAW",
-            servo_declarations(tasks),
-            part("batch.h"),
-            part("closed_loops.h"),
-            servo_definitions(tasks, trace(mechanism), pivoted=False),
-            *closing(mechanism),
-            jumps(mechanism),
-            effort_limits(mechanism),
-            _choices(law="uk_control", flags="UK_FLAGS"),
-            header("uk_law.h"),
-            part("closed_loops.c"),
-        ]
+    return joined(
+        "#define UK_WHOLE_LAW",
+        servo_declarations(tasks),
+        part("batch.h"),
+        part("closed_loops.h"),
+        servo_definitions(tasks, trace(mechanism), pivoted=False),
+        *closing(mechanism),
+        jumps(mechanism),
+        effort_limits(mechanism),
+        _choices(law="uk_control", flags="UK_FLAGS"),
+        header("uk_law.h"),
+        part("closed_loops.c"),
     )
 
 

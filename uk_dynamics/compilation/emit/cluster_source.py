@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR
-from uk_dynamics.compilation.emit.c_text import defines, header, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, joined, part, table
 from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.functions import Shapes, function, places, rule
 from uk_dynamics.compilation.emit.generate import (
@@ -147,15 +147,13 @@ def cluster_source(mechanism: ResolvedMechanism) -> str:
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:
     """What moves states of a mechanism in clusters, one or a batch, and takes samples of them."""
-    return "\n".join(
-        [
-            *_between(mechanism, declarations(mechanism)),
-            batch_declarations(mechanism),
-            following(mechanism),
-            part("references.c"),
-            part("batch.c"),
-            *((*motion(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
-        ]
+    return joined(
+        *_between(mechanism, declarations(mechanism)),
+        batch_declarations(mechanism),
+        following(mechanism),
+        part("references.c"),
+        part("batch.c"),
+        *((*motion(mechanism), part("rollout.c")) if integrates(mechanism) else ()),
     )
 
 
@@ -163,22 +161,18 @@ def cluster_servo_source(tasks: Tasks) -> str:
     """The servo law of tasks whose mechanism is in clusters; task rows alone are written out."""
     mechanism = tasks.mechanism
     unit = table("double", "uk_residual_unit", mechanism.constraints.reference_scale)
-    return "\n".join(
-        [
-            *_between(mechanism, servo_declarations(tasks)),
-            motors(mechanism),
-            task_rows(tasks, unit),
-            header(
-                "uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"
-            ),
-            *allocation(mechanism, len(tasks.constraints), bounded=bounded_rows(tasks)),
-            header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
-            distribution(tasks),
-            correction_definitions(tasks),
-            robust_definitions(tasks),
-            part("pivoted_law.c"),
-            *(control_period(tasks) if integrates(mechanism) else ()),
-        ]
+    return joined(
+        *_between(mechanism, servo_declarations(tasks)),
+        motors(mechanism),
+        task_rows(tasks, unit),
+        header("uk_lanes_law.h", '#include "uk_mechanism.h"', "typedef uk_memory uk_lanes_law;"),
+        *allocation(mechanism, len(tasks.constraints), bounded=bounded_rows(tasks)),
+        header("uk_admissible.h", part("cluster_admissible.c"), "#define UK_ADMISSIBLE 0"),
+        distribution(tasks),
+        correction_definitions(tasks),
+        robust_definitions(tasks),
+        part("pivoted_law.c"),
+        *(control_period(tasks) if integrates(mechanism) else ()),
     )
 
 

@@ -3,7 +3,7 @@
 """C source of the joint-state estimation: tables of measured joints, loop rows, Newton steps."""
 
 from uk_dynamics.compilation.emit.c_source import SCALAR
-from uk_dynamics.compilation.emit.c_text import header, part, table
+from uk_dynamics.compilation.emit.c_text import header, joined, part, table
 from uk_dynamics.compilation.emit.constants import config
 from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
 from uk_dynamics.compilation.emit.generate import ONE_STATE
@@ -57,13 +57,11 @@ def encoder_source(mechanism: ResolvedMechanism, tables: LoopTables) -> str:
     arrays = ("position", "velocity", "noise", "last_position", "last_velocity")
     given: Shapes = {**dict.fromkeys(arrays, measured), **ones("elapsed", "resolution", "filter")}
     memory = EncoderLayout(measured, nv).c_struct("uk_encoder_memory")
-    return "\n".join(
-        [
-            header("uk_mechanism.h", f"#define UK_NV {nv}"),
-            completion_declarations(tables),
-            config(),
-            completion_definitions(trace(mechanism), tables),
-            header("uk_readings.h", memory, rule("uk_reading", given, "told", reading, SCALAR)),
-            part("encoders.c"),
-        ]
+    return joined(
+        header("uk_mechanism.h", f"#define UK_NV {nv}"),
+        completion_declarations(tables),
+        config(),
+        completion_definitions(trace(mechanism), tables),
+        header("uk_readings.h", memory, rule("uk_reading", given, "told", reading, SCALAR)),
+        part("encoders.c"),
     )

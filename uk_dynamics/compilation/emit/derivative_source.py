@@ -15,7 +15,7 @@ from uk_dynamics.compilation.derivatives.equation_derivatives import (
     equation_derivatives,
 )
 from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
-from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, joined, lists, part, table
 from uk_dynamics.compilation.emit.functions import Targets
 from uk_dynamics.compilation.emit.generate import (
     closing,
@@ -118,13 +118,11 @@ def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives
 
 def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
     """Write the C of ``uk_differentiate_batch``, which needs vectors as GCC and Clang have them."""
-    return "\n".join(
-        [
-            "#include <math.h>\n",
-            derivative_declarations(mechanism),
-            derivative_batch_declarations(),
-            derivative_batch_definitions(mechanism),
-        ]
+    return joined(
+        "#include <math.h>\n",
+        derivative_declarations(mechanism),
+        derivative_batch_declarations(),
+        derivative_batch_definitions(mechanism),
     )
 
 
@@ -150,29 +148,27 @@ def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:
         return "\n".join(
             [*common, header("uk_motions.h", motions.text), part("derivatives_batch.c")]
         )
-    return "\n".join(
-        [
-            *common,
-            header(
-                "uk_motions.h",
-                '#include "uk_lanes.h"',
-                part("attributes.h"),
-                motions.text,
-                *_optional(_lists(motions, terms)),
-            ),
-            terms_function(mechanism, terms),
-            header(
-                "uk_traced.h",
-                '#include "uk_columns.h"',
-                '#include "uk_lanes_terms.h"',
-                "#include <string.h>",
-                _LANE_BLOCKS,
-                # which of them are needed depends on the rows
-                *_optional(_columns(traced, motions)),
-                derivatives_function(traced, in_rows(traced.directions), given, LANES),
-            ),
-            part("derivatives_batch.c"),
-        ]
+    return joined(
+        *common,
+        header(
+            "uk_motions.h",
+            '#include "uk_lanes.h"',
+            part("attributes.h"),
+            motions.text,
+            *_optional(_lists(motions, terms)),
+        ),
+        terms_function(mechanism, terms),
+        header(
+            "uk_traced.h",
+            '#include "uk_columns.h"',
+            '#include "uk_lanes_terms.h"',
+            "#include <string.h>",
+            _LANE_BLOCKS,
+            # which of them are needed depends on the rows
+            *_optional(_columns(traced, motions)),
+            derivatives_function(traced, in_rows(traced.directions), given, LANES),
+        ),
+        part("derivatives_batch.c"),
     )
 
 
@@ -198,15 +194,13 @@ def _columns(traced: TracedDerivatives, motions: Motions) -> Iterable[str]:
 
 def projection_source(mechanism: ResolvedMechanism) -> str:
     """Write the C of ``uk_projection_derivatives`` and ``uk_projection_batch``."""
-    return "\n".join(
-        [
-            derivative_declarations(mechanism),
-            part("projection_derivatives.h"),
-            definitions(mechanism, pivoted=True),
-            header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
-            *equation_definitions(mechanism, equation_derivatives(mechanism)),
-            *projection_definitions(mechanism),
-        ]
+    return joined(
+        derivative_declarations(mechanism),
+        part("projection_derivatives.h"),
+        definitions(mechanism, pivoted=True),
+        header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
+        *equation_definitions(mechanism, equation_derivatives(mechanism)),
+        *projection_definitions(mechanism),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR, number
-from uk_dynamics.compilation.emit.c_text import defines, header, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, joined, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.functions import Shapes, rule
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
@@ -56,17 +56,15 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
 
 def source(mechanism: ResolvedMechanism) -> str:
     """C source for one state at a time, also as functions of Python where its headers are."""
-    return "\n".join(
-        [
-            declarations(mechanism),
-            part("batch.h"),
-            definitions(mechanism),
-            following(mechanism),
-            part("references.c"),
-            part("batch.c"),
-            *(motion(mechanism) if integrates(mechanism) else ()),
-            part("python.c"),
-        ]
+    return joined(
+        declarations(mechanism),
+        part("batch.h"),
+        definitions(mechanism),
+        following(mechanism),
+        part("references.c"),
+        part("batch.c"),
+        *(motion(mechanism) if integrates(mechanism) else ()),
+        part("python.c"),
     )
 
 
@@ -215,20 +213,18 @@ def batch_declarations(mechanism: ResolvedMechanism) -> str:
 def batch_definitions(mechanism: ResolvedMechanism) -> str:
     """Everything behind the declarations, for many states and their trajectories."""
     terms = trace(mechanism)
-    return "\n".join(
-        [
-            tables(mechanism, terms),
-            terms_function(mechanism, terms),
-            regular_function(mechanism, terms),
-            header("uk_evaluation.h", part("evaluate.c")),
-            following(mechanism),
-            part("batch.c"),
-            *(
-                (configuration(mechanism), *closing(mechanism), jumps(mechanism), part("rollout.c"))
-                if rolls(mechanism)
-                else ()
-            ),
-        ]
+    return joined(
+        tables(mechanism, terms),
+        terms_function(mechanism, terms),
+        regular_function(mechanism, terms),
+        header("uk_evaluation.h", part("evaluate.c")),
+        following(mechanism),
+        part("batch.c"),
+        *(
+            (configuration(mechanism), *closing(mechanism), jumps(mechanism), part("rollout.c"))
+            if rolls(mechanism)
+            else ()
+        ),
     )
 
 
@@ -253,15 +249,13 @@ def definitions(
 ) -> str:
     """Everything behind the declarations, for one state, with no need but <math.h>."""
     terms = terms or trace(mechanism)
-    return "\n".join(
-        [
-            tables(mechanism, terms, ONE_STATE),
-            terms_function(mechanism, terms),
-            configuration(mechanism),
-            regular_function(mechanism, terms, pivoted=pivoted),
-            part("sine_and_cosine.h"),
-            header("uk_evaluation.h", part("evaluate.c")),
-        ]
+    return joined(
+        tables(mechanism, terms, ONE_STATE),
+        terms_function(mechanism, terms),
+        configuration(mechanism),
+        regular_function(mechanism, terms, pivoted=pivoted),
+        part("sine_and_cosine.h"),
+        header("uk_evaluation.h", part("evaluate.c")),
     )
 
 

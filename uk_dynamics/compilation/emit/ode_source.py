@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import TracedDerivatives
 from uk_dynamics.compilation.derivatives.patterns import motion_patterns
-from uk_dynamics.compilation.emit.c_text import file_text, header, part, table
+from uk_dynamics.compilation.emit.c_text import file_text, header, joined, part, table
 from uk_dynamics.compilation.emit.motor_source import motors
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
@@ -32,18 +32,16 @@ def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifi
     """
     mask = mechanism.hierarchy.mask(None)
     acts = np.ones(len(mechanism.constraints)) if mask is None else mask
-    return "\n".join(
-        [
-            motors(mechanism),
-            header(
-                "uk_ode.h",
-                part("casadi_integer.h"),
-                f"#define UK_ODE(before, after) before##{identifier}##after",
-                table("double", "uk_acts", acts),
-                *_patterns(mechanism, traced),
-            ),
-            part("casadi_functions.c"),
-        ]
+    return joined(
+        motors(mechanism),
+        header(
+            "uk_ode.h",
+            part("casadi_integer.h"),
+            f"#define UK_ODE(before, after) before##{identifier}##after",
+            table("double", "uk_acts", acts),
+            *_patterns(mechanism, traced),
+        ),
+        part("casadi_functions.c"),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import LANES, number
-from uk_dynamics.compilation.emit.c_text import header, part, table
+from uk_dynamics.compilation.emit.c_text import header, joined, part, table
 from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
@@ -161,12 +161,10 @@ def _term(tasks: Tasks) -> str:
     told = np.concatenate((*term, square_root(own) * size))
     targets = places(told=told, **{name: value.ravel() for name, value in results.items()})
     wanted = ("told", *results)
-    return "\n".join(
-        (
-            f"#define UK_PAIRS {len(pairs)}",
-            table("int", "uk_pair", [x for pair in pairs for x in pair]),
-            function("uk_lanes_robust_term", tuple(given), wanted, targets, LANES, ()),
-        )
+    return joined(
+        f"#define UK_PAIRS {len(pairs)}",
+        table("int", "uk_pair", [x for pair in pairs for x in pair]),
+        function("uk_lanes_robust_term", tuple(given), wanted, targets, LANES, ()),
     )
 
 

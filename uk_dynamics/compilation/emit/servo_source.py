@@ -9,7 +9,7 @@ import numpy as np
 from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
 from uk_dynamics.compilation.derivatives.task_derivatives import SETTINGS, task_derivatives
 from uk_dynamics.compilation.emit.c_source import LANES
-from uk_dynamics.compilation.emit.c_text import defines, header, lists, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, joined, lists, part, table
 from uk_dynamics.compilation.emit.derivative_source import equation_definitions, in_rows
 from uk_dynamics.compilation.emit.functions import function, places, rule
 from uk_dynamics.compilation.emit.generate import closing, declarations, definitions, following
@@ -65,16 +65,14 @@ def servo_declarations(tasks: Tasks) -> str:
 def servo_definitions(tasks: Tasks, structure: SymbolicTerms, *, pivoted: bool = True) -> str:
     """The mechanism and its servo law, with no need but <math.h>."""
     mechanism, rows = tasks.mechanism, trace_tasks(tasks)
-    return "\n".join(
-        [
-            definitions(mechanism, structure, pivoted=pivoted),
-            *_law(
-                tasks,
-                structure,
-                admissible_function(mechanism, structure, rows.A, as_rows(uncertain_rows(tasks))),
-            ),
-            *(control_period(tasks) if integrates(mechanism) else ()),
-        ]
+    return joined(
+        definitions(mechanism, structure, pivoted=pivoted),
+        *_law(
+            tasks,
+            structure,
+            admissible_function(mechanism, structure, rows.A, as_rows(uncertain_rows(tasks))),
+        ),
+        *(control_period(tasks) if integrates(mechanism) else ()),
     )
 
 
@@ -152,22 +150,20 @@ def effort_definitions(tasks: Tasks) -> str:
     given = ("q", "v", "followed", "qdd", "multipliers", "efforts", *SETTINGS)
     settings = ", ".join(f"m->{name}" for name in SETTINGS.values())
     derivatives = [x for name, rows in traced._asdict().items() for x in targets(name, rows)]
-    return "\n".join(
-        [
-            definitions(mechanism, structure, pivoted=True),
-            header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
-            *_law(tasks, structure, "#define UK_ADMISSIBLE 0"),
-            *equation_definitions(mechanism, equation_derivatives(mechanism)),
-            *closing(mechanism),
-            header(
-                "uk_task_derivatives.h",
-                part("sine_and_cosine.h"),
-                f"#define UK_EFFORT_SETTINGS {settings}",
-                function("uk_task_derivatives", given, traced._fields, derivatives),
-            ),
-            following(mechanism),
-            part("effort_derivatives.c"),
-        ]
+    return joined(
+        definitions(mechanism, structure, pivoted=True),
+        header("uk_motions.h", "#define UK_MOTIONS 0 /* rows are pivoted */"),
+        *_law(tasks, structure, "#define UK_ADMISSIBLE 0"),
+        *equation_definitions(mechanism, equation_derivatives(mechanism)),
+        *closing(mechanism),
+        header(
+            "uk_task_derivatives.h",
+            part("sine_and_cosine.h"),
+            f"#define UK_EFFORT_SETTINGS {settings}",
+            function("uk_task_derivatives", given, traced._fields, derivatives),
+        ),
+        following(mechanism),
+        part("effort_derivatives.c"),
     )
 
 

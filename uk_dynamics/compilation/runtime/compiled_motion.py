@@ -16,13 +16,7 @@ from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attach
 from uk_dynamics.compilation.runtime.reference_table import sample_table, structural_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances, steps_between
-from uk_dynamics.mechanism.dynamics import (
-    ContactTables,
-    EffortQueue,
-    Instants,
-    Law,
-    MotionSegment,
-)
+from uk_dynamics.mechanism.dynamics import ContactTables, EffortQueue, Instants, Law, MotionSegment
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _PHASES = ("done", "control", "motion", "paused", "changed")

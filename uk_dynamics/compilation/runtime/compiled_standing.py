@@ -176,10 +176,7 @@ def _places(servo: ServoSolution, points: Indices, count: int) -> tuple[Indices,
     own = (3 * points[:, None] + np.arange(3)).ravel()
     rows, motors = servo.map.shape
     motors -= count
-    return (
-        np.append(own, np.arange(count, rows)),
-        np.append(np.arange(motors), motors + own),
-    )
+    return (np.append(own, np.arange(count, rows)), np.append(np.arange(motors), motors + own))
 
 
 def of_standing(servo: ServoSolution, points: Indices, count: int) -> ServoSolution:

@@ -148,7 +148,7 @@ class InterpretedDynamics(Dynamics):
                 Instant(
                     *(state.t, state.q, state.v, prepared.terms.F, prepared.workspace.bias),
                     *(solution.qdd, solution.constraint_force),
-                ),
+                )
             )
         return solution
 

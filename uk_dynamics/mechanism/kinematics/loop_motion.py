@@ -48,7 +48,7 @@ class LoopMotion:
         constraints = mechanism.constraints
         reference = mechanism.references.sample(t)
         rows = constraints.evaluate(self.workspace, t, q, v, reference)
-        # of positions and velocities, (m, nv), and their second derivatives at no acceleration, (m,)
+        # of positions and velocities, (m, nv), and second derivatives at no acceleration, (m,)
         self.A, self.bias = rows.A[self._motion], rows.bias[self._motion]
         self.rate = rows.rate[self._motion] - self.A @ v  # of rows that change with time
 

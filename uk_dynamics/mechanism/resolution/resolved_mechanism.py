@@ -52,10 +52,7 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     joint_forces,
     with_loops,
 )
-from uk_dynamics.mechanism.resolution.state import (
-    ActiveConstraints,
-    NonidealFunction,
-)
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, NonidealFunction
 from uk_dynamics.model import PassiveForces, RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
 

@@ -23,8 +23,4 @@ from uk_dynamics.compilation.emit.layout.reference_codes import (
     REFERENCE_HEAD,
     REFERENCE_KINDS,
 )
-from uk_dynamics.compilation.emit.layout.servo_layout import (
-    ROBUST_KNOWN,
-    EffortLayout,
-    ServoLayout,
-)
+from uk_dynamics.compilation.emit.layout.servo_layout import ROBUST_KNOWN, EffortLayout, ServoLayout
