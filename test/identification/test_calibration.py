@@ -13,7 +13,8 @@ from support.recorded import recording
 from uk_dynamics import Mechanism, StateCompletion, Trajectory
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.identification import Tracked, calibrate
+from uk_dynamics.identification import calibrate
+from uk_dynamics.identification.calibration import Tracked
 
 TRUE = {"constraints.rocker_pin.parent.x": 0.253, "constraints.rocker_pin.parent.z": 0.002}
 OFFSET = 0.004  # rad, of the crank's encoder

@@ -21,16 +21,15 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.control.estimation import StateCompletion
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.identification import (
-    Estimate,
     Identification,
     Regressor,
     excitation,
-    identifiability,
     identify,
     linear_parameters,
-    random_motions,
 )
+from uk_dynamics.identification.identifiability import identifiability, random_motions
 from uk_dynamics.identification.possible_values import (
+    Estimate,
     free_numbers,
     from_free_numbers,
     possible,

@@ -12,7 +12,8 @@ from support.recorded import PARALLELOGRAM
 from uk_dynamics import GravityCompensation, Mechanism, State, simulate, simulate_many
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation import Selection, select_backend
-from uk_dynamics.core.integration import Tolerances, gauss_step, rk4_step
+from uk_dynamics.core.integration import Tolerances, rk4_step
+from uk_dynamics.core.integration.fixed_step import gauss_step
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.simulation.plant import Plant

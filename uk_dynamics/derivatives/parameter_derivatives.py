@@ -46,17 +46,13 @@ class ParameterDerivatives(EquationsOfMotion):
             CompilationError: With backend ``compiled``: it cannot be compiled.
         """
         mechanism = by_parameters(mechanism, names)
-        self._names, varied = tuple(names), sorted(set(names))
+        #: Names of the parameters, in the order of the columns.
+        self.names, varied = tuple(names), sorted(set(names))
         nv, count = mechanism.model.nv, len(varied)
         self._order = [varied.index(name) for name in names]
         self._in_order = self._order == list(range(count))  # no copies then
         super().__init__(mechanism, backend, column_groups(parameters=count, tau=nv))
         self._asked_for = column_groups(parameters=len(names), tau=nv)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the parameters, in the order of the columns."""
-        return self._names
 
     def at(self, state: State, inputs: Inputs | None = None) -> Derivatives:
         """Differentiate at a state; in C where it is compiled.
@@ -73,7 +69,7 @@ class ParameterDerivatives(EquationsOfMotion):
 
     def _room(self, states: States, given: Given) -> tuple[Derivatives, Arrays]:
         found, arrays = super()._room(states, given)
-        exist = np.ones((len(found.status), len(set(self._names))))
+        exist = np.ones((len(found.status), len(set(self.names))))
         found.exist = np.empty(exist.shape, dtype=bool)
         return found, arrays | {"exist": exist}
 

@@ -5,16 +5,13 @@
 from uk_dynamics.identification.calibration import (
     PLACES,
     Calibration,
-    Tracked,
     calibrate,
     facts,
     read_tracker,
 )
 from uk_dynamics.identification.excitation import EVALUATIONS, excitation
 from uk_dynamics.identification.generalized_least_squares import identify
-from uk_dynamics.identification.identifiability import identifiability, random_motions
 from uk_dynamics.identification.identification import Identification
 from uk_dynamics.identification.linear_parameters import DEFAULT, linear_parameters
-from uk_dynamics.identification.possible_values import Estimate
 from uk_dynamics.identification.regressor import Regressor
 from uk_dynamics.identification.report import report, summary

@@ -90,10 +90,7 @@ class Calibration:
 
     def __getitem__(self, name: str) -> Placement:
         """A coordinate by its name."""
-        for placement in self.placements:
-            if placement.name == name:
-                return placement
-        raise KeyError(name)
+        return {placement.name: placement for placement in self.placements}[name]
 
     @property
     def values(self) -> dict[str, float]:

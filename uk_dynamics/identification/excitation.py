@@ -284,8 +284,7 @@ class _Limits:
         self.reach = np.where(bounded, _ROOM * room, _FARTHEST)
         self.speed = _ROOM * model.velocity_limit[chosen]
         self._fastest = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
-        all_places = np.array([model.position_index(name) for name in model.joint_names])
-        all_rates = np.array([model.velocity_index(name) for name in model.joint_names])
+        all_places, all_rates = model.joint_places
         lower, upper = model.lower[all_rates], model.upper[all_rates]
         limited = np.isfinite(lower) & np.isfinite(upper) & (upper > lower)
         self._places = all_places[limited]

@@ -65,10 +65,7 @@ class Identification:
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate by the name of its parameter."""
-        for estimate in self.estimates:
-            if estimate.parameter.name == name:
-                return estimate
-        raise KeyError(name)
+        return {estimate.parameter.name: estimate for estimate in self.estimates}[name]
 
     @property
     def remarks(self) -> tuple[str, ...]:

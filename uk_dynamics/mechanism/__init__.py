@@ -3,6 +3,5 @@
 """What a user declares, resolved and evaluated; ``mechanism_class.py`` puts it together."""
 
 from uk_dynamics.mechanism.reality import EncoderSpec, Reality
-from uk_dynamics.mechanism.standing_contacts import Stand
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism.uncertainty import Uncertainty

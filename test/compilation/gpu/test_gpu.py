@@ -14,7 +14,7 @@ from support.on_processor import devices, has_gpu
 
 import uk_dynamics as ukd
 from uk_dynamics import Mechanism
-from uk_dynamics.compilation.gpu import OPTIONS, GpuDynamics, kernel_source
+from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, GpuDynamics, kernel_source
 from uk_dynamics.exceptions import InputError, StateError
 
 RELATIVE = 1e-10  # rounding times conditions of M and A of up to 1e4

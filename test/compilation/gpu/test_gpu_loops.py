@@ -13,7 +13,9 @@ from support.mechanism_builder import shipped
 from support.nvrtc import needs_nvrtc, ptx
 from support.on_processor import OnProcessor, devices
 
-from uk_dynamics.compilation.gpu import OPTIONS, gpu_loops, loop_kernel_source
+from uk_dynamics.compilation.gpu import gpu_loops
+from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS
+from uk_dynamics.compilation.gpu.gpu_loops import loop_kernel_source
 from uk_dynamics.compilation.verification import WrongLibraryError
 from uk_dynamics.control.joint_space_controller import Hold
 from uk_dynamics.control.servo import ServoController

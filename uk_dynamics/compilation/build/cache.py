@@ -101,7 +101,14 @@ class Entry(NamedTuple):
     @property
     def intact(self) -> bool:
         """Whether there is a library, whole and made by this user for this key."""
-        return _is_intact(self.library, self.key)
+        digest = self.library.with_suffix(".sha256")
+        if not (self.library.is_file() and digest.is_file()):  # devices and pipes may have no end
+            return False
+        try:
+            owned = self.library.stat().st_uid == os.getuid()
+            return owned and digest.read_text(encoding="ascii") == _mark(self.library, self.key)
+        except (OSError, UnicodeDecodeError):
+            return False
 
 
 def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:
@@ -114,18 +121,6 @@ def _make(library: Path, key: str, compiler: Compiler, source: str) -> None:
         # The digest last: an entry without a matching one is none.
         os.replace(made, library)
         os.replace(mark, library.with_suffix(".sha256"))
-
-
-def _is_intact(library: Path, key: str) -> bool:
-    """Whether an entry is whole and made by this user for this key."""
-    digest = library.with_suffix(".sha256")
-    if not (library.is_file() and digest.is_file()):  # devices and pipes may have no end
-        return False
-    try:
-        owner = library.stat().st_uid
-        return owner == os.getuid() and digest.read_text(encoding="ascii") == _mark(library, key)
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def _mark(library: Path, key: str) -> str:

@@ -68,7 +68,7 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     )
     of_batches = header_and_source(
         identifier,
-        derivative_source.derivative_batch_declarations(),
+        part("derivatives_batch.h"),
         derivative_source.derivative_batch_definitions(mechanism),
         title=f"{name}: derivatives at many states, by {by}. Generated.",
         functions=part("derivative_batch_functions.h"),

@@ -2,10 +2,7 @@
 
 """Derivatives of the traced equations of motion and of task rows: as symbols, and as numbers."""
 
-from uk_dynamics.compilation.derivatives.equation_derivatives import (
-    EquationValues,
-    equation_derivatives,
-)
+from uk_dynamics.compilation.derivatives.equation_derivatives import EquationValues
 from uk_dynamics.compilation.derivatives.patterns import (
     effort_pattern,
     motion_patterns,

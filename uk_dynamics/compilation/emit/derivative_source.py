@@ -121,14 +121,9 @@ def derivative_batch_source(mechanism: ResolvedMechanism) -> str:
     return joined(
         "#include <math.h>\n",
         derivative_declarations(mechanism),
-        derivative_batch_declarations(),
+        part("derivatives_batch.h"),
         derivative_batch_definitions(mechanism),
     )
-
-
-def derivative_batch_declarations() -> str:
-    """Declare for C programs what batches of derivatives take and give."""
-    return part("derivatives_batch.h")
 
 
 def derivative_batch_definitions(mechanism: ResolvedMechanism) -> str:

@@ -2,14 +2,5 @@
 
 """Batches, rollouts and closed loops on a GPU: the lanes' source, a state a thread."""
 
-from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, CudaDevice, GpuDynamics, kernel_source
-from uk_dynamics.compilation.gpu.gpu_loops import GpuLoops, loop_kernel_source
-
-__all__ = [
-    "OPTIONS",
-    "CudaDevice",
-    "GpuDynamics",
-    "GpuLoops",
-    "kernel_source",
-    "loop_kernel_source",
-]
+from uk_dynamics.compilation.gpu.gpu_dynamics import CudaDevice, GpuDynamics
+from uk_dynamics.compilation.gpu.gpu_loops import GpuLoops

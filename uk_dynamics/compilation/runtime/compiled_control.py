@@ -10,6 +10,7 @@ import numpy as np
 from uk_dynamics.compilation.build.contact_rows import counted
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import ServoLayout
+from uk_dynamics.compilation.runtime.compiled_laws import flags
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table, structural_table
 from uk_dynamics.constraints.references import Followed, ReferenceSample
@@ -60,15 +61,10 @@ class CompiledControl:
             self._closed = memory[servo.layout["contact_closed"]]
         self._tables: list[Array | None] = []  # live as long as C may read them
         self._declared: dict[str, Array] = {}  # entries of the tables of the tasks
-        motors, rows = tasks.mechanism.actuators.names, tasks.row_names
         self.law = Law(
             ctypes.cast(control, ctypes.c_void_p).value or 0,
             ctypes.addressof(self._call),
-            (
-                *(f"{name} is at its power limit" for name in motors),
-                *(f"{name} is at its rate limit" for name in motors),
-                *(f"the motors cannot accelerate {row} as desired" for row in rows),
-            ),
+            flags(tasks.mechanism.actuators.names, tasks.row_names),
             (self, servo),
             memory[servo.layout.learned],
         )

@@ -6,7 +6,7 @@ What a law remembers is in a block of memory that Python works on as well.
 """
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,12 @@ from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
 
 #: A law, of motion.h; it takes some microseconds, for which threads need not change.
 LAW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p,) * 4)
+
+
+def flags(motors: Sequence[str], rows: Sequence[str]) -> tuple[str, ...]:
+    """What the flags of a law mean, by names of the motors and of what they are to accelerate."""
+    limits = (f"{name} is at its {what} limit" for what in ("power", "rate") for name in motors)
+    return *limits, *(f"the motors cannot accelerate {row} as desired" for row in rows)
 
 
 class _LawMemory:
@@ -66,14 +72,7 @@ class JointSpaceMemory(_LawMemory):
         return Law(
             motion.address_of("joint_space_control"),
             ctypes.addressof(self.call),
-            (
-                *(f"{name} is at its power limit" for name in names),
-                *(f"{name} is at its rate limit" for name in names),
-                *(
-                    f"the motors cannot accelerate {name} as desired"
-                    for name in mechanism.model.velocity_names
-                ),
-            ),
+            flags(names, mechanism.model.velocity_names),
             (self, motion),
         )
 
@@ -170,13 +169,8 @@ class CompiledDelayCompensation:
             count=queue.count.ctypes.data,
         )
         # what C calls
-        self.law = Law(
-            motion.address_of("compensate_delay"),
-            ctypes.addressof(self._call),
-            inner.flags,
-            (self, motion, inner),
-            inner.watched,
-        )
+        address, keeps = motion.address_of("compensate_delay"), (self, motion, inner)
+        self.law = Law(address, ctypes.addressof(self._call), inner.flags, keeps, inner.watched)
 
     def set(self, inputs: Inputs, delay: float, longest: float) -> None:
         """Set what acts on the machine, and how late efforts act.

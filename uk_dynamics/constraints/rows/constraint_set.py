@@ -5,7 +5,6 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.references.references import ReferenceSample
@@ -110,12 +109,9 @@ class ConstraintSet:
             self.slices[constraint.name] = slice(start, start + len(constraint.rows))
             start += len(constraint.rows)
         self.orders = tuple(row.order for c in constraints for row in c.rows)
-        self.position_rows: NDArray[np.bool_] = np.array(
-            [order == "position" for order in self.orders], dtype=bool
-        )
-        self.motion_rows: NDArray[np.bool_] = np.array(
-            [order != "acceleration" for order in self.orders], dtype=bool
-        )
+        orders = np.array(self.orders, dtype=object)
+        self.position_rows: Flags = orders == "position"
+        self.motion_rows: Flags = orders != "acceleration"
         velocity_rows = np.flatnonzero(self.motion_rows & ~self.position_rows)
         self._velocity_rows = velocity_rows if len(velocity_rows) else None
         frequency = np.array([c.frequency for c in constraints for _ in c.rows])

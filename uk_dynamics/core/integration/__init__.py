@@ -17,7 +17,6 @@ from uk_dynamics.core.integration.fixed_step import (
     METHOD_CODES,
     PART_OF_A_STEP,
     ConfigurationSpace,
-    gauss_step,
     rk4_step,
     steps_between,
 )

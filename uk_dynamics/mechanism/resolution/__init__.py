@@ -37,4 +37,4 @@ from uk_dynamics.mechanism.resolution.state import (
     Stopped,
 )
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
-from uk_dynamics.mechanism.resolution.wrenches import Point, placed, split_point
+from uk_dynamics.mechanism.resolution.wrenches import Point, placed
