@@ -163,11 +163,9 @@ class EquationsOfMotion(StateByState):
     def _in_c_alone(
         self, state: State, inputs: Inputs, *, forces: bool
     ) -> tuple[Array, ...] | None:
-        """Differentiate the acceleration, and with forces multipliers and Aᵀλ, (k, D + nv).
-
-        None where nothing is compiled, where C has no solution (singular masses, numbers that are
-        not finite), and where there are non-ideal forces.
-        """
+        """Differentiate the acceleration, and with forces multipliers and Aᵀλ, (k, D + nv)."""
+        # None where nothing is compiled, where C has no solution (singular masses, numbers that are
+        # not finite), and where there are non-ideal forces
         slides = inputs.active is not None and inputs.active.sliding
         if self._single is None or inputs.nonideal is not None or slides:
             return None
@@ -251,10 +249,8 @@ def _turning(
     solution: Solution,
     equations: Callable[[Array, Array], EquationDerivatives],
 ) -> Array:
-    """Find what keeps the multipliers least while the combinations of rows that vanish change.
-
-    K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w.
-    """
+    """Find what keeps the multipliers least while the combinations of rows that vanish change."""
+    # K of Aᵀ K = 0 turns by dAᵀ K; with λ = A w this asks for Kᵀ dλ = Kᵀ dA w
     A = factors.A
     w = np.linalg.lstsq(A, solution.joint_multipliers, rcond=None)[0].astype(float)
     none = np.zeros(len(A))

@@ -117,10 +117,8 @@ def _velocities(found: Derivatives, nv: int) -> Array:
 
 
 def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:
-    """Change of a deviation that is seen from a frame which moves with it, (nv, nv).
-
-    Positions of joints with several freedoms deviate in the moving frame: ξ̇ = δv − v × ξ.
-    """
+    """Change of a deviation that is seen from a frame which moves with it, (nv, nv)."""
+    # positions of joints with several freedoms deviate in the moving frame: ξ̇ = δv − v × ξ
     nv = len(v)
     whole = np.zeros((nv, nv))
     for body in mechanism.model.bodies:

@@ -127,11 +127,9 @@ def _improved(
     random: np.random.Generator,
     progress: Callable[[], object] | None,
 ) -> Array:
-    """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution.
-
-    Costs are infinite where loops do not close, and have kinks at limits: methods that follow
-    slopes get no further in as many evaluations.
-    """
+    """Random steps, of which those to a lower cost are taken: Rechenberg's (1+1) evolution."""
+    # costs are infinite where loops do not close, and have kinks at limits: methods that follow
+    # slopes get no further in as many evaluations
     cost, step = search.cost(best), _STEP
     for _ in range(evaluations):
         tried = best + step * random.standard_normal(len(best)) * (
@@ -167,10 +165,8 @@ class _Search:
         self._sizes, self._rank = self._scales(q)
 
     def _scales(self, around: Array) -> tuple[Array, int]:
-        """What counts as large of each parameter, (p,), and how many combinations have effect.
-
-        Where nothing is known of a size, all parameters of a unit have the same one.
-        """
+        """What counts as large of each parameter, (p,), and how many combinations have effect."""
+        # where nothing is known of a size, all parameters of a unit have the same one
         parameters = self._regressor.parameters
         random = random_motions(self._regressor, around)
         matrix = self._regressor.equations(random, self._independent.names).matrix

@@ -206,11 +206,9 @@ class Regressor:
         return -1.0 if kind == "preload" else state.q[self._position[at]]
 
     def _rubbing(self, v: Array, qdd: Array, window: float) -> Array:
-        """Mean of tanh(v/v₀) over a time in which the acceleration stays, (nv,).
-
-        Friction changes its sign within the time over which efforts are averaged: its value in the
-        middle makes friction 0.5 % too small and damping, which makes up for it, too large.
-        """
+        """Mean of tanh(v/v₀) over a time in which the acceleration stays, (nv,)."""
+        # friction changes its sign within the time over which efforts are averaged: its value in
+        # the middle makes friction 0.5 % too small and damping, which makes up for it, too large
         ratio, half = v / self._friction_velocity, 0.5 * window * qdd / self._friction_velocity
         half = np.maximum(np.abs(half), _FLAT)
         late, early = ratio + half, ratio - half

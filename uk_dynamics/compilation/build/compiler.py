@@ -165,11 +165,9 @@ def _answer(future: Future[T]) -> T:
 
 
 def _run(command: list[str], temporary: Path) -> tuple[int, str]:
-    """Exit status of a compiler, and what it complains about.
-
-    It has a session of its own: an interrupt reaches this process alone, which ends the compiler.
-    Its temporary files are in a directory that the caller removes, in whichever way it ends.
-    """
+    """Exit status of a compiler, and what it complains about."""
+    # It has a session of its own: an interrupt reaches this process alone, which ends the compiler.
+    # Its temporary files are in a directory that the caller removes, in whichever way it ends.
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

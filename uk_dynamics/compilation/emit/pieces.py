@@ -87,11 +87,9 @@ _Place = tuple[int, int]  # of a statement: its block, and where in it
 
 
 def _branching(blocks: Sequence[Sequence[Statement]]) -> Sequence[Sequence[Statement]]:
-    """What only one side of choices by lanes needs is computed where some lane takes it.
-
-    The logarithm of a rotation has another formula near half a turn, for example. Compilers branch
-    by themselves for single states.
-    """
+    """What only one side of choices by lanes needs is computed where some lane takes it."""
+    # The logarithm of a rotation has another formula near half a turn, for example. Compilers
+    # branch by themselves for single states.
     sides = _sides(blocks)
     costs: dict[_Side, int] = {}
     for (number, k), side in sides.items():
@@ -191,13 +189,11 @@ def _crossing(
     reserved: int,
     lasting: Sequence[str],
 ) -> tuple[dict[str, tuple[str, str]], int]:
-    """Places and types of names that a later piece reads, and the size of the array for them.
-
-    The nearest cache should hold it, with a vector in each place. Therefore names that are an
-    answer are read where that is, and what only pieces of the same block read leaves its place to
-    later names when the last one has. What other blocks read has a place of its own, whichever of
-    them are called again.
-    """
+    """Places and types of names that a later piece reads, and the size of the array for them."""
+    # The nearest cache should hold it, with a vector in each place. Therefore names that are an
+    # answer are read where that is, and what only pieces of the same block read leaves its place to
+    # later names when the last one has. What other blocks read has a place of its own, whichever of
+    # them are called again.
     made: dict[str, int] = {}  # the piece that makes a name
     kind: dict[str, str] = {}
     first: dict[str, int] = {}  # of the pieces that read a name of an earlier one

@@ -115,11 +115,9 @@ def motion_answers(
 def _contact_answers(
     mechanism: ResolvedMechanism, reference: Dynamics, motion: Motion, given: Sequence[Trial]
 ) -> Iterator[Comparison]:
-    """Compare a step over contacts, all open before it.
-
-    Several contacts with friction may have several motions. So Python begins with the impulses that
-    C has found: where they fulfil the conditions it finds the same motion, else another one.
-    """
+    """Compare a step over contacts, all open before it."""
+    # Several contacts with friction may have several motions. So Python begins with the impulses
+    # that C has found: where they fulfil the conditions it finds the same motion, else another one.
     stepping, name = ContactStepping(mechanism), "a step over contacts"
     smooth = Inputs(active=stepping.without(mechanism.hierarchy.initial), stabilize=False)
     is_open = np.zeros(len(stepping.names), dtype=np.int64)

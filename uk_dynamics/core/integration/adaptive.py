@@ -215,10 +215,8 @@ class AdaptiveStepper:
         return q, v
 
     def _integrated(self, t: float) -> tuple[Array, Array]:
-        """State at a time within the last step by a shorter step, or several if need be.
-
-        The tolerances are those that a sound interpolant keeps.
-        """
+        """State at a time within the last step by a shorter step, or several if need be."""
+        # the tolerances are those that a sound interpolant keeps
         if t < self._way_point[0]:
             self._way_point = self.start
         start = self._way_point[0]

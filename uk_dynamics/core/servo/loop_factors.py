@@ -154,11 +154,9 @@ class LoopFactors:
 
     @functools.cached_property
     def _condition_inverse(self) -> Array:
-        """Pseudoinverse of the conditions in units of the deviations, (d, m − u).
-
-        Their rank is known, but lower where the machine is singular. It is judged before weighing:
-        deviations may differ by orders of magnitude.
-        """
+        """Pseudoinverse of the conditions in units of the deviations, (d, m − u)."""
+        # Their rank is known, but lower where the machine is singular. It is judged before
+        # weighing: deviations may differ by orders of magnitude.
         left, values, _ = np.linalg.svd(self._conditions, full_matrices=False)
         known = values[: self._split.conditions]
         rank = int(np.sum(known > self._tolerance * values[0]))

@@ -143,11 +143,9 @@ def _from_other_starts(
     free: NDArray[np.bool_],
     tolerance: float,
 ) -> Assembly | None:
-    """Search around the guess, further and further away; None: never closed.
-
-    Rows of a hinge are zero where its axes are parallel and where they are opposed, so that half of
-    all starts may end in reverse.
-    """
+    """Search around the guess, further and further away; None: never closed."""
+    # rows of a hinge are zero where its axes are parallel and where they are opposed, so that half
+    # of all starts may end in reverse
     model, chance = mechanism.model, np.random.default_rng(0)
     count = min(_OTHER_STARTS, max(2, _STARTED // max(1, model.nv)))
     for number in range(1, count + 1):
@@ -268,10 +266,8 @@ def free_velocities(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDAr
 
 
 def _velocities(mechanism: ResolvedMechanism, name: str) -> list[int]:
-    """Velocity coordinates of a joint: one, or all of a floating or planar joint.
-
-    The positions of a floating or planar joint, such as ``root.x``, can only be held together.
-    """
+    """Velocity coordinates of a joint: one, or all of a floating or planar joint."""
+    # the positions of a floating or planar joint, such as ``root.x``, can only be held together
     model = mechanism.model
     if name in model.position_names and name not in model.velocity_names:
         name = name.rpartition(".")[0]

@@ -99,10 +99,8 @@ class StateProjection:
         return f": {names[worst]} and {shown} contradict each other"
 
     def _linearize(self, t: float, inputs: Inputs, q: Array) -> tuple[Factorization, Array]:
-        """Factorisation and residual at a configuration.
-
-        The rank tolerance follows the loop-closure error; see ``rank_rule``.
-        """
+        """Factorisation and residual at a configuration."""
+        # the rank tolerance follows the loop-closure error; see ``rank_rule``
         self._workspace.update_positions(q)
         A, residual = self._rows.position(self._workspace, t, q, inputs)
         mass, rank_tolerance = self._workspace.mass, self._solver.rank_tolerance
@@ -119,10 +117,8 @@ class StateProjection:
         return self._solver.factorize_part(mass, A, rank_tolerance, chosen), residual
 
     def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
-        """The nearest velocity on the rows that constrain velocities, in the metric of M.
-
-        One step where they are affine in v, else Newton steps, shortened while they do not help.
-        """
+        """The nearest velocity on the rows that constrain velocities, in the metric of M."""
+        # one step where they are affine in v, else Newton steps, shortened while they do not help
         constraints, solver = self._rows.constraints, self._solver
         A, rate = self._motion_rates(t, q, v, inputs)
         for _ in range(_NEWTON_STEPS):

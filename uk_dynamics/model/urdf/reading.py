@@ -221,10 +221,8 @@ class _Reader:
         return lower, upper, effort, velocity
 
     def _declared(self, element: Element, name: str, value: float) -> float:
-        """URDF demands effort and velocity; zero is how authors say that they do not know.
-
-        No motor is as strong or fast as FAR: that is how files say that there is no limit.
-        """
+        """URDF demands effort and velocity; zero is how authors say that they do not know."""
+        # no motor is as strong or fast as FAR: that is how files say that there is no limit
         if value >= FAR:
             return math.inf
         if value == 0.0 and name == "effort":  # ordinary, unless a motor drives the joint

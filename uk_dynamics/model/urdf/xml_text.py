@@ -78,10 +78,8 @@ def _parsed(text: bytes, encoding: str | None) -> ET.Element:
 
 
 def _mended(text: bytes) -> bytes:
-    """Without comments, which may not hold ``--``, and with all prefixes of names declared.
-
-    The parsers of simulators (TinyXML) are not strict in these two, and files rely on it.
-    """
+    """Without comments, which may not hold ``--``, and with all prefixes of names declared."""
+    # the parsers of simulators (TinyXML) are not strict in these two, and files rely on it
     text = re.sub(rb"<!--.*?-->", b"", text, flags=re.DOTALL)
     used = set(re.findall(rb"[<\s]([A-Za-z_][\w.-]*):[\w.-]+[\s=>/]", text)) - {b"xmlns", b"xml"}
     missing = [name for name in sorted(used) if b"xmlns:" + name not in text]

@@ -249,11 +249,9 @@ class UdwadiaPhohomsiri(ExplicitPseudoinverse):
 def _inverse(
     matrix: Array, algorithm: PseudoinverseMethod, rank_tolerance: float
 ) -> tuple[Array, int]:
-    """Pseudoinverse with the independent rows first, and the rank.
-
-    A projector has rows of all lengths; Greville's recursion, which takes them as they come, would
-    build on the rounding of a short one.
-    """
+    """Pseudoinverse with the independent rows first, and the rank."""
+    # A projector has rows of all lengths; Greville's recursion, which takes them as they come,
+    # would build on the rounding of a short one
     order = RowBasis(np.asfortranarray(matrix.T), np.ones(len(matrix)), 0.0).order
     found = pseudoinverse(matrix[order], algorithm, rank_tolerance=rank_tolerance)
     inverse = np.empty_like(found.matrix)
