@@ -38,23 +38,13 @@ class Coordinates:
     A one-dof joint gives its name to one position and one velocity. The coordinates of a floating
     or planar joint are named ``joint.x``, ``joint.qw``, ``joint.vx``, ``joint.wz`` and so on; its
     velocities are measured in the moving frame.
-
-    Attributes:
-        joint_names: The one-dof joints in velocity order.
-        position_names: Names of the nq positions.
-        velocity_names: Names of the nv velocities.
-        units: Of the positions, by name: ``rad``, ``m``, or ``1`` for parts of a quaternion or of a
-            unit circle.
-        lower, upper: Position limits by velocity index, (nv,), infinite where absent.
-        effort_limit, velocity_limit: (nv,), infinite where not declared.
-        damping, friction: (nv,).
-        velocity_of_joint, position_of_joint: Indices of the one-dof joints, (n_joints,).
     """
 
     def __init__(self, joints: Sequence[Joint]) -> None:
         positions: list[str] = []
         velocities: list[str] = []
         owners: list[Joint] = []
+        # of the positions: ``rad``, ``m``, or ``1`` for parts of a quaternion or of a unit circle
         self.units: dict[str, str] = {}
         self._unit_parts: list[tuple[str, slice]] = []
         for joint in joints:
@@ -70,11 +60,13 @@ class Coordinates:
                 self._unit_parts.append((joint.name, slice(start + 2, start + 4)))
         self.position_names = tuple(positions)
         self.velocity_names = tuple(velocities)
+        # the one-dof joints in velocity order
         self.joint_names = tuple(joint.name for joint in joints if joint.type in ONE_DOF)
         self._position_index = {name: index for index, name in enumerate(positions)}
         self._velocity_index = {name: index for index, name in enumerate(velocities)}
         self.position_of_joint = _indices(self._position_index, self.joint_names)
         self.velocity_of_joint = _indices(self._velocity_index, self.joint_names)
+        # all by velocity index, (nv,); limits are infinite where they are not declared
         self.lower = _frozen([joint.lower for joint in owners])
         self.upper = _frozen([joint.upper for joint in owners])
         self.effort_limit = _frozen([joint.effort_limit for joint in owners])

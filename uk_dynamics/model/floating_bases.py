@@ -24,25 +24,18 @@ _IN_PLANE = (0, 1, 5)  # of a twist
 
 
 class FloatingBase:
-    """A link that moves relative to its parent with six freedoms, or with three in a plane.
-
-    Attributes:
-        name: Of the joint.
-        parent: Link that carries the joint; empty for the world around the first link.
-        link: Link that the joint moves.
-        planar: Whether it moves in a plane only.
-        position: Its part of q, x y z qx qy qz qw or x y cos sin.
-        velocity: Its part of v, vx vy vz wx wy wz or vx vy wz in axes of the moving joint.
-        velocity_names: Of that part of v.
-        aligned: Whether they are pose and twist of the link, number by number.
-    """
+    """A link that moves relative to its parent with six freedoms, or with three in a plane."""
 
     def __init__(self, joint: Joint, position: int, velocity: int) -> None:
         """``position`` and ``velocity`` are where the joint's coordinates start."""
-        self.name, self.parent, self.link = joint.name, joint.parent, joint.child
-        self.planar = joint.type == "planar"
+        self.name = joint.name
+        # links that carry the joint, empty for the world around the first link, and are moved by it
+        self.parent, self.link = joint.parent, joint.child
+        self.planar = joint.type == "planar"  # whether it moves in a plane only
         self.velocity_names = tuple(f"{joint.name}.{x}" for x in VELOCITY_SUFFIXES[joint.type])
+        # its part of q, x y z qx qy qz qw or x y cos sin
         self.position = slice(position, position + (4 if self.planar else 7))
+        # its part of v, vx vy vz wx wy wz or vx vy wz in axes of the moving joint
         self.velocity = slice(velocity, velocity + (3 if self.planar else 6))
         self._joint = joint
         # the joint's axes in those of the link, and its frame in the parent
@@ -53,6 +46,7 @@ class FloatingBase:
         right = to_quaternion(self._tilt.T)
         self._turn = _left_product(left) @ _right_product(right)  # of a joint's quaternion
         same = bool((self._turn == np.eye(4)).all() and not self._translation.any())
+        # whether they are pose and twist of the link, number by number
         self.aligned = same and not self.planar
 
     @property

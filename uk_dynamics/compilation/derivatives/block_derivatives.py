@@ -168,11 +168,6 @@ class _FramedDerivatives:
 
     Symbols of its own for each body and frame tell the two of a pair apart, also where they move as
     one.
-
-    Attributes:
-        free: Wrenches on the bodies, (bodies, 6).
-        fixed: Further ones, which turn with their bodies.
-        pushed: How they change beyond that, for each body and component.
     """
 
     def __init__(self, trace: Trace, tree: _Columns) -> None:
@@ -188,7 +183,9 @@ class _FramedDerivatives:
             }
         )
         count = len(trace.model.bodies)
+        # wrenches on the bodies, (bodies, 6), and further ones, which turn with their bodies
         self.free, self.fixed = zeros(count, 6), zeros(count, 6)
+        # how they change beyond that, for each body and component
         self.pushed = [[tree.none] * 6 for _ in range(count)]
 
     def add(self, pair: Pair, rows: list[BlockRow], rates: list[BlockRow]) -> None:

@@ -64,23 +64,19 @@ class Load:
 
 
 class TreeDerivatives:
-    """Motions of the bodies at an acceleration of the joints, and what depends on the state.
-
-    Attributes:
-        J: Columns of the velocities, (6, nv).
-        body_of: The body that each of them moves.
-        falling: Acceleration that has the effect of gravity, (6,).
-        twist: Velocity of each body, (bodies, 6).
-        acceleration: Acceleration of each body, gravity aside, (bodies, 6).
-    """
+    """Motions of the bodies at an acceleration of the joints, and what depends on the state."""
 
     def __init__(self, tree: SymbolicTree, velocity: Objects, acceleration: Objects) -> None:
-        self._tree, self._bodies, self.J = tree, tree.bodies, tree.jacobian
+        self._tree, self._bodies = tree, tree.bodies
+        self.J = tree.jacobian  # columns of the velocities, (6, nv)
         self._columns = [
             range(body.velocity, body.velocity + len(motions(body))) for body in self._bodies
         ]
+        # the body that each of them moves
         self.body_of = [i for i, columns in enumerate(self._columns) for _ in columns]
+        # of each body, gravity aside, (bodies, 6)
         self.twist, self.acceleration = self._motion(velocity, acceleration)
+        # acceleration that has the effect of gravity, (6,)
         self.falling = np.concatenate([as_objects((-tree.gravity).tolist()), zeros(3)])
 
     def place_derivatives(self) -> Iterator[tuple[Objects, Objects]]:

@@ -105,6 +105,7 @@ def task_rows(tasks: Tasks, *more: str) -> str:
     # the memory has the zeros
     terms = [place for place in places(A=rows.A) if not is_zero(place[1])] + places(bias=rows.bias)
     errors = places(residual=rows.residual, rate=rows.rate)
+    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
     return header(
         "uk_task_rows.h",
         '#include "uk_lanes.h"',
@@ -114,14 +115,9 @@ def task_rows(tasks: Tasks, *more: str) -> str:
         function("uk_lanes_task_terms", given, ("A", "bias"), terms, LANES),
         function("uk_lanes_task_errors", given, ("residual", "rate"), errors, LANES),
         *more[1:],
-        *levels_of(tasks),
+        f"#define UK_LEVELS {len(set(levels))}",
+        table("int", "uk_level", levels),
     )
-
-
-def levels_of(tasks: Tasks) -> list[str]:
-    """Which tasks come first."""
-    levels = np.unique(tasks.priorities, return_inverse=True)[1].tolist()
-    return [f"#define UK_LEVELS {len(set(levels))}", table("int", "uk_level", levels)]
 
 
 def effort_source(tasks: Tasks) -> str:

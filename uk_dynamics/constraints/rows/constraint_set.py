@@ -72,25 +72,7 @@ class FollowedReferences:
 
 
 class ConstraintSet:
-    """An ordered, immutable set of constraints on one robot.
-
-    Attributes:
-        constraints: The constraints in their declared order.
-        names: Their names.
-        row_names: Name of each row, ``constraint.label``.
-        orders: Order of each row: position, velocity or acceleration.
-        damping: 2ζω of each row (of order velocity ω, of order acceleration 0), (m,), in 1/s.
-        stiffness: ω² of each row of order position, else 0, (m,), in 1/s².
-        slices: Rows of each constraint by name.
-        layout: Frame pairs, families of rows and their order.
-        reference_scale: Residual per unit of reference, (m,): the declared length for rows of
-            angles, else 1. What people read is in m, rad, N and N·m: residuals over it, and
-            multipliers times it.
-        position_rows: Whether each row is of order position, (m,).
-        motion_rows: Whether each row is of order position or velocity, (m,).
-        time_dependent: Whether some row depends on t by itself, references aside.
-        linear_in_rates: Whether the rate of every row is affine in v.
-    """
+    """An ordered, immutable set of constraints on one robot."""
 
     def __init__(
         self,
@@ -101,26 +83,30 @@ class ConstraintSet:
     ) -> None:
         """Lay out the rows."""
         self.constraints = constraints
-        self.names = tuple(c.name for c in constraints)
+        self.names = tuple(c.name for c in constraints)  # of the constraints
         self.row_names = tuple(name for c in constraints for name in c.row_names)
-        self.slices: dict[str, slice] = {}
+        self.slices: dict[str, slice] = {}  # rows of each constraint by name
         start = 0
         for constraint in constraints:
             self.slices[constraint.name] = slice(start, start + len(constraint.rows))
             start += len(constraint.rows)
         self.orders = tuple(row.order for c in constraints for row in c.rows)
         orders = np.array(self.orders, dtype=object)
-        self.position_rows: Flags = orders == "position"
-        self.motion_rows: Flags = orders != "acceleration"
+        self.position_rows: Flags = orders == "position"  # whether they hold positions, (m,)
+        self.motion_rows: Flags = orders != "acceleration"  # or positions or velocities, (m,)
         velocity_rows = np.flatnonzero(self.motion_rows & ~self.position_rows)
         self._velocity_rows = velocity_rows if len(velocity_rows) else None
         frequency = np.array([c.frequency for c in constraints for _ in c.rows])
         ratio = np.array([c.damping_ratio for c in constraints for _ in c.rows])
+        # 2ζω of each row (of order velocity ω, of order acceleration 0), in 1/s, and ω² of each row
+        # of order position, else 0, in 1/s², (m,)
         self.damping, self.stiffness = row_gains(
             frequency, ratio, self.position_rows, self.motion_rows
         )
         self.layout = RowLayout.of(constraints, ancestor_mask, nq, length)
         direct = self.layout.direct_scale
+        # residual per unit of reference, (m,): the declared length for rows of angles, else 1. What
+        # people read is in m, rad, N and N·m: residuals over it, and multipliers times it
         self.reference_scale = np.where(direct == 0.0, length, direct)
         self._followed = FollowedReferences(self.layout, self.position_rows, self.motion_rows)
         families = self.layout.families
@@ -129,7 +115,9 @@ class ConstraintSet:
         self._vectors = tuple(
             (f, rows) for f, rows in families if isinstance(f, RotationVectorRows)
         )
+        # whether some row depends on t by itself, references aside
         self.time_dependent = any(family.time_dependent for family in self.layout.others)
+        # whether the rate of every row is affine in v
         self.linear_in_rates = all(family.linear_in_rates for family in self.layout.others)
 
     def __repr__(self) -> str:

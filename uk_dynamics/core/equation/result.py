@@ -41,34 +41,24 @@ class OfMany:
 
 
 class Result(Generic[One, Many]):
-    """A result of a state, found when it is first read; and the same of many states.
+    """A result of a state, found when it is first read; and the same of many states."""
 
-    Attributes:
-        name: Of the attribute.
-        size: Numbers that it has: 1, one for each velocity, one for each constraint row.
-        memory: Its field in the memory of C.
-        comment: What the C header says of it.
-        kind: Type of the numbers in batches.
-        single: What solutions have of a result that is a number.
-        always: Whether it is found where accelerations alone are wanted.
-        find: Finds it from what the interpreted evaluator has left in a solution.
-        formula: Or over arrays, where it follows from state and solution alone: run by the
-            interpreted evaluator, and traced into C.
-    """
-
-    name: str
+    name: str  # of the attribute
 
     def __init__(
         self,
         doc: str,
-        size: Literal["1", "NV", "M"],
-        memory: str,
-        comment: str,
+        size: Literal["1", "NV", "M"],  # its numbers: 1, one for each velocity or constraint row
+        memory: str,  # its field in the memory of C
+        comment: str,  # what the C header says of it
         *,
-        kind: type[np.generic] = np.float64,
-        single: Callable[[float], Any] = float,
-        always: bool = False,
+        kind: type[np.generic] = np.float64,  # of the numbers in batches
+        single: Callable[[float], Any] = float,  # what solutions have of a result that is a number
+        always: bool = False,  # whether it is found where accelerations alone are wanted
+        # finds it from what the interpreted evaluator has left in a solution
         find: Callable[[Any], One] | None = None,
+        # or over arrays, where it follows from state and solution alone: run by the interpreted
+        # evaluator, and traced into C
         formula: Callable[[Instant], Array] | None = None,
     ) -> None:
         self.__doc__ = doc

@@ -51,19 +51,7 @@ class Tolerances:
 
 
 class AdaptiveStepper:
-    """SciPy's one-step methods in the tangent space, with projection after each accepted step.
-
-    Attributes:
-        t: Time reached, in s.
-        q: Configuration there, (nq,).
-        v: Velocity there, (nv,).
-        start: Time, configuration and velocity at the beginning of the last step.
-        evaluations: Evaluations of the acceleration so far.
-        steps: Accepted steps so far.
-        rejected: Trials of explicit methods so far whose error was too large.
-        largest_projection: Largest correction so far of the end of a step, in m, rad or their
-            rates.
-    """
+    """SciPy's one-step methods in the tangent space, with projection after each accepted step."""
 
     def __init__(
         self,
@@ -97,11 +85,13 @@ class AdaptiveStepper:
         self._tolerances = limits
         self._base = np.array(q, dtype=float)
         self._nv = space.nv
-        self.evaluations = 0
-        self.steps = self.rejected = 0
-        self.largest_projection = 0.0
+        self.evaluations = 0  # of the acceleration so far
+        self.steps = 0  # accepted so far
+        self.rejected = 0  # trials of explicit methods so far whose error was too large
+        self.largest_projection = 0.0  # of the end of a step so far, in m, rad or their rates
         self._trying = False  # within a step whose trials may go too far
         self._beyond: ExpressionValueError | None = None
+        # what is reached
         self.t, self.q, self.v = float(t), self._base, np.array(v, dtype=float)
         from scipy import integrate  # takes long to import, and C integrates without
 
@@ -118,6 +108,7 @@ class AdaptiveStepper:
         )
         self._require_finite(self._solver.f)
         self._interpolant: Any = None
+        # time, configuration and velocity at the beginning of the last step
         self.start = self._way_point = (self.t, self.q, self.v)
 
     @property

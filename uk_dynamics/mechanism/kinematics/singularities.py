@@ -85,12 +85,7 @@ class SingularConfiguration:
 
 
 class SingularityMeasures:
-    """The measures of a mechanism, and of a frame, at one configuration after another.
-
-    Attributes:
-        motion: At the last configuration.
-        ranks: What the maps usually have, by kind; of motors and task only where there are some.
-    """
+    """The measures of a mechanism, and of a frame, at one configuration after another."""
 
     def __init__(
         self,
@@ -100,7 +95,7 @@ class SingularityMeasures:
         rows: Sequence[str] = TWIST,
     ) -> None:
         """Find the usual ranks around a configuration (nq,)."""
-        self.motion = LoopMotion(mechanism)
+        self.motion = LoopMotion(mechanism)  # at the last configuration
         self._mechanism, self._frame = mechanism, frame
         self._rows = twist_rows(rows)
         S = mechanism.actuators.matrix * self.motion.unit[:, None]
@@ -195,6 +190,7 @@ class SingularityMeasures:
 
     def _usual(self, q: Array) -> None:
         """The largest ranks here, at home, and at some places around."""
+        # what the maps usually have; of motors and task only where there are some
         self.ranks: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         rng = np.random.default_rng(0)
         places = [q, assemble(self._mechanism, self._mechanism.initial_guess, ()).q]

@@ -19,19 +19,9 @@ from uk_dynamics.model.urdf.description import Array
 
 
 class TreeWorkspace(Workspace):
-    """A workspace for trees of joints with one freedom each, and a floating root.
+    """A workspace for trees of joints with one freedom each, and a floating root."""
 
-    Attributes:
-        inertia: M(q) as bodies and joints, never written out.
-        mass: The same; it stands where others have an array, and makes one when asked to.
-        bias: h(q, v), (nv,).
-        jacobian, jacobian_rate: As of a workspace, (6, nv).
-        rotation, translation: Of each frame, (nframes, 3, 3) and (nframes, 3).
-        twist: Spatial velocity of each body at the world's origin, then of the world,
-            (nv + 1, 6).
-        twist_rate: Their derivatives at zero joint acceleration, (nv + 1, 6).
-    """
-
+    # M(q) as bodies and joints, never written out; as ``mass`` it makes an array when asked to
     inertia: TreeInertia
 
     def __init__(
@@ -84,6 +74,8 @@ class TreeWorkspace(Workspace):
         rate = tree.path_sum(motion_rate * v[:, None])
         self.jacobian_rate = motion_rate.T
         nothing = np.zeros((1, 6))
+        # spatial velocity of each body at the world's origin, then of the world, (nv + 1, 6), and
+        # their derivatives at zero joint acceleration
         self.twist, self.twist_rate = (np.concatenate((x, nothing)) for x in (twist, rate))
         self.bias = np.einsum("ij,ij->i", motion, tree.subtree_sum(self._forces(twist, rate)))
 
