@@ -17,6 +17,7 @@ from uk_dynamics.constraints.rows import (
     apply,
     cross,
     dot,
+    sums_of_joints,
 )
 from uk_dynamics.core.linalg import above, at_least, square_root, where
 
@@ -36,12 +37,8 @@ class JointSprings:
 
     def __init__(self, springs: Sequence[JointSpring], nq: int, nv: int) -> None:
         """Collect the springs of a robot with nq positions and nv velocities."""
-        self._positions = np.zeros((len(springs), nq))
-        self._velocities = np.zeros((len(springs), nv))
-        for row, spring in enumerate(springs):
-            for term in spring.joints:
-                self._positions[row, term.position] += term.coefficient
-                self._velocities[row, term.velocity] += term.coefficient
+        sums = [spring.joints for spring in springs]
+        self._positions, self._velocities = sums_of_joints(sums, nq, nv)
         self._stiffness = np.array([spring.stiffness for spring in springs])
         self._rest = np.array([spring.rest for spring in springs])
         self._damping = np.array([spring.damping for spring in springs])
@@ -165,18 +162,6 @@ class ConstantWrench:
     body_axes: bool = False
 
 
-class ConstantEfforts:
-    """All constant efforts: one generalized force."""
-
-    def __init__(self, efforts: Sequence[ConstantEffort], nv: int) -> None:
-        """Add them up, for nv velocities."""
-        self.force = np.zeros(nv)
-        for effort in efforts:
-            for term in effort.joints:
-                self.force[term.velocity] += term.coefficient * effort.effort
-        self.force.flags.writeable = False
-
-
 class ConstantWrenches:
     """All constant wrenches at once."""
 
@@ -211,13 +196,10 @@ class ExpressionEffort:
 class ExpressionEfforts:
     """All of them at once: τ = Cᵀ e(t, q, q̇)."""
 
-    def __init__(self, efforts: Sequence[ExpressionEffort], nv: int) -> None:
-        """Collect the efforts, for nv velocities."""
+    def __init__(self, efforts: Sequence[ExpressionEffort], nq: int, nv: int) -> None:
+        """Collect the efforts on a robot with nq positions and nv velocities."""
         self._functions = [effort.effort for effort in efforts]
-        self._directions = np.zeros((len(efforts), nv))
-        for row, effort in enumerate(efforts):
-            for term in effort.joints:
-                self._directions[row, term.velocity] += term.coefficient
+        _, self._directions = sums_of_joints([effort.joints for effort in efforts], nq, nv)
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Generalized force at a time and state, (nv,), in N or N·m.
@@ -249,9 +231,11 @@ class ForceElements:
         written = [e for e in elements if isinstance(e, ExpressionEffort)]
         self._joint_springs = JointSprings(joint_springs, nq, nv) if joint_springs else None
         self._line_springs = LineSprings(line_springs, ancestor_mask) if line_springs else None
-        self._efforts = ConstantEfforts(efforts, nv) if efforts else None
+        _, directions = sums_of_joints([effort.joints for effort in efforts], nq, nv)
+        parts = (x.effort * row for x, row in zip(efforts, directions, strict=True))
+        self._efforts = sum(parts, np.zeros(nv)) if efforts else None
         self._wrenches = ConstantWrenches(wrenches, ancestor_mask) if wrenches else None
-        self._expressions = ExpressionEfforts(written, nv) if written else None
+        self._expressions = ExpressionEfforts(written, nq, nv) if written else None
         self.active = bool(elements)  # whether there is any
         springs = [part for part in (self._joint_springs, self._line_springs) if part]
         drives = efforts or wrenches or written
@@ -280,7 +264,7 @@ class ForceElements:
         if self._line_springs is not None:
             force += self._line_springs.force(kinematics, v)
         if self._efforts is not None:
-            force += self._efforts.force
+            force += self._efforts
         if self._wrenches is not None:
             force += self._wrenches.force(kinematics)
         if self._expressions is not None:

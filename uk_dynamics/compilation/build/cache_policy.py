@@ -45,7 +45,7 @@ def note_use(library: Path) -> None:
             os.utime(mark)
 
 
-def trim(folder: Path, *, unused: float = UNUSED, largest: int = LARGEST) -> Removed:
+def trim(folder: Path, *, largest: int = LARGEST) -> Removed:
     """Remove what has not been used for long or is too much."""
     now = time.time()
     _remove_unfinished(folder, now - _BUILD)
@@ -53,7 +53,7 @@ def trim(folder: Path, *, unused: float = UNUSED, largest: int = LARGEST) -> Rem
     for entry in sorted(_entries(folder), reverse=True):
         total += entry.size
         age = now - entry.used
-        if age > _NOW and (age > unused or total > largest) and _remove(entry.library):
+        if age > _NOW and (age > UNUSED or total > largest) and _remove(entry.library):
             count, size, total = count + 1, size + entry.size, total - entry.size
     return Removed(count, size)
 

@@ -252,8 +252,6 @@ def compile_expressions(
     owner: str,  # what they belong to, for errors at evaluation
     parameters: Mapping[str, float] | None = None,  # constants by name
     aliases: Mapping[str, str] | None = None,  # further names of joints, {alias: joint}
-    highest_order: int = 1,  # 1: rates may occur; 0: positions and time only
-    smooth: bool = False,  # whether abs, sign, min and max are refused, for what is differentiated
 ) -> CompiledExpressions:
     """Expressions in joint names, ``d(joint)`` and ``t`` as one fast function of (t, q, v).
 
@@ -268,9 +266,7 @@ def compile_expressions(
             are known: ``with located(file, place): ...``.
     """
     places = JointPlaces.of(coordinates)
-    scope = make_scope(
-        places, parameters or {}, aliases or {}, highest_order=highest_order, smooth=smooth
-    )
+    scope = make_scope(places, parameters or {}, aliases or {}, highest_order=1, smooth=False)
     outputs = [parse(text, scope) for text in texts]
     return CompiledExpressions(outputs, [Source(owner, text) for text in texts], places)
 
@@ -284,12 +280,8 @@ def make_scope(
     smooth: bool = True,
 ) -> Scope:
     """The scope of a robot's joints with parameters and aliases, whose names are checked."""
-    scope = Scope(
-        joints=places.positions,
-        composite=places.composite,
-        highest_order=highest_order,
-        smooth=smooth,
-    )
+    scope = Scope(places.positions, composite=places.composite, highest_order=highest_order,
+        smooth=smooth)
     for alias, joint in aliases.items():
         scope.check_new(alias, "alias")
         scope.joint(joint)

@@ -34,8 +34,8 @@ LARGEST_DERIVATIVE = 100_000  # operations written down while one text is differ
 class Differentiator:
     """Derivatives of expressions, which share one bound on their size."""
 
-    def __init__(self, limit: int = LARGEST_DERIVATIVE) -> None:
-        self._left = self._limit = limit
+    def __init__(self) -> None:
+        self._left = LARGEST_DERIVATIVE
 
     def along(self, expression: Expression, direction: Mapping[Variable, Expression]) -> Expression:
         """Σ ∂expression/∂x · direction[x] over the variables x of the direction.
@@ -89,7 +89,7 @@ class Differentiator:
         self._left -= operations
         if self._left < 0:
             raise ExpressionError(
-                f"its derivatives take more than {self._limit} operations; "
+                f"its derivatives take more than {LARGEST_DERIVATIVE} operations; "
                 "write it shorter, or as several constraints"
             )
 

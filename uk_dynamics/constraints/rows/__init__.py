@@ -11,6 +11,7 @@ from uk_dynamics.constraints.rows.joint_rows import (
     JointRow,
     JointTerm,
     joint_terms,
+    sums_of_joints,
     weighted_joints,
 )
 from uk_dynamics.constraints.rows.relative_motion import (

@@ -50,6 +50,16 @@ def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     return joints
 
 
+def sums_of_joints(sums: Sequence[Sequence[JointTerm]], nq: int, nv: int) -> tuple[Array, Array]:
+    """Matrices of weighted sums by positions, (k, nq), and of their rates by velocities, (k, nv)."""
+    positions, velocities = np.zeros((len(sums), nq)), np.zeros((len(sums), nv))
+    for row, terms in enumerate(sums):
+        for term in terms:
+            positions[row, term.position] += term.coefficient
+            velocities[row, term.velocity] += term.coefficient
+    return positions, velocities
+
+
 @dataclass(frozen=True)
 class JointRow(RobotRow):
     """Weighted sum of joint positions minus ``offset``, in m or rad, or of velocities.
@@ -75,11 +85,7 @@ class JointRow(RobotRow):
     @classmethod
     def collect(cls, rows: "Sequence[tuple[str, JointRow]]", nq: int, nv: int) -> "JointRows":
         """See :meth:`RobotRow.collect`."""
-        matrix, position_matrix = np.zeros((len(rows), nv)), np.zeros((len(rows), nq))
-        for index, (_, row) in enumerate(rows):
-            for term in row.terms:
-                matrix[index, term.velocity] += term.coefficient
-                position_matrix[index, term.position] += term.coefficient
+        position_matrix, matrix = sums_of_joints([row.terms for _, row in rows], nq, nv)
         for index, (_, row) in enumerate(rows):
             position_matrix[index] *= not row.velocities
         offset, pitch = np.array([(row.offset, row.pitch) for _, row in rows]).T

@@ -42,7 +42,6 @@ def project_position(
     # largest residual that counts as reached, in m or rad. Rows that are dependent but for a small
     # residual norm, near a rank change, cannot be moved and keep theirs
     tolerance: float = REACHED,
-    max_iterations: int = NEWTON_STEPS,  # steps after which it is given up
 ) -> tuple[Array, Factorization]:
     """Newton steps δ of least δᵀMδ with A δ = −ψ, until ψ is rounding.
 
@@ -54,7 +53,7 @@ def project_position(
     """
     factorization, psi = linearize(q)
     best, there, smallest = q, factorization, largest(psi)
-    for _ in range(max_iterations):
+    for _ in range(NEWTON_STEPS):
         if smallest <= ROUNDING:
             break
         q = integrate(q, factorization.correction(-psi))

@@ -57,7 +57,6 @@ def examine_integrability(
     mechanism: ResolvedMechanism,  # whose constraints
     q: Array,  # a configuration on them, (nq,)
     samples: int = SAMPLES,  # how many states
-    seed: int = 0,  # of the random numbers
     progress: Callable[[], object] | None = None,  # called after each state
 ) -> IntegrabilityReport:
     """Test all constraints at sampled states around a configuration; the first sample is q."""
@@ -72,7 +71,7 @@ def examine_integrability(
     velocities, coordinates = 0, mechanism.model.nv
     complete = True
     tested_at = 0
-    for point in _sample(mechanism, q, samples, seed, moving=bool(rheonomic.any())):
+    for point in _sample(mechanism, q, samples, moving=bool(rheonomic.any())):
         found = integrability(system, point, mechanism.spec.solver.rank_tolerance)
         curvature[tested] = np.maximum(curvature[tested], found.curvature)
         holonomic[tested] &= found.holonomic
@@ -112,9 +111,9 @@ class _Rows:
         at_rest = np.zeros(nv)
 
         def forms(point: Point) -> Array:
-            matrix, rate = self._at(point, at_rest)
-            chosen = matrix[tested]
-            return np.column_stack((chosen, rate[tested])) if with_time else chosen
+            rows = self._rows(point, at_rest)
+            chosen = rows.A[tested]
+            return np.column_stack((chosen, rows.rate[tested])) if with_time else chosen
 
         def move(point: Point, step: Array) -> Point:
             t, q = point
@@ -133,7 +132,7 @@ class _Rows:
         generator = np.random.default_rng(0)
         v = generator.standard_normal(self._model.nv)
         first = self._all_of((0.0, q), v)
-        found: NDArray[np.bool_] = self.affine(q) & (self._at((0.0, q), 0.0 * v)[1] != 0.0)
+        found: NDArray[np.bool_] = self.affine(q) & (self._rows((0.0, q), 0.0 * v).rate != 0.0)
         for t in (0.31 * _TIME, 0.77 * _TIME):
             found |= _changed(first, self._all_of((t, q), v))
         return found
@@ -141,18 +140,14 @@ class _Rows:
     def affine(self, q: Array) -> NDArray[np.bool_]:
         """Rows whose A does not change with the velocity, (m,)."""
         generator = np.random.default_rng(0)
-        still, _ = self._at((0.0, q), np.zeros(self._model.nv))
-        moving, _ = self._at((0.0, q), generator.standard_normal(self._model.nv))
+        still = self._rows((0.0, q), np.zeros(self._model.nv)).A
+        moving = self._rows((0.0, q), generator.standard_normal(self._model.nv)).A
         return ~_changed(still, moving)
 
     def _all_of(self, point: Point, v: Array) -> Array:
         """A, rate and bias of each row, (m, nv + 2)."""
         rows = self._rows(point, v)
         return np.column_stack((rows.A, rows.rate, rows.bias))
-
-    def _at(self, point: Point, v: Array) -> tuple[Array, Array]:
-        rows = self._rows(point, v)
-        return rows.A, rows.rate
 
     def _rows(self, point: Point, v: Array) -> ConstraintTerms:
         t, q = point
@@ -167,10 +162,10 @@ def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
 
 
 def _sample(
-    mechanism: ResolvedMechanism, q: Array, samples: int, seed: int, *, moving: bool
+    mechanism: ResolvedMechanism, q: Array, samples: int, *, moving: bool
 ) -> Iterator[Point]:
     """Configurations on the constraints, the given one first; fewer where they are hard to find."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     dynamics = InterpretedDynamics(mechanism)
     model = mechanism.model
     yield 0.0, q

@@ -88,18 +88,14 @@ def appearance(
     )
 
 
-def collision_shapes(
-    description: RobotDescription,  # with the URDF text
-    link: str,  # its name
-    directory: Path | None = None,  # where relative paths of meshes start; None: the current one
-) -> tuple[tuple[Pose, Shape], ...]:
+def collision_shapes(description: RobotDescription, link: str) -> tuple[tuple[Pose, Shape], ...]:
     """What a link may touch others with, and where in the link it is.
 
     Raises:
         InputError: A shape that is none of URDF's, or without its numbers.
     """
     return tuple(
-        (read_origin(node.find("origin")), _shape(node.find("geometry"), directory))
+        (read_origin(node.find("origin")), _shape(node.find("geometry"), None))
         for one in ET.fromstring(description.text).iterfind("link")
         if one.get("name") == link
         for node in one.iterfind("collision")
