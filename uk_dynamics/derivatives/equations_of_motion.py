@@ -186,13 +186,9 @@ class EquationsOfMotion(StateByState):
     def equations(
         self, state: State, qdd: Array, multipliers: Array, inputs: Inputs | None = None
     ) -> EquationDerivatives:
-        """Differentiate M q̈ − F − Aᵀλ and A q̈ − b, for any acceleration and λ.
+        """Differentiate M q̈ − F − Aᵀλ and A q̈ − b, for any acceleration (nv,) and λ (m,).
 
-        Args:
-            state: Where the mechanism is.
-            qdd: Acceleration, (nv,).
-            multipliers: One per row, (m,).
-            inputs: What acts on it; its forces do not matter here.
+        Forces among the inputs do not matter here.
         """
         given = inputs or Inputs()
         reference = self._rows.reference(state.t, given)

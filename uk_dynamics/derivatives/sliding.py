@@ -85,8 +85,7 @@ class Sliding:
     def follow(self, factors: Factorization, qdd: Array, multipliers: Array) -> Array | float:
         """Let friction follow its loads: change derivatives (nv, n) and (m, n) in place.
 
-        Returns:
-            The derivative of the friction, (nv, n).
+        Gives the derivative of the friction, (nv, n).
         """
         if not len(self._rows):
             return 0.0

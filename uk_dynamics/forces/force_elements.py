@@ -271,12 +271,7 @@ class ForceElements:
             force += self._expressions.force(t, q, v)
 
     def potential_energy(self, kinematics: FrameKinematics, q: Array) -> float:
-        """Energy stored in springs, in J; other forces work like motors and store none.
-
-        Args:
-            kinematics: Placements of the robot at q.
-            q: Configuration, (nq,).
-        """
+        """Energy stored in springs, in J; other forces work like motors and store none."""
         energy = 0.0
         if self._joint_springs is not None:
             energy += self._joint_springs.potential_energy(q)

@@ -71,9 +71,7 @@ class JointFriction:
     def __init__(self, joints: Sequence[FrictionalJoint], ancestor_mask: AncestorMask) -> None:
         """Collect the joints.
 
-        Args:
-            joints: In any order.
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self.active = bool(joints)  # whether there is any
         self.names = tuple(joint.name for joint in joints)  # the joints with friction

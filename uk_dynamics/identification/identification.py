@@ -85,13 +85,10 @@ class Identification:
         return tuple(found)
 
     def to_file(self, recordings: Sequence[str], date: str) -> EstimatesSpec | None:
-        """What was estimated, for a mechanism file; None if nothing was.
+        """What was estimated, for a mechanism file, with names of files and a date in ISO 8601.
 
         What only sums of parameters are told of, or nothing, is left out: the report has it.
-
-        Args:
-            recordings: Names of the files.
-            date: In ISO 8601.
+        None if nothing was.
         """
         known = ("identified", "uncertain")
         at = [k for k, x in enumerate(self.estimates) if x.status in known]

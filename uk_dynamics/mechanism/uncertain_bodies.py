@@ -32,11 +32,7 @@ class Direction(NamedTuple):
 def wrench_row(model: RobotModel, kinematics: FrameKinematics, link: str, axis: int) -> Symbols:
     """Generalized forces of a unit force or torque at the origin of a link, (nv,).
 
-    Args:
-        model: The robot, or one with further frames.
-        kinematics: Jacobian and places of frames at a state.
-        link: Its name.
-        axis: 0 to 2: force along a world axis; 3 to 5: torque.
+    Axis 0 to 2: force along a world axis; 3 to 5: torque.
     """
     index = model.frame_index(link)
     J = kinematics.jacobian * model.ancestor_mask[index]
@@ -90,11 +86,7 @@ class UncertainBody:
     ) -> Symbols:
         """Force and torque at the centre that each direction takes, (directions, 6).
 
-        Args:
-            model: As of :meth:`jacobian`, as the next.
-            kinematics: See there.
-            v: Velocity, (nv,).
-            motion: Jacobian times q̈, (6,).
+        ``motion`` is the Jacobian times q̈, (6,); see :meth:`jacobian`.
         """
         index = model.frame_index(self._link)
         mask, R = model.ancestor_mask[index], kinematics.rotation[index]

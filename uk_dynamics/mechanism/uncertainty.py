@@ -215,15 +215,7 @@ class Uncertainty:
     def rows(
         self, model: RobotModel, kinematics: FrameKinematics, t: Any, q: Symbols, v: Symbols
     ) -> Symbols:
-        """U, (rows, nv), at a state; of the robot itself, or with further frames.
-
-        Args:
-            model: The robot.
-            kinematics: Of it, at the state.
-            t: Time, in s.
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-        """
+        """U, (rows, nv), at a state, of the robot itself or with further frames."""
         mechanism, nv = self._mechanism, len(v)
         found: list[Symbols] = []
         for body in self._bodies:
@@ -272,10 +264,7 @@ class Uncertainty:
     def inertias(self, model: RobotModel, kinematics: FrameKinematics, X: Symbols) -> Symbols:
         """By how much each direction changes the inertia, (directions, freedoms, freedoms).
 
-        Args:
-            model: As of :meth:`rows`.
-            kinematics: See there.
-            X: The rows in the admissible motions, (freedoms, rows); or in some of them.
+        X has the rows in the admissible motions or some, (freedoms, rows); see :meth:`rows`.
         """
         rows, v = np.eye(self.row_count, dtype=X.dtype), np.zeros(model.nv)
         efforts = np.zeros(len(self._mechanism.actuators))
@@ -286,11 +275,7 @@ class Uncertainty:
         return 0.5 * (found + found.transpose(0, 2, 1))
 
     def inertia(self, changes: Array) -> tuple[float, float]:
-        """η₋ and η₊: by which part the admissible inertia may be smaller and larger.
-
-        Args:
-            changes: What :meth:`inertias` found at a state.
-        """
+        """η₋ and η₊ of what :meth:`inertias` gave: parts by which inertia may be less or more."""
         freedoms = changes.shape[1]
         smallest, largest = np.zeros((2, freedoms, freedoms))
         less = more = 0.0

@@ -83,15 +83,7 @@ class PassiveForces:
         self.active = self._damped or self._rubbing or self._springs or self._stops
 
     def force(self, q: Array, v: Array) -> Array:
-        """The generalized force of all of them.
-
-        Args:
-            q: Positions, (nq,).
-            v: Velocities, (nv,).
-
-        Returns:
-            (nv,), in N m or N.
-        """
+        """The generalized force of all of them, (nv,), in N m or N."""
         force = self.resistance(v)
         if self._springs:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
@@ -112,11 +104,7 @@ class PassiveForces:
         return force
 
     def replaced(self, numbers: Mapping[tuple[str, int], Any]) -> "PassiveForces":
-        """Make a copy with some other numbers, which may be symbols.
-
-        Args:
-            numbers: By column, of damping, friction, spring and rest, and index of the velocity.
-        """
+        """Make a copy with other numbers or symbols, by column and index of the velocity."""
         found = copy.copy(self)
         found._negative_damping = self._negative_damping.astype(object)
         found._friction = self._friction.astype(object)

@@ -120,8 +120,7 @@ class RobotModel(Coordinates):
     def tree_workspace(self, clusters: Clusters | None = None) -> TreeWorkspace:
         """Memory that grows linearly with the joints; see :attr:`has_single_freedoms`.
 
-        Args:
-            clusters: Which joints loops couple; None: each is a cluster of its own.
+        Clusters are joints that loops couple; None: each is a cluster of its own.
         """
         return TreeWorkspace(
             self.freedoms,

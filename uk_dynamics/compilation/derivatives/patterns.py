@@ -35,15 +35,11 @@ class MotionPatterns(NamedTuple):
 def motion_patterns(
     mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
 ) -> MotionPatterns:
-    """Find where derivatives of q̈, λ and Aᵀλ may differ from zero.
+    """Find where derivatives of q̈, λ and Aᵀλ may differ from zero; ``traced`` saves the trace.
 
     Inertia and constraints couple coordinates; what acts on one of a coupled set moves the whole
     set, and nothing else. So a column is there for the sets that the equations' own derivatives
     touch.
-
-    Args:
-        mechanism: Which one.
-        traced: Derivatives of its equations, where they are known already.
     """
     traced = traced or equation_derivatives(mechanism)
     terms = trace(mechanism)
@@ -74,16 +70,9 @@ def motion_patterns(
 def projection_pattern(
     mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
 ) -> NDArray[np.bool_]:
-    """Find where derivatives of the projected q, then v, by q, v, t may differ from zero.
+    """Find where derivatives of the projected q, then v, may differ from zero, (2 nv, 2 nv + 1).
 
-    Coordinates in sets that no row of the kind holds stay what they are.
-
-    Args:
-        mechanism: Which one.
-        traced: Derivatives of its equations, where they are known already.
-
-    Returns:
-        (2 nv, 2 nv + 1).
+    By q, v, t; coordinates in sets that no row of the kind holds stay what they are.
     """
     traced = traced or equation_derivatives(mechanism)
     terms, constraints = trace(mechanism), mechanism.constraints
@@ -123,15 +112,10 @@ def projection_pattern(
 
 
 def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
-    """Find where derivatives of the servo law's efforts may differ from zero.
+    """Find where derivatives of the servo law's efforts may differ from zero, (motors, n).
 
     Motors and tasks couple what they touch as constraints do; a motor depends on what its set does.
-
-    Args:
-        tasks: Which ones.
-
-    Returns:
-        Columns of :func:`~uk_dynamics.mechanism.dynamics.effort_columns`, (motors, n).
+    Columns are those of :func:`~uk_dynamics.mechanism.dynamics.effort_columns`.
     """
     mechanism = tasks.mechanism
     traced, asked = equation_derivatives(mechanism), task_derivatives(tasks)

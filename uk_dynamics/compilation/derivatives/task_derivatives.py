@@ -79,11 +79,7 @@ class TaskValues:
     ) -> tuple[Array, Array, Array]:
         """Evaluate derivatives as :class:`TracedTaskDerivatives` has them, (mt or nv or nu, n).
 
-        Args:
-            state: Where the mechanism is.
-            reference: What the task rows follow.
-            settings: Of the law, by what C calls them.
-            held: ``qdd``, ``multipliers`` and ``efforts``.
+        Held are ``qdd``, ``multipliers`` and ``efforts``; settings have their names in C.
         """
         followed = np.zeros(3 * len(held["multipliers"])) if reference is None else reference
         arrays = {"q": state.q, "v": state.v, "followed": np.ravel(followed)} | held

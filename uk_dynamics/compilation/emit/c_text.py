@@ -39,9 +39,7 @@ def joined(*parts: str) -> str:
 def assemble(text: str, before: str = "") -> str:
     """One file of C: each file that is included stands once, where it is included first.
 
-    Args:
-        text: With lines of :func:`part` and :func:`header`.
-        before: The same of a file that the result includes.
+    It has lines of :func:`part` and :func:`header`; so has ``before``, which the result includes.
     """
     done: set[str] = set()
     _assembled(before, done)

@@ -23,13 +23,7 @@ def is_ode(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> bool:
 
 
 def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifier: str) -> str:
-    """C of the functions, behind that of the derivatives.
-
-    Args:
-        mechanism: Which one.
-        traced: Derivatives of its equations.
-        identifier: What their names begin with.
-    """
+    """C of the functions, whose names begin with the identifier, behind that of the derivatives."""
     mask = mechanism.hierarchy.mask(None)
     acts = np.ones(len(mechanism.constraints)) if mask is None else mask
     return joined(

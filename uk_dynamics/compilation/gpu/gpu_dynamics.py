@@ -97,21 +97,16 @@ _HEADERS = re.compile(r"^\s*#\s*include\s*<.*>\s*$", re.MULTILINE)
 def kernel_source(mechanism: ResolvedMechanism, *, rollouts: bool) -> str:
     """C++ of the kernels of batches or of rollouts, which compile longer: a program each.
 
-    NVRTC has mathematics and memory functions built in, and knows no headers.
-
-    Args:
-        mechanism: What moves; for rollouts one whose configurations are vectors.
-        rollouts: ``uk_rollout_kernel`` instead of ``uk_regular_kernel`` and ``uk_evaluate_kernel``.
+    NVRTC has mathematics and memory functions built in, and knows no headers. Rollouts are of
+    mechanisms whose configurations are vectors.
     """
     return kernels(batch_source(mechanism), stage="uk_rollout_stage" if rollouts else "")
 
 
 def kernels(source: str, *, stage: str) -> str:
-    """C++ of kernels of some source.
+    """C++ of kernels of a source with lines of ``part`` and ``header``.
 
-    Args:
-        source: With lines of ``part`` and ``header``.
-        stage: The function of its steps' stages; empty: nothing moves.
+    ``stage`` is the function of its steps' stages; empty: nothing moves.
     """
     steps = f"#define UK_STAGE {stage}\n" if stage else ""
     parts = [steps, part("gpu.h"), source, part("gpu.cu")]

@@ -50,13 +50,9 @@ class CompiledBatch:
     def __init__(
         self, path: Path, rows: int, *, rolls: bool, tables: ClusterTables | None = None
     ) -> None:
-        """Load it.
+        """Load a library of so many constraint rows; ``rolls``: it integrates trajectories.
 
-        Args:
-            path: The file.
-            rows: Constraint rows.
-            rolls: Whether it integrates trajectories.
-            tables: Of a mechanism in clusters; a thread then takes one state after the other.
+        With tables of a mechanism in clusters a thread takes one state after the other.
         """
         self._library = library = ctypes.CDLL(str(path))
         self._tables = tables

@@ -34,12 +34,7 @@ class Trial(NamedTuple):
 
 
 def trials(mechanism: ResolvedMechanism, reference: Dynamics) -> list[Trial]:
-    """Give the same states every time: assembled and moving, then with open loops.
-
-    Args:
-        mechanism: What moves.
-        reference: Its interpreted evaluator, which assembles it.
-    """
+    """Give the same states every time: assembled by the reference and moving, then open loops."""
     model = mechanism.model
     rng = np.random.default_rng(20)
     found = []

@@ -161,13 +161,7 @@ class Source:
 
 
 class CompiledExpressions:
-    """Several expressions in t, joint positions and rates; shared parts are computed once.
-
-    Args:
-        outputs: The expressions.
-        sources: Where each comes from, for errors.
-        places: Where the joints stand in q and v.
-    """
+    """Several expressions in t, joint positions and rates; shared parts are computed once."""
 
     def __init__(
         self, outputs: Sequence[Expression], sources: Sequence[Source], places: JointPlaces
@@ -280,8 +274,9 @@ def make_scope(
     smooth: bool = True,
 ) -> Scope:
     """The scope of a robot's joints with parameters and aliases, whose names are checked."""
-    scope = Scope(places.positions, composite=places.composite, highest_order=highest_order,
-        smooth=smooth)
+    scope = Scope(
+        places.positions, composite=places.composite, highest_order=highest_order, smooth=smooth
+    )
     for alias, joint in aliases.items():
         scope.check_new(alias, "alias")
         scope.joint(joint)

@@ -109,14 +109,9 @@ class Kind(ABC):
         return None
 
     def check_friction(self, coulomb: float, radius: float | None) -> None:
-        """See that declared friction can act.
+        """See that declared friction can act; None: no radius of the pin, in m, is declared.
 
-        Args:
-            coulomb: Coefficient of dry friction.
-            radius: Of the pin, in m; None: not declared.
-
-        Raises:
-            MechanismFileError: It cannot; its place is the key of ``friction``.
+        Raises MechanismFileError: It cannot; its place is the key of ``friction``.
         """
         if coulomb and not radius and self.friction and self.friction.turns_on:
             problem = (
@@ -146,10 +141,8 @@ class Kind(ABC):
     def of_axes(cls, axes: Sequence[Direction], pitch: float) -> dict[str, Any] | None:
         """Own keys of a joint as robot descriptions have it; None: there is no such constraint.
 
-        Args:
-            axes: Its axes in the joint's frame, unit: the first fixed in the parent, a second one
-                in the child.
-            pitch: Of a screw, in m per turn.
+        Unit axes in the joint's frame, the first fixed in the parent, a second one in the child;
+        pitch of a screw in m per turn.
         """
         return {"axis": list(axes[0])} if "axis" in cls.keys else {}
 

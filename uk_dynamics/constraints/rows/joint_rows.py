@@ -51,7 +51,7 @@ def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
 
 
 def sums_of_joints(sums: Sequence[Sequence[JointTerm]], nq: int, nv: int) -> tuple[Array, Array]:
-    """Matrices of weighted sums by positions, (k, nq), and of their rates by velocities, (k, nv)."""
+    """Matrices of weighted sums, by positions, (k, nq), and of rates by velocities, (k, nv)."""
     positions, velocities = np.zeros((len(sums), nq)), np.zeros((len(sums), nv))
     for row, terms in enumerate(sums):
         for term in terms:

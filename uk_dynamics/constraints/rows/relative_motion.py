@@ -46,12 +46,9 @@ class FramePairs:
     """K pairs of frames."""
 
     def __init__(self, parent: Index, child: Index, ancestor_mask: AncestorMask) -> None:
-        """Pair frames.
+        """Pair frames by their indices, (K,) each.
 
-        Args:
-            parent: Frame indices, (K,).
-            child: Frame indices, (K,).
-            ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
+        ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         self.parent = parent  # frame indices, (K,)
         self.child = child  # frame indices, (K,)
@@ -75,15 +72,11 @@ class FramePairs:
         return np.concatenate((self._ancestor_mask[self.parent], self.sign))
 
     def twist(self, kinematics: FrameKinematics, v: Array) -> "RelativeTwist":
-        """Relative velocities and acceleration bias.
+        """Relative velocities and acceleration bias at a state with joint velocities v, (nv,).
 
         A wrench fixed in the parent body changes by V_p ×* w, and the line of action of a force
         follows the child's origin, which moves with velocity u in the parent body. Collecting
         both: bias = ΔG − V_p × ΔV + (ω_rel × u, 0).
-
-        Args:
-            kinematics: Arrays of the model at the state.
-            v: Joint velocities, (nv,), rad/s or m/s.
         """
         count = len(self.parent)
         moved = self._masks * v

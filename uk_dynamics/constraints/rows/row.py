@@ -38,12 +38,7 @@ class ConstraintTerms(NamedTuple):
     rate: Array  # ψ̇, of order velocity ψ, (m,)
 
     def right_hand_side(self, damping: Array, stiffness: Array) -> Array:
-        """Give b = −bias − 2ζω·rate − ω²·residual; see :func:`stabilizing_terms`.
-
-        Args:
-            damping: 2ζω per row, of order velocity ω, (m,), in 1/s.
-            stiffness: ω² per row, (m,), in 1/s².
-        """
+        """Give b = −bias − 2ζω·rate − ω²·residual; see :func:`stabilizing_terms`."""
         terms: Array = stabilizing_terms(damping, stiffness, self.rate, self.residual)
         return terms - self.bias
 

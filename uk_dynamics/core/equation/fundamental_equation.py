@@ -98,31 +98,18 @@ class Factorization(ABC):
 
     @abstractmethod
     def admissible(self, X: Array) -> Array:
-        """N X: accelerations that generalized forces cause within the constraints.
-
-        Args:
-            X: Generalized forces, (nv,) or (nv, k).
-        """
+        """N X: what generalized forces X, (nv,) or (nv, k), accelerate within the constraints."""
 
     @abstractmethod
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
-        """K X with N = KᵀK: generalized forces seen in the admissible motions alone.
+        """K X, (nv − rank, k), fresh, with N = KᵀK: generalized forces X in the admissible motions.
 
-        Args:
-            X: Generalized forces, (nv, k).
-
-        Returns:
-            K X, (nv − rank, k), fresh, and the size each column would have without constraints,
-            (k,).
+        And the size that each column of X, (nv, k), would have without constraints, (k,).
         """
 
     @abstractmethod
     def correction(self, r: Array) -> Array:
-        """The x of least xᵀ M x with A x = r on the independent rows, (nv,).
-
-        Args:
-            r: Right-hand side of all rows, (m,).
-        """
+        """The x of least xᵀ M x, (nv,), with A x = r, (m,), on the independent rows."""
 
     @abstractmethod
     def ideal_force(self, coordinates: Array) -> Array:
@@ -133,11 +120,7 @@ class Factorization(ABC):
         """Part of a force that the constraints let through, servo paper (12), (nv,)."""
 
     def holding(self, force: Array) -> Array:
-        """Ideal force, in the basis of the rows, that keeps a given force from moving them.
-
-        Args:
-            force: Generalized force, (nv,).
-        """
+        """Ideal force, in the basis of the rows, that keeps a force (nv,) from moving them."""
         return self._accelerate(force, np.zeros(self.A.shape[0]), None)[1]
 
     @abstractmethod

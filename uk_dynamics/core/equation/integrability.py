@@ -195,10 +195,7 @@ def _derivative(
 
 
 def _settled(field: Field[Point], point: Point, agreed: float) -> tuple[Array, float]:
-    """The field at a point, extrapolated from steps that are halved until that changes nothing.
-
-    Returns: Its value, and by how much the last two answers disagree.
-    """
+    """The field at a point, of steps halved until that changes nothing, and the last change."""
     step = _FIRST_STEP
     coarse = field(point, step)
     best, smallest = coarse, np.inf

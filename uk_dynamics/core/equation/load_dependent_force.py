@@ -137,13 +137,11 @@ def _solve_loads(
 
 
 def _balance(start: Array, response: Array) -> Array | None:
-    """The n with n_j = |x_j|, x_j = start_j + response_j n.
+    """The n, (k,), with n_j = |x_j|, x_j = start_j + response_j n; None where there is none.
 
     Where loads change by less than the n that they are compared with, there is exactly one n. With
     stronger friction there may be several; the one that weak friction leads to as it grows is
     meant: friction is increased in steps from where it is weak.
-
-    Returns: n, (k,), or None where there is none.
     """
     strength = float(np.linalg.norm(response, axis=1).sum(axis=1).max(initial=0.0))
     if not math.isfinite(strength):

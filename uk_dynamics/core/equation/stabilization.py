@@ -20,36 +20,23 @@ FREQUENCY, DAMPING_RATIO = 5.0, 1.0  # Hz; without unit, 1 is critical
 
 
 def position_gains(frequency: Value, damping_ratio: Value) -> tuple[Value, Value]:
-    """Gains 2ζω of ψ̇ and ω² of ψ: b = −bias − 2ζω ψ̇ − ω² ψ.
+    """Gains 2ζω of ψ̇, 1/s, and ω² of ψ, 1/s²: b = −bias − 2ζω ψ̇ − ω² ψ.
 
-    Args:
-        frequency: Natural frequency, Hz; 0 is no stabilisation.
-        damping_ratio: ζ; 1 is critical damping.
-
-    Returns:
-        Damping, 1/s, and stiffness, 1/s².
+    The frequency is in Hz, 0 is no stabilisation; damping ratio 1 is critical damping.
     """
     omega = velocity_gain(frequency)
     return 2.0 * damping_ratio * omega, omega * omega
 
 
 def velocity_gain(frequency: Value) -> Value:
-    """Gain ω of φ in velocity-level rows: b = −bias − ω φ, 1/s.
-
-    Args:
-        frequency: Hz; 0 is no stabilisation.
-    """
+    """Gain ω of φ in velocity-level rows, 1/s, by a frequency in Hz: b = −bias − ω φ."""
     return 2.0 * np.pi * frequency
 
 
 def stabilizing_terms(damping: Any, stiffness: Any, rate: Any, residual: Any) -> Any:
     """Terms −2ζω ψ̇ − ω² ψ that b has besides −bias (review (18), de Falco (32)).
 
-    Args:
-        damping: 2ζω per row, of order velocity ω, in 1/s.
-        stiffness: ω² per row, in 1/s².
-        rate: ψ̇, of order velocity ψ; floats or symbols, as all of them.
-        residual: ψ.
+    Numbers, arrays or symbols; of order velocity the damping is ω, and the rate is ψ.
     """
     return -(damping * rate + stiffness * residual)
 
@@ -60,11 +47,7 @@ def row_gains(
     position_rows: Flags,  # whether each row is of order position, (m,)
     motion_rows: Flags,  # whether each row is of order position or velocity, (m,)
 ) -> tuple[Array, Array]:
-    """Gains of ψ̇ and ψ for rows of every order; zero for rows of order acceleration.
-
-    Returns:
-        Damping, (m,), 1/s, and stiffness, (m,), 1/s².
-    """
+    """Gains of ψ̇, 1/s, and ψ, 1/s², (m,) each; zero for rows of order acceleration."""
     damping, stiffness = position_gains(frequency, damping_ratio)
     decay: Array = velocity_gain(frequency) * motion_rows.astype(float)
     return np.where(position_rows, damping, decay), np.where(position_rows, stiffness, 0.0)

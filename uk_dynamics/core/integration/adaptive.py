@@ -183,13 +183,10 @@ class AdaptiveStepper:
         return f": {self._names[worst]} changes fastest, by {a[worst]:.3g} m/s² or rad/s²"
 
     def sample(self, t: float) -> tuple[Array, Array]:
-        """State at a time within the last step, interpolated, then projected.
+        """State at a time within the last step, in s, interpolated, then projected.
 
         No error control watches the interpolant, and one of its points may fall where the rank
         drops. The projection shows it by a large correction; then the way is integrated.
-
-        Args:
-            t: Between the last two times reached, in s.
         """
         if t >= self.t or not self.steps:
             return self.q, self.v

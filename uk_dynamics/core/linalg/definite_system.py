@@ -19,12 +19,7 @@ _SMALLEST = 1e-12  # of a pivot
 
 
 def definite_solve(matrix: Array, right: Array) -> Array:
-    """Solution of a positive semidefinite system, (n,); dependent rows have none.
-
-    Args:
-        matrix: (n, n).
-        right: (n,).
-    """
+    """Solution of a positive semidefinite system, (n,); dependent rows have none."""
     G, x, pivots = _eliminated(matrix, right)
     n = len(right)
     for k in reversed(range(n)):
@@ -35,12 +30,7 @@ def definite_solve(matrix: Array, right: Array) -> Array:
 
 
 def metric_square(gram: Array, s: Array) -> Array:
-    """|s|² = sᵀ(T Tᵀ)⁻¹ s, (1,); rows that depend on others make it large.
-
-    Args:
-        gram: T Tᵀ, (rows, rows).
-        s: (rows,).
-    """
+    """|s|² = sᵀ(T Tᵀ)⁻¹ s, (1,), of s (rows,); rows that depend on others make it large."""
     _, x, pivots = _eliminated(gram, s)
     found = 0.0 * s[:1]
     for k, pivot in enumerate(pivots):

@@ -29,11 +29,7 @@ class DenseMass:
     __slots__ = ("lower", "size")
 
     def __init__(self, lower: Array) -> None:
-        """Hold a factor.
-
-        Args:
-            lower: Lower triangular L, (nv, nv), column-major; its upper triangle is never read.
-        """
+        """Hold L, (nv, nv), column-major, whose upper triangle is never read."""
         self.lower = lower
         self.size = len(lower)
 
@@ -65,13 +61,9 @@ class SingularMass:
     __slots__ = ("matrix", "size")
 
     def __init__(self, matrix: Array) -> None:
-        """Keep a copy of M.
+        """Keep a copy of M, (nv, nv).
 
-        Args:
-            matrix: M, (nv, nv).
-
-        Raises:
-            InputError: M has entries that are not finite, or a clearly negative eigenvalue.
+        Raises InputError: M has entries that are not finite, or a clearly negative eigenvalue.
         """
         self.matrix = np.array(matrix, dtype=float)  # M, (nv, nv)
         self.size = len(self.matrix)  # number of velocity coordinates nv
@@ -107,13 +99,9 @@ def mass_factor(M: Array) -> DenseMass | SingularMass:
 
 
 def coordinate_scale(diagonal: Array) -> Array:
-    """1/√M_jj, which makes the diagonal of M one; a mean value for massless coordinates.
+    """1/√M_jj, (nv,), which makes the diagonal of a positive semi-definite M one.
 
-    Args:
-        diagonal: M_jj, (nv,), of a positive semi-definite M.
-
-    Returns:
-        (nv,), positive.
+    Massless coordinates get a mean value.
     """
     massive = diagonal > MASSLESS * max(diagonal.max(initial=0.0), 0.0)
     if not massive.any():
@@ -161,11 +149,7 @@ class UndeterminedCoordinatesError(UndeterminedMotionError):
         super().__init__(f"coordinate {index}" for index in self.coordinates)
 
     def named(self, names: Sequence[str]) -> UndeterminedMotionError:
-        """Make it an error that names the velocity coordinates.
-
-        Args:
-            names: All nv names.
-        """
+        """Make it an error that names the velocity coordinates, by the names of all nv."""
         return UndeterminedMotionError(names[index] for index in self.coordinates)
 
 

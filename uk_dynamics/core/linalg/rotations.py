@@ -115,10 +115,7 @@ def left_jacobian_inverse(phi: Array) -> Array:
 
 
 def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
-    """Time derivative of the left Jacobian along a motion, so that ω̇ = J φ̈ + J̇ φ̇.
-
-    Returns: (..., 3, 3), 1/s.
-    """
+    """Rate of the left Jacobian along a motion, (..., 3, 3), 1/s, so that ω̇ = J φ̈ + J̇ φ̇."""
     square, cross = _square_and_skew(phi)
     angle = square_root(square)
     cross_rate = skew(phi_rate)

@@ -223,21 +223,16 @@ class RowBasis:
         return np.linalg.svd(upper, compute_uv=False) if self.rank else np.empty(0)
 
     def coordinates(self, b: Array) -> Array:
-        """The y with B Q₁ y = b on the independent rows: R₁₁ᵀ y = b̂, (r,).
-
-        Args:
-            b: Right-hand side of all rows, (m,).
-        """
+        """The y, (r,), with B Q₁ y = b, (m,), on the independent rows: R₁₁ᵀ y = b̂."""
         if self.rank == 0:
             return np.empty(0)
         scaled = b * self._inverse_scale
         return dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
 
     def rotate(self, x: Array) -> Array:
-        """Qᵀ x: the first r entries are coordinates in the basis, the others are orthogonal to it.
+        """Qᵀ x of x (n,) or (n, k): the first r entries are coordinates in the basis.
 
-        Args:
-            x: (n,) or (n, k).
+        The others are orthogonal to it.
         """
         return self._apply("T", x)
 
@@ -246,11 +241,7 @@ class RowBasis:
         return self._apply("N", x)
 
     def basis_product(self, y: Array) -> Array:
-        """Q₁ y.
-
-        Args:
-            y: (r,).
-        """
+        """Q₁ y, of y (r,)."""
         full = np.zeros(self._factors.shape[0])
         full[: self.rank] = y
         return self.rotate_back(full)
@@ -263,13 +254,10 @@ class RowBasis:
         return self.rotate_back(selector)
 
     def multipliers(self, z: Array) -> Array:
-        """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,).
+        """The λ of minimum Euclidean norm with Bᵀ λ = Q₁ z, (m,), of z (r,).
 
         Nearly dependent rows take part as if they were exactly dependent, so that λ does not jump
         with the choice of the rows; Bᵀ λ is then exact up to their residual norm.
-
-        Args:
-            z: (r,).
         """
         result = np.zeros(len(self.order))
         if self.rank == 0:

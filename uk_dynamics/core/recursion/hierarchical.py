@@ -106,12 +106,9 @@ class Hierarchical(WhitenedCoordinates):
         return result
 
     def accelerate(self, F: Array, b: Array, level: int | None = None) -> Array:
-        """Acceleration of the model at one level of the hierarchy, (nv,).
+        """Acceleration of the model, (nv,), by F, (nv,), and b, (m,), with so many levels enforced.
 
-        Args:
-            F: Generalized force without constraints, (nv,).
-            b: Right-hand side of A q̈ = b, (m,).
-            level: Number of levels enforced; None for all.
+        All of them where ``level`` is None.
         """
         count = len(self.recursions) if level is None else level
         a = self.mass.whiten(F)

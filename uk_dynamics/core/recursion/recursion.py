@@ -187,12 +187,10 @@ def enforce_rigid(
 
 
 def enforce_with_clearance(block: Block, rows: Indices, H: Array, R: Array) -> tuple[Update, Block]:
-    """Compliant rows, A q̈ + Rλ = b: (4.17), (4.18) in square-root form.
+    """Compliant rows, A q̈ + Rλ = b: the update and what it leaves of the block.
 
-    With B = R^{-1/2} H̃ZW and the triangle T of [Bᵀ; I] = QT, TᵀT = BBᵀ + I: the gain is
-    ZW BᵀT⁻¹T⁻ᵀ R^{-1/2} and what is left is ZW (I + BᵀB)^{-1/2}.
-
-    Returns: The update and what it leaves of the block.
+    (4.17), (4.18) in square-root form: with B = R^{-1/2} H̃ZW and the triangle T of [Bᵀ; I] = QT,
+    TᵀT = BBᵀ + I, the gain is ZW BᵀT⁻¹T⁻ᵀ R^{-1/2} and what is left is ZW (I + BᵀB)^{-1/2}.
     """
     inverse = 1.0 / np.sqrt(R)
     root = block.root
@@ -220,11 +218,7 @@ class Recursion:
 
     @classmethod
     def free(cls, size: int) -> "Recursion":
-        """No constraint yet: every whitened coordinate is a block of its own, P₀ = I.
-
-        Args:
-            size: Number of coordinates nv.
-        """
+        """No constraint on nv coordinates yet: each, whitened, is a block of its own, P₀ = I."""
         coordinates = np.arange(size)
         one = np.ones((1, 1))
         return cls(tuple(Block(coordinates[i : i + 1], one) for i in range(size)), coordinates)

@@ -175,9 +175,7 @@ class Adaptation(NamedTuple):
     def motion(self, motion: Array, gram: Array) -> Array:
         """Acceleration along the uncertain rows that is asked without corrections, (rows,).
 
-        Args:
-            motion: By the model with all efforts, (rows,).
-            gram: T Tᵀ, (mt, mt).
+        ``motion`` is that by the model with all efforts, (rows,), ``gram`` T Tᵀ, (mt, mt).
         """
         return motion - self.crossed.T @ definite_solve(gram, self.added)
 

@@ -104,11 +104,7 @@ def solutions(
     # a row contradicts others when its residual is above this part of ``size`` and |K||x|
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,
 ) -> LinearSolutions:
-    """Solve K x = r; what is left arbitrary is in the result.
-
-    Returns:
-        The solutions.
-    """
+    """Solve K x = r; what is left arbitrary is in the result."""
     norms = np.linalg.norm(K, axis=1)
     if natural_scale is None:
         natural_scale = np.full(len(r), norms.max(initial=0.0))
@@ -144,11 +140,7 @@ def servo_lemmas(
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
     consistency_tolerance: float = DEFAULT_CONSISTENCY_TOLERANCE,  # as for :func:`solutions`
 ) -> ServoLemmas:
-    """Apply the lemmas to tasks A_t q̈ = b_t on a structure.
-
-    Returns:
-        Consistency, ranks, and all solutions.
-    """
+    """Apply the lemmas to tasks A_t q̈ = b_t on a structure: consistency, ranks, all solutions."""
     columns, task_size = factorization.admissible_coordinates(A_t.T)
     motor, _ = factorization.admissible_coordinates(S)
     C = columns.T

@@ -35,13 +35,9 @@ class Split:
 
 
 def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) -> Indices:
-    """Coordinates that can move while the measured ones stand still, and rows hold.
+    """Coordinates that can move while the measured ones stand still, and rows (m, nv) hold.
 
-    Args:
-        A: Rows, (m, nv).
-        scale: Of each coordinate, (nv,).
-        measured: Places of the measured coordinates.
-        tolerance: Singular values below this part of the largest are zero.
+    ``scale`` is of coordinates, (nv,); singular values up to this part of the largest are zero.
     """
     free = np.setdiff1d(np.arange(A.shape[1]), measured)
     _, values, rows = np.linalg.svd(A[:, free] * scale[free])
@@ -60,13 +56,7 @@ class LoopFactors:
     """Factorisation of the rows at one configuration, for steps, velocities and covariances."""
 
     def __init__(self, A: Array, split: Split, tolerance: float) -> None:
-        """Factor.
-
-        Args:
-            A: Rows, (m, nv), m at least u.
-            split: Measured and other coordinates.
-            tolerance: Regularity below which A_u is singular.
-        """
+        """Factor rows, (m, nv), m at least u; A_u is singular below the tolerance of regularity."""
         self._split = split
         self._measured = A[:, split.measured]
         self._others = A[:, split.others] * split.scale
@@ -95,12 +85,7 @@ class LoopFactors:
         return self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
 
     def move(self, target: Array, wanted: Array) -> Array:
-        """The δ (nv,) with A δ = target whose measured part is nearest to the one wanted.
-
-        Args:
-            target: (m,).
-            wanted: Measured part, (d,).
-        """
+        """The δ, (nv,), with A δ = target whose measured part, (d,), is nearest to one wanted."""
         split = self._split
         if split.conditions:
             C, rest = self._condition(target)

@@ -128,14 +128,7 @@ def robust_term(
 
 
 def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> Array:
-    """Σ of (4) after some time, (1,).
-
-    Args:
-        scale: σ before.
-        growth: That of the last term.
-        leakage: λ, in 1/s.
-        elapsed: In s.
-    """
+    """Σ of (4) after ``elapsed`` s, (1,), by the growth of the last term and λ in 1/s."""
     return (scale + elapsed * growth) / (1.0 + elapsed * leakage)
 
 

@@ -114,11 +114,7 @@ class ServoSolution:
         return actuation(self.map.shape[1], self.rank, self.task_rank)
 
     def missed(self, efforts: Array) -> tuple[Array, Flags]:
-        """What other efforts leave of the tasks: residual b_t − A_t q̈, and where it is one, (mt,).
-
-        Args:
-            efforts: (nu,), in N or N·m.
-        """
+        """Residual b_t − A_t q̈ of other efforts, (nu,), and where it is one, (mt,)."""
         residual = self.residual
         if efforts is not self.efforts:
             residual = lacking(self.wanted - self.map @ efforts, self.side)
@@ -162,11 +158,7 @@ def servo_efforts(
     # motors would give it
     rank_tolerance: float = DEFAULT_TASK_RANK_TOLERANCE,
 ) -> ServoSolution:
-    """Efforts that make the structure follow the tasks.
-
-    Returns:
-        The efforts, with ranks and reachability.
-    """
+    """Efforts that make the structure follow the tasks, with ranks and reachability."""
     root = np.ones(S.shape[1]) if weights is None else np.sqrt(weights)
     task, task_size = factorization.admissible_coordinates(A_t.T)
     motor, _ = factorization.admissible_coordinates(S / root)

@@ -64,12 +64,7 @@ class Tree:
         return running[self.ends] - running[:-1]
 
     def compose(self, rotation: Array, translation: Array) -> None:
-        """Placements in the parent become placements in the world, in place.
-
-        Args:
-            rotation: (n, 3, 3).
-            translation: (n, 3).
-        """
+        """Placements in the parent, (n, 3, 3) and (n, 3), become those in the world, in place."""
         for body, above in enumerate(self.parents.tolist()):
             if above >= 0:
                 translation[body] = translation[above] + rotation[above] @ translation[body]
@@ -80,12 +75,7 @@ class Clusters:
     """A partition of the joints of a tree."""
 
     def __init__(self, tree: Tree, supports: Iterable[Sequence[int]]) -> None:
-        """Bind joints together.
-
-        Args:
-            tree: The tree.
-            supports: Joints of each row: both paths from its frames to their last common body.
-        """
+        """Bind joints: those of a row are both paths from its frames to their last common body."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -152,11 +142,7 @@ class TreeInertia:
         return np.concatenate((linear, spin + np.cross(self.center, linear)), axis=1)
 
     def about(self, points: Array) -> Array:
-        """Spatial inertia of each body about a point of its own, linear part first, (n, 6, 6).
-
-        Args:
-            points: In the world, (n, 3), in m.
-        """
+        """Inertia of each body about a point in the world, (n, 3), linear part first, (n, 6, 6)."""
         lever = skew(self.center - points)
         first = self.mass[:, None, None] * lever
         result = np.zeros((len(self.mass), 6, 6))

@@ -42,11 +42,6 @@ def vanishing_rows(mechanism: ResolvedMechanism, q: Array, v: Array) -> tuple[st
 
     A row across the plane of a planar loop is zero everywhere, and redundant; a row quadratic in
     velocities is zero at rest only, where it says nothing of the motion that begins.
-
-    Args:
-        mechanism: Whose rows.
-        q: Configuration, (nq,).
-        v: Velocity, (nv,).
     """
     chance = np.random.default_rng(0)
     step = chance.uniform(-_NEARBY, _NEARBY, (2, mechanism.model.nv))

@@ -67,12 +67,7 @@ class InterpretedDynamics(Dynamics):
     """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it."""
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
-        """Allocate the workspace.
-
-        Args:
-            mechanism: What to evaluate.
-            model: ``mechanism.extended_model(...)`` when further frames are needed.
-        """
+        """Allocate the workspace; ``mechanism.extended_model(...)`` has further frames."""
         self._mechanism = mechanism
         self._model = model or mechanism.model
         self._own = _Evaluation(mechanism, self._model)

@@ -102,12 +102,7 @@ class ServoEvaluator(Protocol):
     """Evaluates the law of some tasks; not to be shared between threads."""
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
-        """Largest residual of a structural constraint, in m or rad (or m/s, of rows on velocities).
-
-        Args:
-            state: Where the mechanism is.
-            inputs: What the structure follows, and which of its constraints act.
-        """
+        """Largest residual of a structural constraint, in m or rad (m/s of rows on velocities)."""
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """How far the tasks are from being done.

@@ -65,9 +65,7 @@ class LoopMotion:
     def basis(self, *, of_positions: bool = False) -> Array:
         """Orthonormal basis of the admissible velocities in their units, (nv, k).
 
-        Args:
-            of_positions: Of the changes of position that the loops allow, whatever rows of rolling
-                say.
+        ``of_positions``: of changes of position that loops allow, whatever rows of rolling say.
         """
         return self._factored(of_positions).complement()
 

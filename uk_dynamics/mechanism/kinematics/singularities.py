@@ -125,10 +125,7 @@ class SingularityMeasures:
     def approach(self, q: Array, kind: Kind, reach: float = np.inf) -> Array | None:
         """A singular configuration of a kind by Newton's method on its measure, or None.
 
-        Args:
-            q: Where to begin, (nq,).
-            kind: Which measure.
-            reach: Longest distance that the slope of the measure may promise.
+        ``reach`` is the longest distance that the slope of the measure may promise.
         """
         model = self._mechanism.model
         value = self.values(q)[kind]

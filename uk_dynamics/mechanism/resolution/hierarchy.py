@@ -92,13 +92,9 @@ class Hierarchy:
         expect_names("switchable constraint", names, self.switchable)
 
     def mask(self, active: ActiveConstraints | None) -> NDArray[np.bool_] | None:
-        """Whether each row acts, (m,); None where all do.
+        """Whether each row acts with these constraints on, (m,); None where all do.
 
-        Args:
-            active: Switchable constraints that are on; None: those of the start.
-
-        Raises:
-            UnknownNameError: One of them is no switchable constraint.
+        Raises UnknownNameError: One of them is no switchable constraint.
         """
         names = (active or self.initial).names
         if names not in self._masks:

@@ -240,12 +240,7 @@ class _Reader:
 def bushing_joint(torque: Array, force: Array) -> tuple[str, tuple[Array, ...]]:
     """The joint that a bushing of Drake stands for, rigid where it is stiff: its type and axes.
 
-    Args:
-        torque: Stiffness about x, y and z, (3,); zero: free to turn.
-        force: Stiffness along x, y and z, (3,).
-
-    Returns:
-        An empty type where there is no such joint.
+    Stiffness is about and along x, y and z, (3,); zero is free. An empty type: there is no joint.
     """
     free = np.flatnonzero(torque == 0.0)
     kind = {0: "fixed", 1: "revolute", 3: "spherical"}.get(len(free), "") if force.all() else ""

@@ -230,14 +230,9 @@ _SMALL = 1e-12  # m², radius of gyration of 1 µm squared: CAD writes rounding 
 
 
 def inertia_problem(mass: float, inertia: Array) -> tuple[str, bool]:
-    """Look for what no distribution of mass can have.
+    """Look for what no distribution of mass has: a message, and whether dynamics are nonsense then.
 
-    Args:
-        mass: In kg, not negative.
-        inertia: About the center of mass, symmetric, (3, 3), in kg m².
-
-    Returns:
-        A message, empty when all is well, and whether dynamics would be nonsense with it.
+    The inertia is about the center of mass, symmetric, (3, 3), in kg m². All is well: an empty one.
     """
     moments = np.linalg.eigvalsh(inertia)
     rounding = RELATIVE_ROUNDING * float(np.abs(moments).max()) + _SMALL * mass

@@ -15,14 +15,7 @@ _ROUNDING = 1e-14  # of entries of a rotation matrix
 
 
 def from_rpy(rpy: Sequence[float]) -> Array:
-    """Rotation matrix of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
-
-    Args:
-        rpy: Three angles in rad.
-
-    Returns:
-        (3, 3) rotation matrix.
-    """
+    """Matrix of URDF's fixed-axis roll, pitch, yaw in rad: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     (cr, cp, cy), (sr, sp, sy) = map(math.cos, rpy), map(math.sin, rpy)
     return np.array(
         [

@@ -223,11 +223,7 @@ class MassPoints:
         return self.part @ self.motion(kinematics, v)[2]
 
     def motion(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array, Array]:
-        """How links move at zero joint acceleration, (n, 3) each.
-
-        Returns:
-            Angular velocities, angular accelerations, and accelerations of the centres of mass.
-        """
+        """Angular velocities, angular accelerations and those of the centres at q̈ = 0, (n, 3)."""
         linear, angular = _columns(kinematics.jacobian)
         linear_rate, angular_rate = _columns(kinematics.jacobian_rate)
         points, moving = self.places(kinematics), self.moved * v

@@ -130,9 +130,7 @@ def by_householder(A: Array, rank_tolerance: float) -> Pseudoinverse:
 def by_gram_schmidt(A: Array, rank_tolerance: float) -> Pseudoinverse:
     """As :func:`by_householder`, with both factorisations by modified Gram–Schmidt.
 
-    Args:
-        A: (m, n), with entries.
-        rank_tolerance: Pivots of the first factorisation up to this part of the largest are zero.
+    Pivots of the first one up to the tolerance, a part of the largest, are zero.
     """
     m, n = A.shape
     if m > n:
