@@ -182,9 +182,8 @@ class CompiledStates:
     def __init__(self, subject: Tasks | ResolvedMechanism, kind: Library) -> None:
         """Load the library; compile it when it is not in the cache.
 
-        Args:
-            subject: A mechanism, or tasks of one that varies no parameters, for the efforts.
-            kind: The library: of many states, of the projection, or of the efforts.
+        It is of many states or of the projection of a mechanism, or of the efforts of tasks of one
+        that varies no parameters.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler, or none with

@@ -218,10 +218,7 @@ class Regressor:
     def equations(self, motions: Motions, joints: Sequence[str] | None = None) -> Equations:
         """The equations at all samples; zero near singular configurations and without efforts.
 
-        Args:
-            motions: Samples.
-            joints: Independent joints whose equations to take; None: those of motors, if they
-                determine the others.
+        They are those of independent joints; None: of motors, if they determine the others.
 
         Raises:
             InputError: The mechanism cannot move, or no sample can be used.

@@ -89,10 +89,8 @@ def library_of(
 ) -> Path:
     """The library of a mechanism, or of tasks; it is made when it is not in the cache.
 
-    Args:
-        subject: What it is of.
-        kind: Which one; None: of one state of a mechanism, of the law of tasks.
-        tables: Of the loops, for :attr:`Library.ENCODERS`.
+    Kind None is that of one state of a mechanism, of the law of tasks; :attr:`Library.ENCODERS`
+    needs tables of the loops.
 
     Raises:
         CompilationError: Some part cannot be compiled, there is no compiler, it knows no vectors

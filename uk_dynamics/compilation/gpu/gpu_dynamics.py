@@ -123,9 +123,7 @@ class GpuDynamics(Fallback):
     def __init__(self, mechanism: ResolvedMechanism, device: CudaDevice | None = None) -> None:
         """Find the device; kernels are compiled when the first batch comes, in seconds to minutes.
 
-        Args:
-            mechanism: What to evaluate.
-            device: Where; None: the GPU of NVIDIA that CuPy has chosen.
+        Device None is the GPU of NVIDIA that CuPy has chosen.
 
         Raises:
             CompilationError: Some part cannot be compiled.

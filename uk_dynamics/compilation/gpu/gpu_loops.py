@@ -44,9 +44,7 @@ class GpuLoops(LoopMover):
     def __init__(self, tasks: Tasks, device: CudaDevice | None = None) -> None:
         """Find the device, and compile the kernel when it is the first time in this process.
 
-        Args:
-            tasks: What the motors enforce.
-            device: Where; None: the GPU of NVIDIA that CuPy has chosen.
+        Device None is the GPU of NVIDIA that CuPy has chosen.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.

@@ -173,12 +173,9 @@ class CompiledDelayCompensation:
         self.law = Law(address, ctypes.addressof(self._call), inner.flags, keeps, inner.watched)
 
     def set(self, inputs: Inputs, delay: float, longest: float) -> None:
-        """Set what acts on the machine, and how late efforts act.
+        """Set what acts on the machine, and how late efforts act, in s.
 
-        Args:
-            inputs: Constraints that are on, and what they follow.
-            delay: What is predicted, in s.
-            longest: What may be predicted, in s; a longer delay has no efforts.
+        Delays up to the longest are predicted; a longer one has no efforts.
 
         Raises:
             ForeignReferenceError: A constraint follows an object of Python.

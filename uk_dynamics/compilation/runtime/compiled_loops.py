@@ -123,11 +123,7 @@ class LoopMover(ABC):
 
     @abstractmethod
     def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
-        """Try it before it is used.
-
-        Args:
-            name: What moves, for messages.
-            comparisons: Compares its answers with those of the reference; called if need be.
+        """Try it before it is used; comparisons with the reference are called if need be.
 
         Raises:
             WrongLibraryError: It answers wrongly.
@@ -150,10 +146,9 @@ class CompiledLoops(LoopMover):
     """The library for closed loops of some tasks, or of a mechanism, side by side."""
 
     def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
-        """Load the library; compile it when it is not in the cache.
+        """Load the library, of tasks with their law, or of a mechanism for laws of any kind.
 
-        Args:
-            subject: Tasks, whose law is in lanes as well; or a mechanism, for laws of any kind.
+        It is compiled when it is not in the cache.
 
         Raises:
             CompilationError: Some part cannot be compiled, or there is no compiler.

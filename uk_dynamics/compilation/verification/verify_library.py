@@ -28,13 +28,9 @@ class WrongLibraryError(CompilationError):
 def verify(
     library: Path, name: str, comparisons: Callable[[], Iterable[Comparison]], part: str = ""
 ) -> None:
-    """Try a library on this processor, unless it has been tried.
+    """Try a library in the cache on this processor, unless it, or this part of it, has been tried.
 
-    Args:
-        library: The file, in the cache.
-        name: Of the mechanism, for messages.
-        comparisons: Compares its answers with those of the reference; called if need be.
-        part: What of it is tried, where a library is used, and so tried, in several parts.
+    ``comparisons`` compares its answers with those of the reference; it is called if need be.
 
     Raises:
         WrongLibraryError: It answers wrongly; says which function, by how much, and the compiler.

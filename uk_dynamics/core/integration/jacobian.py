@@ -28,11 +28,8 @@ def motion_jacobian(
 
     Forward differences, all of them in one call. Their steps are bounded from both sides: a
     coordinate that nothing depends on, such as the angle of a wheel, gets the same as the others.
-    Where a step leads to where there is no acceleration, the one to the other side is taken.
-    (An evaluator that knows derivatives has its place here.)
-
-    Returns:
-        The derivative; columns are NaN where there is no acceleration to either side.
+    Where a step leads to where there is no acceleration, the one to the other side is taken; where
+    there is none either, columns are NaN. (An evaluator that knows derivatives has its place here.)
     """
     nv = space.nv
     y = np.concatenate((xi, v))

@@ -79,13 +79,9 @@ Mass = DenseMass | SingularMass
 
 
 def mass_factor(M: Array) -> DenseMass | SingularMass:
-    """Factor M, or keep it when it is singular.
+    """Factor M, (nv, nv), of which one triangle is read; it is not changed.
 
-    Args:
-        M: Symmetric mass matrix, (nv, nv), of which one triangle is read; it is not changed.
-
-    Returns:
-        The Cholesky factor, or the checked matrix when a pivot vanishes within rounding.
+    Gives the checked matrix instead where a pivot vanishes within rounding: M is singular.
 
     Raises:
         InputError: M has entries that are not finite, or a clearly negative eigenvalue.

@@ -161,13 +161,11 @@ class RowBasis:
     """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂."""
 
     def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
-        """Factor.
+        """Factor the rows as columns, (n, m), column-major; not changed.
 
-        Args:
-            columns: The rows as columns, (n, m), column-major; not changed.
-            natural_scale: How large each row is over the configurations, (m,), in the same
-                units. None: as large as now, and rows below 1e-9 of the largest are zero.
-            tolerance: Rank tolerance: largest residual norm of a dependent row.
+        ``natural_scale`` is how large each row is over the configurations, (m,), in the same units;
+        None: as large as now, and rows below 1e-9 of the largest are zero. The tolerance is the
+        largest residual norm of a dependent row.
 
         Raises:
             InputError: The rows are not finite.

@@ -271,16 +271,10 @@ class Recursion:
         return Recursion(left, owner, tuple(updates))
 
     def advance(self, a: Array, b: Array, since: int = 0) -> Array:
-        """Accelerations under the constraints from those of a lower level, (4.14).
+        """Accelerations under the constraints from those of a lower level, (4.14); fresh, (nv,).
 
-        Args:
-            a: Whitened acceleration after the first ``since`` updates, (nv,); without constraints
-                it is L⁻¹ F.
-            b: Right-hand side of all rows.
-            since: Updates that ``a`` fulfils already.
-
-        Returns:
-            Fresh, (nv,).
+        ``a`` is the whitened acceleration after the first ``since`` updates, (nv,); without
+        constraints it is L⁻¹ F. ``b`` is of all rows.
         """
         result = a.copy()
         for update in self.updates[since:]:

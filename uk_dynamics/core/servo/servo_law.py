@@ -31,17 +31,10 @@ from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
 
 
 def actuation(motors: int, moved: int, wanted: int) -> str:
-    """Compare the motors with the motions that they have to cause.
+    """Compare the motors with the independent motions wanted, and those of them that they cause.
 
-    Args:
-        motors: Number of motors.
-        moved: Independent motions that the motors cause: rank of S, or of A_t N S for tasks, within
-            the motions that the structure leaves.
-        wanted: Independent motions that there are, or that tasks ask for.
-
-    Returns:
-        "fully actuated", "underactuated", "redundantly actuated", "not actuated", or
-        "underactuated and redundantly actuated": some motions lack a motor, others have too many.
+    These are the rank of S, or of A_t N S for tasks, within the motions that the structure leaves.
+    "underactuated and redundantly actuated": some motions lack a motor, others have too many.
     """
     if motors == 0 or moved == 0:
         return "not actuated"

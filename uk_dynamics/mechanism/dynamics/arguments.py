@@ -120,11 +120,6 @@ def _forces(tau: ArrayLike | None, count: int, steps: int, nv: int) -> Array:
 def require_finite(model: RobotModel, state: State, inputs: Inputs | None = None) -> None:
     """Refuse a state, forces or references that no motion can be computed from.
 
-    Args:
-        model: Whose state it is.
-        state: Time, q (nq,), v (nv,).
-        inputs: Forces (nv,) and samples of references among them; None: nothing acts.
-
     Raises:
         StateError: Wrong sizes, or numbers that are not finite; names the joint or constraint.
     """

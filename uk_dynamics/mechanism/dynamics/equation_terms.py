@@ -128,11 +128,7 @@ class Solver:
         self._part = part | ({"method": "auto"} if spec.method == "hierarchical" else {})
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
-        """For accelerations: all rows, in their levels.
-
-        Args:
-            mass: M, (nv, nv).
-            A: All rows, (m, nv).
+        """For accelerations: all rows, (m, nv), in their levels, with M, (nv, nv).
 
         Raises:
             UndeterminedMotionError: Some motion has neither inertia nor constraint.

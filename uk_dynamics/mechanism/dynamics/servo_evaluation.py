@@ -105,12 +105,10 @@ class ServoEvaluator(Protocol):
         """Largest residual of a structural constraint, in m or rad (m/s of rows on velocities)."""
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
-        """How far the tasks are from being done.
+        """How far the tasks are from being done, at the state's time.
 
-        Args:
-            state: Where the mechanism is; t is the time of the references.
-            references: Samples, or functions of time, that replace those of the tasks file, by
-                task name.
+        References are samples, or functions of time, that replace those of the tasks file by
+        task name.
 
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
@@ -119,12 +117,7 @@ class ServoEvaluator(Protocol):
     def evaluate(
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
-        """The law at a state.
-
-        Args:
-            state: For which efforts are made right.
-            demand: What is asked for.
-            references: As above.
+        """The law at a state, for which efforts are made right.
 
         Raises:
             UnknownNameError, StateError: As :meth:`Tasks.sample`.
@@ -136,13 +129,6 @@ class ServoEvaluator(Protocol):
     ) -> tuple[Array, bool]:
         """Efforts within limits: least task slack by priority, then nearest to those without.
 
-        Args:
-            servo: Of the last evaluation.
-            demand: What was asked for there.
-            lower: Smallest efforts, (motors,), in N or N·m.
-            upper: Largest efforts, (motors,).
-
-        Returns:
-            The efforts, (motors,), and whether there are no better ones; else the search was cut
-            short.
+        Limits are (motors,), in N or N·m, as are the efforts; with them, whether there are no
+        better ones; else the search was cut short.
         """

@@ -22,14 +22,10 @@ S = TypeVar("S", bound="Read")
 
 
 def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
-    """Find a mechanism or tasks file.
+    """Find a mechanism or tasks file: its path, and its name for errors.
 
-    Args:
-        name: Path, ``package://`` URI, or the name of a shipped file without its ending.
-        kind: What the file is to be.
-
-    Returns:
-        Its path, which need not exist when a path was given, and its name for errors.
+    It is named by a path, which need not exist, a ``package://`` URI, or as a shipped file without
+    its ending.
 
     Raises:
         MechanismFileError: There is no such package or shipped file.

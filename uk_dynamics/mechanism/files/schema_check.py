@@ -47,15 +47,7 @@ def load_schema(kind: FileKind) -> dict[str, Any]:
 
 
 def check_schema(data: object, kind: FileKind, file: str) -> dict[str, Any]:
-    """Check the data of a file.
-
-    Args:
-        data: Plain values as they come from YAML.
-        kind: Which kind of file this is to be.
-        file: Name of the file, for errors.
-
-    Returns:
-        The same data, now known to fit the schema.
+    """The data of a file, plain values as they come from YAML, now known to fit the schema.
 
     Raises:
         MechanismFileError: It does not fit; the first mistake in the order of the file is told.

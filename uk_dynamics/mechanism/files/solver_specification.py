@@ -71,15 +71,12 @@ class SolverSpec:
         return spec.closing_within(spec.closure_tolerance)
 
     def closing_within(self, tolerance: float) -> "SolverSpec":
-        """With a closure tolerance, and others at least as wide as it needs.
+        """With a closure tolerance, a part of the machine's size, and others as wide as it needs.
 
         Axes and lengths of a measured machine are off by some part of its size, so that rows which
         repeat others in the ideal machine seem independent by that part: they count as dependent.
         They then hold to the closure tolerance instead of to the last digit, which projections
         judge; accelerations do not have to agree with them.
-
-        Args:
-            tolerance: Largest loop-closure error, as a part of the machine's size.
         """
         changed = replace(self, closure_tolerance=tolerance)
         if not changed.measured:

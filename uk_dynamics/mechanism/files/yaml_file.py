@@ -96,14 +96,9 @@ _SYNTAX_HINTS = (
 
 
 def read_yaml(path: str | os.PathLike[str], file: str = "") -> object:
-    """Read one YAML document from a file.
+    """Read one YAML document from a file, to which errors may give another name.
 
-    Args:
-        path: The file.
-        file: Name that errors give it; the path when left out.
-
-    Returns:
-        Plain values: dict (keys in file order), list, str, bool, int, float (finite) or None.
+    Plain values: dict (keys in file order), list, str, bool, int, float (finite) or None.
 
     Raises:
         MechanismFileError: The file cannot be read or is not such a document.

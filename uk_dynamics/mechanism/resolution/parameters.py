@@ -65,11 +65,7 @@ def parameters_of(source: Source) -> dict[str, Parameter]:
 
 
 def check_estimates(spec: MechanismSpec, owners: Mapping[str, Collection[str]]) -> None:
-    """Refuse estimates of what the machine does not have.
-
-    Args:
-        spec: Of the mechanism file, with its section ``identified``.
-        owners: What may have parameters, by the first part of their names.
+    """Refuse estimates of what the machine does not have; owners are first parts of names.
 
     Raises:
         UnknownNameError: There is no such part of the machine; with file and place.

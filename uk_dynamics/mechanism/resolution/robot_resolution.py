@@ -29,11 +29,7 @@ from uk_dynamics.model.urdf import (
 
 
 def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
-    """The robot of a mechanism.
-
-    Args:
-        spec: Names the URDF.
-        text: URDF to use instead, None for the one that is named.
+    """The robot of a mechanism, from the URDF it names or a text to use instead.
 
     Raises:
         InputError: Neither is given, or what is given is no usable robot description.

@@ -43,13 +43,7 @@ def placed(model: RobotModel, workspace: Workspace, point: Point) -> tuple[int, 
 
 
 def wrench_forces(model: RobotModel, wrenches: Mapping[Point, ArrayLike], q: Array) -> Array:
-    """Σ Jᵀ w, (nv,), in N or N·m.
-
-    Args:
-        model: The robot.
-        wrenches: Force in N, (3,), or force and torque in N and N·m, (6,), in world axes, by the
-            point where the force acts.
-        q: Configuration, (nq,).
+    """Σ Jᵀ w, (nv,), in N or N·m, of forces (3,) or forces and torques (6,) in world axes.
 
     Raises:
         UnknownNameError: A link does not exist.

@@ -39,9 +39,7 @@ ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor", "fr
 def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -> RobotDescription:
     """Read a description from a path, a ``package://`` address, a ``.xacro`` file or URDF text.
 
-    Args:
-        urdf: What to read.
-        arguments: Arguments of a ``.xacro`` file by name.
+    Arguments of a ``.xacro`` file are by name.
 
     Raises:
         UrdfError: One line that names file, link or joint, what is wrong and what would be right.
