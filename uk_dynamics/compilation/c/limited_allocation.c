@@ -33,6 +33,8 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   int limits;
   uk_inequality limit[UK_INEQUALITIES];
   double push[UK_INEQUALITIES]; /* multipliers found last, with which the next search begins */
+  int levels, short_of_all;     /* of uk_allocation; not everything can be served, and all levels so far are */
+  double why[UK_INEQUALITIES];  /* then, multipliers that show it */
   double *pushed;               /* as of uk_allocation */
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
@@ -77,7 +79,8 @@ static void uk_add_bound(uk_pushes *p, int r) {
 
 static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
   p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
-  p->contacts = p->rows = p->limits = 0;
+  p->contacts = p->rows = p->limits = p->short_of_all = 0;
+  p->levels = a->levels;
   memset(p->push, 0, sizeof p->push);
   p->pushed = a->pushed;
   for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
@@ -308,7 +311,10 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       }
       found = uk_push_all(p, rows, count, miss, UK_PUSHED * size * scale);
     }
-    found = found && uk_nearest_within(p, best, left, next, answer);
+    if (round == 1 && p->short_of_all && level == p->levels - 1) /* known to be in vain */
+      memcpy(p->push, p->why, sizeof p->push), found = 0;
+    else found = found && uk_nearest_within(p, best, left, next, answer);
+    p->short_of_all &= found;
     if (!found && round == 0) {
       memset(held, 0, sizeof held);
       continue;
@@ -357,7 +363,8 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
     for (int i = 0; i < n * n; ++i) unit[i] = i % (n + 1) == 0;
     p.free = uk_left_motions(&p.second, unit, n, p.motions);
     found = uk_nearest_within(&p, best, p.motions, p.free, x);
-    p.limits = hard;
+    p.limits = hard, p.short_of_all = !found;
+    memcpy(p.why, p.push, sizeof p.push);
   }
   if (!found) {
     p.free = 0;
