@@ -38,11 +38,12 @@ SHOWN: dict[str, tuple[str, tuple[float, float], tuple[float, float]]] = {
     "gripper": ("grip", (0.0, 0.8), (-66.0, 12.0)),
     "two_arms": ("lift", (0.0, 2.4), (28.0, 20.0)),
 }
-# Tasks or none, duration in s, the rest likewise: simulated over steps of 1 ms
+# Tasks or none, duration in s, the rest likewise: simulated over steps of 1 ms, short ones of less
 SIMULATED: dict[str, tuple[str, float, tuple[float, float], tuple[float, float]]] = {
     "block_grip": ("", 1.8, (1.1, 1.64), (-66.0, 12.0)),
     "excavator_lift": ("", 3.2, (0.4, 3.0), (-68.0, 12.0)),
     "rope_crane": ("lift", 4.0, (0.2, 2.0), (-68.0, 12.0)),
+    "slider_crank_clearance": ("", 0.02, (0.002, 0.012), (-90.0, 8.0)),
     "stewart_drop": ("", 0.6, (0.0, 0.5), (-60.0, 14.0)),
 }
 WIDTH, TALLEST = 420, 420  # points of one of the two pictures
@@ -167,6 +168,8 @@ def simulated(mechanism: Mechanism, folder: Path, tasks: str, duration: float) -
         servo = Tasks.from_file(folder / f"{tasks}.yaml", mechanism)
         control = {"controller": ServoController(mechanism, servo, control_period=0.005)}
         control["control_period"] = 0.005
+    step = min(1e-3, duration / 500)
+    control |= {"step": step, "sample_period": 10.0 * step}
     return simulate(mechanism, mechanism.start(), duration, method="moreau", **control)
 
 

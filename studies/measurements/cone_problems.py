@@ -181,6 +181,7 @@ def main() -> None:
             print(
                 f"{seed}: {what}, {off:.2g} apart, {again:.2g} and {near:.2g} refined", flush=True
             )
+        print(f"up to {seeds[-1]}: {dict(ends)}", flush=True)
     print(f"{count} problems: {dict(ends)}; {time.perf_counter() - began:.0f} s")
     if apart:
         print(f"motions apart by {np.median(apart):.1g} in the middle, relative to their size")

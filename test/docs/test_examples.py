@@ -154,7 +154,8 @@ MACHINES = {
     "two_arms": Machine("lift", 6, 6, 1.0, 0.4, 0.004, 3e-6),
 }
 NAMES = tuple(MACHINES)
-TOUCHING = "block_grip", "excavator_lift", "rope_crane", "stewart_drop"  # test_contact_machines.py
+# test_contact_machines.py, test_slider_crank_clearance.py
+TOUCHING = "block_grip", "excavator_lift", "rope_crane", "slider_crank_clearance", "stewart_drop"
 
 
 @cache

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.mechanism_builder import joint, link, mechanism
+from support.repository import ROOT
 
 from uk_dynamics import Mechanism, simulate
 from uk_dynamics.mechanism.resolution import State
@@ -26,6 +27,7 @@ CORNERS = [(x, z) for x in (-HALF_LENGTH, HALF_LENGTH) for z in (-HALF_HEIGHT, H
 RESTITUTION = 0.4
 RATES = 150.0, -75.0, -5.0  # rad/s, of crank, rod and slider
 AFTER = 1e-7  # s
+EXAMPLE = ROOT / "examples" / "slider_crank_clearance" / "slider_crank_clearance.yaml"
 WALL = HALF_HEIGHT + CLEARANCE
 
 
@@ -127,6 +129,25 @@ def test_impacts_in_the_guide_are_those_of_another_formulation() -> None:
     )
     np.testing.assert_allclose(np.cumsum(found.q[-1]), x[:3], rtol=0, atol=1e-8)
     np.testing.assert_allclose(np.cumsum(found.v[-1]), x[3:], rtol=0, atol=1e-6)  # of 150 rad/s
+
+
+def test_the_example_is_that_machine() -> None:
+    """With the rates of the paper both corners of one side strike at once, as those of it would."""
+    example = Mechanism.from_file(EXAMPLE)
+    begin, rates = example.start(), np.array([150.0, -75.0, 0.0])
+    np.testing.assert_allclose(np.cumsum(begin.v), rates, rtol=0, atol=1e-12)
+
+    def above(_: float, x: np.ndarray) -> float:
+        return gap(x[:3], CORNERS.index((HALF_LENGTH, HALF_HEIGHT)))[0]
+
+    path = solve_ivp(
+        motion, (0.0, 3e-3), [0.0, 0.0, 0.0, *rates], "DOP853", rtol=1e-13, atol=1e-14, events=above
+    )
+    found = simulate(example, begin, 3e-3, backend="interpreted", rtol=1e-12, atol=1e-13)
+    first = next(one for one in found.switchings if one.energy_lost)
+    assert first.t == pytest.approx(path.t_events[0][0], abs=1e-10)
+    assert set(first.changes) == {"upper.left", "upper.right"}
+    assert found.contact("upper.left").gap.min() > -1e-9
 
 
 @pytest.mark.parametrize("method", ["DOP853", pytest.param("moreau", marks=pytest.mark.slow)])
