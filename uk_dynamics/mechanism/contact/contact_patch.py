@@ -2,12 +2,13 @@
 
 """Contacts of one link with one surface together, as the sole of a foot: where they press."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
+from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact.contact import Contact
 from uk_dynamics.mechanism.contact.contact_points import ContactPoints
 from uk_dynamics.mechanism.contact.contact_reactions import TOUCHES
@@ -74,28 +75,15 @@ def contact_patches(
 
 def _margin(points: Array, normal: Array) -> tuple[float | None, list[bool]]:
     """How far the origin is from the edge of the hull of points (n, 3), and which are on that."""
-    size = float(np.abs(points - points[0]).max())
+    from scipy.spatial import ConvexHull  # takes long to import
+
+    flat = points @ null_basis(normal[None] / np.linalg.norm(normal), 0.5)
+    size = float(np.abs(flat - flat[0]).max())
     if not size > 0.0:
         return None, []
-    found: tuple[float, list[bool]] = np.inf, []
-    for out in _outward(points, normal / np.linalg.norm(normal), size):
-        along = points @ out
-        edge = float(along.max())
-        if edge < found[0]:
-            found = max(edge, 0.0), (along >= edge - _FLAT * size).tolist()
-    return found
-
-
-def _outward(points: Array, normal: Array, size: float) -> Iterator[Array]:
-    """Unit vectors out of the hull of points (n, 3), across its edges or along its line."""
-    flat = points - np.outer(points @ normal, normal)
-    _, spread, directions = np.linalg.svd(flat - flat.mean(axis=0))
-    if spread[1] <= _FLAT * size:
-        yield from (directions[0], -directions[0])
-        return
-    for k, point in enumerate(flat):
-        for way in np.delete(flat, k, axis=0) - point:
-            out = np.cross(way, normal)
-            length = float(np.linalg.norm(out))
-            if length > _FLAT * size and ((flat - point) @ out).max() <= _FLAT * size * length:
-                yield out / length
+    _, spread, along = np.linalg.svd(flat - flat.mean(axis=0))
+    line = spread[1] <= _FLAT * size
+    out = np.stack((along[0], -along[0])) if line else ConvexHull(flat).equations[:, :2]
+    reach = flat @ out.T
+    edge = reach[:, int(np.argmin(reach.max(axis=0)))]
+    return max(float(edge.max()), 0.0), (edge >= edge.max() - _FLAT * size).tolist()
