@@ -150,10 +150,11 @@ def robustness(
         mechanism.with_parameters({name: x[k] for name, x in values.items()})
         for k in range(machines)
     ]
-    full, learning = (
+    groups = [
         _Group(
             [
-                ServoController(mechanism, law, control_period=control_period, backend=backend)
+                ServoController(mechanism, own, control_period=control_period, backend=backend)
+                for own in (Tasks(law, mechanism),)
                 for _ in range(min(machines, _TOGETHER))
             ],
             (duration, control_period, uncertainty.spec.delay),
@@ -162,8 +163,9 @@ def robustness(
             backend,
             progress,
         )
-        for law in (Tasks(whole, mechanism), Tasks(leaking, mechanism))
-    )
+        for law in (whole, *([leaking] if "leakage" in among else ()))
+    ]
+    full, learning = groups[0], groups[-1]
     laws: dict[str, LawResult] = {}
     highest: dict[str, float] = {}
     estimates: dict[str, Array] = {}
