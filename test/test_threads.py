@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -130,3 +132,30 @@ def test_derivatives_of_efforts_projections_and_by_parameters(backend: str) -> N
         )
 
     same_from_all(ask)
+
+
+CHECKED = """
+import time
+import numpy as np
+import uk_dynamics as ukd
+from uk_dynamics.mechanism.dynamics.arguments import states
+model = ukd.Mechanism.from_file("five_bar").model
+many = np.ones((20_000, model.nv))
+def of_others():
+    return time.process_time() - time.thread_time()
+
+before = of_others()
+for _ in range(20):
+    states(model, 0.0, many, many, many)
+print(of_others() - before)
+"""
+
+
+def test_checks_of_many_states_wake_no_threads() -> None:
+    """Threads of BLAS, which wait for more work, would take milliseconds for each batch."""
+    free = {name: x for name, x in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKED], env=free, capture_output=True, text=True, check=True
+    )
+    # 20 checks that do wake them take them 0.02 to 0.2 s, others microseconds
+    assert float(done.stdout) < 5e-3
