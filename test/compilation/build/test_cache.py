@@ -17,7 +17,7 @@ from support.mechanism_builder import mechanism
 from uk_dynamics.cli.main import main
 from uk_dynamics.compilation.build import cache, cache_policy, compiler
 from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import part_of
+from uk_dynamics.compilation.build.library import RECIPES, Library, part_of
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import TasksSpec
@@ -113,7 +113,8 @@ def pipe(path):
     "damage", [foreign, cut, unsigned, other_key, binary, for_another_system, endless, pipe]
 )
 def test_a_damaged_or_foreign_entry_is_made_anew(entries, damage):
-    usual = replace(compiler.find_compiler(), optimization="-O2")  # as libraries of mechanisms
+    recipe, _ = RECIPES[Library.STATE]
+    usual = replace(compiler.find_compiler(), optimization=recipe.optimization)
     path = cache.library_for(mechanism(PARTS), usual, source)
     sound = path.read_bytes()
     # Another file than the one that was loaded: writing into a library in use would crash.

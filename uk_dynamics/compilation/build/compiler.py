@@ -62,21 +62,21 @@ class Compiler:
 
     command: tuple[str, ...]  # the program, maybe behind others that start it
     version: str  # what it says of itself, and the processor it compiles for
-    optimization: str = "-O3"  # how hard it tries
+    optimization: tuple[str, ...] = ("-O3",)  # how hard it tries
     options: tuple[str, ...] = ()  # those that CC adds; they overrule the others
 
     def build(self, source: Path, library: Path) -> None:
         """Compile a shared library, in several units where the source has many pieces."""
         pieces = source.read_text(encoding="utf-8").count("#if UK_IN_UNIT(")
         apart = pieces >= _LEAST_PIECES
-        straight = apart and self.optimization == "-O2" and "clang" not in self.version
+        straight = apart and "-O3" not in self.optimization and not self._clang
         units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if apart else 1
         if straight:
             units = max(units, 2)
         with compiling_threads(units) as start:
             if units == 1:
                 what = [_EXPORT, *_python(), "-shared", str(source), "-lm", "-o", str(library)]
-                start(partial(self._run, (self.optimization,), what))()
+                start(partial(self._run, self.optimization, what))()
             else:
                 self._build_units(start, units, source, library, straight=straight)
         if not library.is_file():
@@ -94,16 +94,22 @@ class Compiler:
             mine = "||".join(f"(k)%{_PATTERN}=={k}" for k in shares) or "0"
             what = [_WITHIN] if unit else [_EXPORT, *_python()]
             what += [f"-DUK_IN_UNIT(k)=({mine})", "-c", str(source), "-o", objects[unit]]
-            how = _STRAIGHT if unit and straight else (self.optimization,)
+            how = _STRAIGHT if unit and straight else self.optimization
             self._run(how, what)
 
         for answer in [start(partial(build, unit)) for unit in range(units)]:
             answer()
         what = ["-shared", *objects, "-lm", "-o", str(library)]
-        start(partial(self._run, (self.optimization,), what))()
+        start(partial(self._run, self.optimization, what))()
+
+    @property
+    def _clang(self) -> bool:
+        return "clang" in self.version
 
     def _run(self, how: tuple[str, ...], what: list[str]) -> None:
         output = Path(what[-1])
+        if self._clang:  # which refuses some options of GCC
+            how = tuple(x for x in how if x.startswith("-O"))
         command = [*self.command, *FLAGS, *_LIBRARY, *how, *self.options, *what]
         status, said_all = _run(command, output.parent)
         if status != 0:
