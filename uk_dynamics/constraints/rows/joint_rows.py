@@ -12,7 +12,7 @@ from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, RowFamily
 from uk_dynamics.constraints.rows.vectors import Array
-from uk_dynamics.core.linalg import cosine, polar_angle, sine
+from uk_dynamics.core.linalg import nearest_integer
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.model import RobotModel
 
@@ -103,10 +103,9 @@ class JointRows(RowFamily):
 
     def _residual(self, q: Array) -> Array:
         found: Array = self.position_matrix @ q - self.offset
-        for row in np.flatnonzero(self.pitch).tolist():
-            rise = self.pitch[row] / (2.0 * np.pi)
-            angle = found[row : row + 1] / rise
-            found[row : row + 1] = rise * polar_angle(sine(angle), cosine(angle))
+        if (toothed := np.flatnonzero(self.pitch)).size:
+            pitch = self.pitch[toothed]
+            found[toothed] -= pitch * nearest_integer(found[toothed] / pitch)
         return found
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
