@@ -31,6 +31,8 @@ _MOST_IMPACTS = 100
 _SHORTER = 0.25
 # So many events in so short a time, in s, are not followed one by one but stepped over.
 _MOST_EVENTS, _SHORT_TIME, _STEP_OVER = 40, 1e-6, 1e-5
+# So often the same within such a time, in s: surfaces in line, of which rounding chooses one.
+_SAME_EVENTS, _NO_TIME = 3, 1e-10
 _LOCATED = 1e-14  # s
 # m or rad of a machine of 1 m: what is deeper inside is not there by errors of integration.
 _INSIDE = 1e-6
@@ -80,7 +82,7 @@ class EventDriven:
     ) -> Iterator[State]:
         """States at the given times, from one that is settled."""
         pending = [float(stop) for stop in stops]
-        recent: deque[float] = deque(maxlen=_MOST_EVENTS)  # events
+        recent: deque[_Event] = deque(maxlen=_MOST_EVENTS)
         while pending:
             stepper = stepper_from(state, pending[-1])
             event = None
@@ -107,7 +109,7 @@ class EventDriven:
             if event is None:
                 yield State(pending.pop(0), stepper.q, stepper.v)
                 return
-            recent.append(event.t)
+            recent.append(event)
             start = State(*stepper.start)
             while event.t > start.t + _SAME_INSTANT:
                 # a step of its own is more accurate than the interpolant, and may see it earlier
@@ -121,7 +123,10 @@ class EventDriven:
                     break
                 event, start = earlier, State(*stepper.start)
             state = self._settled_after(event, start)
-            if len(recent) == _MOST_EVENTS and state.t - recent[0] < _SHORT_TIME:
+            many = len(recent) == _MOST_EVENTS and state.t - recent[0].t < _SHORT_TIME
+            last = list(recent)[-_SAME_EVENTS:]
+            same = len(last) == _SAME_EVENTS and len({one[1:] for one in last}) == 1
+            if many or (same and last[-1].t - last[0].t < _NO_TIME):
                 recent.clear()
                 state = self._step_over(state, min(_STEP_OVER, pending[0] - state.t))
             if pending and state.t >= pending[0] - SAME_TIME:
@@ -172,8 +177,8 @@ class EventDriven:
         if h <= _SAME_INSTANT:
             return state
         self.warn(
-            f"more than {_MOST_EVENTS} events of contacts within {_SHORT_TIME:g} s; a step of"
-            f" {h:.2g} s goes over them",
+            f"too many events of contacts at almost one instant; a step of {h:.2g} s goes over"
+            " them",
             state.t,
         )
         before = plant.active.names
