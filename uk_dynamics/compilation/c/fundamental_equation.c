@@ -84,7 +84,11 @@ static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
       const uk_lanes xi = x[i] *= m->inverse_pivot[i];
       for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
     }
-    const uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
+    uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
+    if (UK_SWITCHED && !uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) { /* rounding: to be passed over */
+      memset(x, 0, sizeof m->W[r]);
+      norm = uk_all(0.0);
+    }
     const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
     uk_scale_row(&b, r, norm, b.handicap[r] / uk_lanes_larger(norm, least));
   }
