@@ -71,7 +71,7 @@ def add_contacts(
             for key in ("friction", "restitution"):
                 if value := min(getattr(ground, key), getattr(one, key)):
                     keys[key] = value
-            robot.add_contact(f"{ground.name}_{one.link}_{one.name}", keys)
+            robot.add("contact", f"{ground.name}_{one.link}_{one.name}", keys)
 
 
 def _in_the_world(model: ET.Element, robot: ImportedRobot, directory: Path) -> Iterator[Collision]:

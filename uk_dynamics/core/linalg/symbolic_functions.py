@@ -127,4 +127,5 @@ def looked_up(table: Table, index: Array) -> Array:
     """Numbers of a table at whole indices, floats or symbols, elementwise."""
     if not is_symbolic(index):
         return table.values[index.astype(np.intp)]
-    return np.frompyfunc(table, 1, 1)(index)
+    each: Callable[[Array], Array] = np.frompyfunc(table, 1, 1)
+    return each(index)
