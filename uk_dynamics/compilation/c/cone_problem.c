@@ -174,7 +174,8 @@ static uk_alternation uk_cone_begin(uk_cone *c) {
 /* Further iterations; whether there are any. */
 static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
   const int N = 3 * c->n;
-  double *const L = c->derivative, *const r = c->held, *const u = c->moves, *const way = c->from, *const sent = c->change;
+  double *const L = c->derivative, *const r = c->held, *const u = c->moves;
+  double *const way = c->from, *const sent = c->change;
   int factored = uk_cone_factor(c, a->penalty);
   for (; factored && iterations; --iterations) {
     for (int i = 0; i < N; ++i) {
