@@ -5,7 +5,7 @@
 import argparse
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.output.contacts import contact_facts, contact_lines, patch_facts, patch_lines
+from uk_dynamics.cli.output.contacts import contact_facts, contact_lines, patch_lines
 from uk_dynamics.cli.output.printing import PART_BAR, json_text, progress_bar, table
 from uk_dynamics.derivatives import equilibrium, linearize
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, Mode
@@ -72,7 +72,7 @@ def _facts(at_rest: Equilibrium, system: LinearSystem, names: tuple[str, ...]) -
         "position": dict(zip(names, at_rest.state.q.tolist(), strict=True)),
         "holding": at_rest.holding,
         "contacts": contact_facts(at_rest.contacts),
-        "patches": patch_facts(at_rest.patches),
+        "patches": at_rest.patches,
         "states": system.states,
         "A": system.A.tolist(),
         "modes": [

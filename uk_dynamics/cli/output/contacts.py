@@ -20,7 +20,7 @@ def contact_facts(contacts: Mapping[str, Contact]) -> dict[str, Any]:
             "gap": one.gap,
             "force": one.force.tolist(),
             "unique": one.unique,
-            "slip_margin": one.slip_margin if math.isfinite(one.slip_margin) else None,
+            "slip_margin": one.slip_margin,
         }
         for name, one in contacts.items()
     }
@@ -40,20 +40,6 @@ def contact_lines(contacts: Mapping[str, Contact]) -> Iterator[tuple[str, str]]:
         yield name, text + ("" if one.unique else "  (one of many: contacts share it)")
 
 
-def patch_facts(patches: Mapping[str, Patch]) -> dict[str, Any]:
-    """Patches as plain values, by name."""
-    return {
-        name: {
-            "contacts": list(one.contacts),
-            "force": one.force,
-            "center_of_pressure": one.center.tolist(),
-            "tipping_margin": one.tipping_margin,
-            "tips_over": list(one.tips_over),
-        }
-        for name, one in patches.items()
-    }
-
-
 def patch_lines(patches: Mapping[str, Patch]) -> Iterator[tuple[str, str]]:
     """A line per patch of several points."""
     for name, one in patches.items():
@@ -65,17 +51,16 @@ def patch_lines(patches: Mapping[str, Patch]) -> Iterator[tuple[str, str]]:
 
 def standing_facts(found: Standing) -> dict[str, Any]:
     """Whether a machine stands, as plain values."""
-    needed = found.friction_needed
     return {
         "stands": found.stands,
         "contacts": contact_facts(found.motion.contacts),
         "overtaxed": dict(found.motion.overtaxed),
         "missing": dict(found.motion.missing),
         "beyond_limits": list(found.motion.beyond_limits),
-        "friction_needed": needed if math.isfinite(needed) else None,
+        "friction_needed": found.friction_needed,
         "tips_at": found.tips_at,
         "tips_over": list(found.tips_over),
-        "patches": patch_facts(found.patches),
+        "patches": found.patches,
     }
 
 

@@ -5,14 +5,9 @@
 import numpy as np
 
 from uk_dynamics.constraints.rows import ContactRow, RoundRow
+from uk_dynamics.core.linalg import skew
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
-
-
-def _cross(e: Array) -> Array:
-    """Matrix of x ↦ e × x."""
-    x, y, z = e
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 class ContactPoints:
@@ -55,7 +50,7 @@ class ContactPoints:
             along, turning = along / lengths, turning / lengths
             near = self._workspace.translation[child] - self._radius[k] * along[0]
             # on the line of each row's force: p × e = τ
-            lever = np.concatenate([-_cross(e) for e in along])
+            lever = -skew(along).reshape(-1, 3)
             missing = turning.ravel() - lever @ near
             points[k] = near + np.linalg.lstsq(lever, missing, rcond=1e-9)[0]
             if len(rows) == 1:
