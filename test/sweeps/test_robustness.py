@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,11 +70,13 @@ def test_encoders_are_between_machine_and_law(file: Path) -> None:
     machine = Mechanism.from_file("five_bar")
     tasks = Tasks.from_file(file, machine)
     encoders = EncoderSpec(resolution=4.8e-5, filter=0.001)
-    exact, coarse = (
-        robustness(machine, tasks, machines=1, duration=0.1, encoders=x) for x in (None, encoders)
+    exact, coarse, noisy = (
+        robustness(machine, tasks, machines=1, duration=0.1, encoders=x)
+        for x in (None, encoders, replace(encoders, noise=1e-4))
     )
     for law in LAWS:
         assert coarse.laws[law].chatter.max() > 2.0 * exact.laws[law].chatter.max()
+        assert noisy.laws[law].chatter.max() > coarse.laws[law].chatter.max()
 
 
 def test_some_laws_are_tried_from_a_time_on(file: Path) -> None:
@@ -112,7 +115,8 @@ def test_the_command_tells_and_draws(
     ("more", "problem"),
     [
         (["--machines", "0"], "expected at least 1 machine"),
-        (["--filter", "0.01"], "add --resolution"),
+        (["--filter", "0.01"], "--filter: that is of encoders; add --resolution"),
+        (["--noise", "1e-5"], "--noise: that is of encoders; add --resolution"),
         (["--plot", "errors.txt"], ".png"),
         (["--tasks", "five_bar_sweep"], "no interval of a parameter"),
         (["--seed", "-1"], "found -1"),

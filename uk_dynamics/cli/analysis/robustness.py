@@ -27,11 +27,13 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = common.load_tasks(arguments, mechanism)
     if tasks is None:
         raise InputError("machines are drawn from a tasks file with robust; add --tasks FILE")
-    encoders = None
+    encoders, more = None, {"noise": arguments.noise, "filter": arguments.filter}
+    given = {name: x for name, x in more.items() if x is not None}
     if arguments.resolution is not None:
-        encoders = EncoderSpec(arguments.resolution, filter=arguments.filter or 0.0)
-    elif arguments.filter is not None:
-        raise InputError("a filter is of encoders; add --resolution STEP", place="--filter")
+        encoders = EncoderSpec(arguments.resolution, **given)
+    elif given:
+        place = f"--{next(iter(given))}"
+        raise InputError("that is of encoders; add --resolution STEP", place=place)
     with progress_bar(len(LAWS) * arguments.machines, "motion") as bar:
         found = robustness(
             mechanism,
