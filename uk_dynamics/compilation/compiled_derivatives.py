@@ -125,7 +125,8 @@ class CompiledDerivatives(threading.local):
 
     def call(self) -> int:
         """Call the function of C alone, at the state in the memory."""
-        return self._differentiate(self._address)
+        failed: int = self._differentiate(self._address)
+        return failed
 
     @property
     def rank(self) -> int:
@@ -232,7 +233,8 @@ class CompiledStates:
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, len(status), threads, self.width, self._worth)
-        return self._statuses[status.astype(int)]
+        found: NDArray[np.intp] = self._statuses[status.astype(int)]
+        return found
 
     def alone(
         self, states: States, results: Mapping[str, Array]
@@ -252,7 +254,8 @@ class CompiledStates:
             for name, value in settings.items():
                 places[name][:] = value
             run()
-            return statuses[int(status[0])]
+            one: int = statuses[int(status[0])]
+            return one
 
         return differentiate, places
 

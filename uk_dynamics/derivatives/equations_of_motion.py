@@ -253,4 +253,5 @@ def _turning(
     change = equations(np.zeros(len(w)), none).rows - equations(w, none).rows
     left, _, _ = np.linalg.svd(A)
     kernel = left[:, factors.rank :]
-    return kernel @ (kernel.T @ change)
+    turned: Array = kernel @ (kernel.T @ change)
+    return turned

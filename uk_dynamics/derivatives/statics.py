@@ -146,7 +146,8 @@ def _step(
         missing = np.append(off, np.zeros(len(loads) - rows))[fixed]
         step = step - np.linalg.lstsq(reactions[fixed], missing, rcond=_RANK)[0]
     longest = float(np.abs(step).max(initial=0.0))
-    return step * min(1.0, _LONGEST_STEP / longest) if longest else step
+    shortened: Array = step * min(1.0, _LONGEST_STEP / longest) if longest else step
+    return shortened
 
 
 def _follow(mechanism: ResolvedMechanism, state: State, step: Array, held: Sequence[str]) -> Array:

@@ -47,14 +47,16 @@ class JointSprings:
     def force(self, q: Array, v: Array) -> Array:
         """Generalized force at positions (nq,) and velocities (nv,), (nv,), in N or N·m."""
         effort = self._stiffness * self._elongation(q) + self._damping * (self._velocities @ v)
-        return -(effort @ self._velocities)
+        force: Array = -(effort @ self._velocities)
+        return force
 
     def potential_energy(self, q: Array) -> float:
         """Energy stored in the springs, in J."""
         return 0.5 * float(self._stiffness @ self._elongation(q) ** 2)
 
     def _elongation(self, q: Array) -> Array:
-        return self._positions @ q - self._rest
+        elongation: Array = self._positions @ q - self._rest
+        return elongation
 
 
 # Where the origins meet, the line has no direction. The length is rounded off below this part of
@@ -121,7 +123,8 @@ class LineSprings:
             tension = tension + (self._damping * self._sum(speed))[self._of] / distance
         force = -tension[:, None] * line
         wrench = np.concatenate((force, cross(point, force)), axis=1)
-        return ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
+        generalized: Array = ((wrench @ kinematics.jacobian) * self._pairs.sign).sum(axis=0)
+        return generalized
 
     def potential_energy(self, kinematics: FrameKinematics) -> float:
         """Energy stored in the springs, in J."""
@@ -130,7 +133,8 @@ class LineSprings:
 
     def _sum(self, parts: Array) -> Array:
         """Sum over the parts of each spring."""
-        return np.add.reduceat(parts, self._first)
+        found: Array = np.add.reduceat(parts, self._first)
+        return found
 
     def _lines(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
         """Ends and lines of the parts, (k, 3), and their rounded lengths, (k,)."""
@@ -182,7 +186,8 @@ class ConstantWrenches:
         force, torque = apply(axes, self._force), apply(axes, self._torque)
         point = kinematics.translation.take(self._frame, 0)
         wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
-        return ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
+        generalized: Array = ((wrench @ kinematics.jacobian) * self._mask).sum(axis=0)
+        return generalized
 
 
 @dataclass(frozen=True)
@@ -207,7 +212,8 @@ class ExpressionEfforts:
         Raises ExpressionValueError: An expression has no value there.
         """
         efforts = np.array([function(t, q, v)[0] for function in self._functions])
-        return efforts @ self._directions
+        force: Array = efforts @ self._directions
+        return force
 
 
 ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort

@@ -128,12 +128,14 @@ class JointFriction:
     ) -> Array:
         """Generalized force of each joint's wrench on the child and its opposite, (joints, nv)."""
         wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
-        return (wrench @ kinematics.jacobian) * self._pairs.sign
+        generalized: Array = (wrench @ kinematics.jacobian) * self._pairs.sign
+        return generalized
 
 
 def _free(held: Array) -> Array:
     """Projector on the directions across some orthonormal ones, (3, 3)."""
-    return np.eye(3) - held.T @ held
+    free: Array = np.eye(3) - held.T @ held
+    return free
 
 
 # m/s: slower, the direction is rounding.

@@ -293,4 +293,5 @@ class _Limits:
     def loads(self, q: Array, v: Array) -> Array:
         """Largest distances from the middle and speeds of all joints, in parts of their limits."""
         places = np.abs(q[:, self._places] - self._middle).max(axis=0) / self._half
-        return np.concatenate([places, np.abs(v).max(axis=0) / self._fastest])
+        found: Array = np.concatenate([places, np.abs(v).max(axis=0) / self._fastest])
+        return found

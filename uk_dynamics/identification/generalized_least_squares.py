@@ -195,7 +195,8 @@ class _Delayed:
         step = 0.25 * self._motions.window
         rate = (self._efforts(delay - step) - self._efforts(delay + step)) / (2.0 * step)
         applied = self._equations.applied * self._equations.used[:, None, None]
-        return np.einsum("nkm,nm->nk", applied, np.nan_to_num(rate))
+        taken: Array = np.einsum("nkm,nm->nk", applied, np.nan_to_num(rate))
+        return taken
 
     def _efforts(self, delay: float) -> Array:
         assert self._motions.commands is not None
@@ -212,7 +213,8 @@ class _Spectrum:
 
         def by_frequency(values: Array) -> NDArray[np.complex128]:
             shaped = taper.reshape(-1, *[1] * (values.ndim - 1)) * values
-            return np.fft.rfft(shaped, axis=0) / root
+            found: NDArray[np.complex128] = np.fft.rfft(shaped, axis=0) / root
+            return found
 
         self._matrix = by_frequency(equations.matrix)
         self._missing = by_frequency(equations.missing)

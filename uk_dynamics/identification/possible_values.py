@@ -28,7 +28,8 @@ def possible(pseudo: Array, mass: float, length: float) -> Array:
     """The nearest pseudo-inertia of some extent in every direction, (4, 4), at such sizes."""
     units = _units(length, mass)
     values, vectors = np.linalg.eigh(pseudo / units)
-    return (vectors * np.maximum(values, _LEAST)) @ vectors.T * units
+    found: Array = (vectors * np.maximum(values, _LEAST)) @ vectors.T * units
+    return found
 
 
 def _units(length: float, mass: float = 1.0) -> Array:
@@ -51,7 +52,8 @@ def from_free_numbers(numbers: Array, length: float) -> Array:
     upper = np.zeros((4, 4))
     upper[_ROWS, _COLUMNS] = np.where(_DIAGONAL, 1.0, numbers)
     upper *= np.exp(numbers[_DIAGONAL])[None, :]
-    return upper @ upper.T * _units(length)
+    found: Array = upper @ upper.T * _units(length)
+    return found
 
 
 _ROUNDING = 1e-9  # of a body's own size

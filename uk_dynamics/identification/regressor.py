@@ -105,20 +105,23 @@ UNSTABILIZED = Inputs(stabilize=False)
 
 def rms(values: Array) -> Array:
     """Root mean square over the first axis."""
-    return np.sqrt((values**2).mean(axis=0))
+    root: Array = np.sqrt((values**2).mean(axis=0))
+    return root
 
 
 def bound_acceleration(terms: DynamicsTerms) -> Array:
     """The least acceleration that satisfies all constraint rows, (nv,)."""
     if not len(terms.A):
         return np.zeros(len(terms.F))
-    return np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
+    found: Array = np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
+    return found
 
 
 def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Array:
     """The least motor efforts that cause an acceleration along the motions Z, (motors,)."""
     wanted = Z.T @ (terms.M @ qdd - terms.F)
-    return np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
+    found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
+    return found
 
 
 class Regressor:

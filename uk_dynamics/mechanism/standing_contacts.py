@@ -153,7 +153,8 @@ class StandingContacts:
     def limits(self, points: Indices, share: Array) -> Array:
         """Largest normal forces of points that have a share of theirs, (k,), in N."""
         ramped = np.where(share < 1.0, share * RAMPED * self.largest, np.inf)
-        return np.minimum(self.most[points], ramped)
+        found: Array = np.minimum(self.most[points], ramped)
+        return found
 
     def evaluate(self, workspace: Workspace, q: Array, v: Array) -> ConstraintTerms:
         """Rows of all points, (3k, nv), at a state that the workspace knows."""
@@ -165,7 +166,8 @@ class StandingContacts:
         Their velocities decay, and nothing draws them to a place: where the ground is, the force
         that it gives tells better than a model.
         """
-        return -rows.bias - self.damping * rows.rate
+        found: Array = -rows.bias - self.damping * rows.rate
+        return found
 
     def held(
         self, t: float, active: ActiveConstraints | None = None

@@ -221,7 +221,8 @@ class Tasks:
         if self._relaxed is None:
             return None
         place, relaxed, *numbers = self._relaxed
-        return 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
+        share: Array = 1.0 + relaxed * (relaxed_share(q[place], *numbers) - 1.0)
+        return share
 
     @classmethod
     def from_file(cls, path: str | Path, mechanism: ResolvedMechanism) -> "Tasks":

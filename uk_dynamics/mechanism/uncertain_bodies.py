@@ -36,14 +36,16 @@ def wrench_row(model: RobotModel, kinematics: FrameKinematics, link: str, axis: 
     """
     index = model.frame_index(link)
     J = kinematics.jacobian * model.ancestor_mask[index]
-    return _at_point(J, kinematics.translation[index])[axis]
+    row: Symbols = _at_point(J, kinematics.translation[index])[axis]
+    return row
 
 
 def _at_point(J: Symbols, point: Symbols) -> Symbols:
     """Velocity of a point, and angular velocity, (6, nv), of those at the origin of the world."""
     x, y, z = point
     linear = (J[0] + J[4] * z - J[5] * y, J[1] + J[5] * x - J[3] * z, J[2] + J[3] * y - J[4] * x)
-    return np.stack([*linear, *J[3:]])
+    found: Symbols = np.stack([*linear, *J[3:]])
+    return found
 
 
 class UncertainBody:
@@ -79,7 +81,8 @@ class UncertainBody:
         return _at_point(J, self._place(kinematics, index))
 
     def _place(self, kinematics: FrameKinematics, index: int) -> Symbols:
-        return kinematics.translation[index] + kinematics.rotation[index] @ self._center
+        place: Symbols = kinematics.translation[index] + kinematics.rotation[index] @ self._center
+        return place
 
     def wrenches(
         self, model: RobotModel, kinematics: FrameKinematics, v: Symbols, motion: Symbols

@@ -145,7 +145,8 @@ class Coordinates:
         value = np.asarray(q)[..., self.position_of_joint]
         lower = self.lower[self.velocity_of_joint]
         upper = self.upper[self.velocity_of_joint]
-        return (value < lower - tolerance) | (value > upper + tolerance)
+        outside: NDArray[np.bool_] = (value < lower - tolerance) | (value > upper + tolerance)
+        return outside
 
 
 def named_numbers(

@@ -153,7 +153,8 @@ class _Walk:
         wanted *= rng.uniform(0.5, 2.5) * size / np.linalg.norm(wanted)
         inverse = np.linalg.pinv(along, rcond=0.05)
         way = inverse @ wanted + 0.3 * (way - inverse @ (along @ way))
-        return way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
+        shorter: Array = way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
+        return shorter
 
     def reach_out(self, *, last: bool = False) -> None:
         """Go on as far as possible along each axis, both ways; keep the way, or its end alone."""
@@ -253,4 +254,5 @@ def _axes_of_rotation(rotations: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     turns = (Rotation.from_matrix(rotations) * Rotation.from_matrix(rotations[0]).inv()).as_rotvec()
-    return np.abs(turns).max(axis=0) > _STILL
+    differ: Array = np.abs(turns).max(axis=0) > _STILL
+    return differ

@@ -56,7 +56,8 @@ class ReachableSet:
     @property
     def regularity(self) -> Array:
         """The smallest of the measures, (K,)."""
-        return np.min(list(self.measures.values()), axis=0)
+        found: Array = np.min(list(self.measures.values()), axis=0)
+        return found
 
     def columns(self) -> dict[str, Any]:
         """A table: a row for each configuration that was reached, then for each singular one."""

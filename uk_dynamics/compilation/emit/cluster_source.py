@@ -116,7 +116,8 @@ def _articulated(x: Any) -> Objects:
 def _moved(inertia: Objects, arm: Any) -> Objects:
     one = np.eye(3).astype(object)
     motion = np.block([[one, -_skew(arm)], [0.0 * one, one]])
-    return motion.T @ inertia @ motion
+    moved: Objects = motion.T @ inertia @ motion
+    return moved
 
 
 def _ten(x: Objects) -> Objects:

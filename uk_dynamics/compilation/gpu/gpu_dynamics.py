@@ -75,7 +75,8 @@ class CudaDevice:
 
     def get(self, array: Any) -> Array:
         """A copy of an array of the device."""
-        return self._cupy.asnumpy(array)
+        found: Array = self._cupy.asnumpy(array)
+        return found
 
     def address(self, array: Any) -> int:
         """Where an array stands in the memory of the device."""

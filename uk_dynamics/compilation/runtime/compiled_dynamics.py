@@ -150,7 +150,8 @@ class CompiledDynamics(Fallback):
             qdd = self.fallback.acceleration(q, v, tau, t)
             self._note_fallback()
             return qdd
-        return found
+        answer: Array = found
+        return answer
 
     def evaluate_states(
         self, given: States, inputs: Inputs, *, forces: bool, threads: int | None

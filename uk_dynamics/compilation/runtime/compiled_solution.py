@@ -113,7 +113,8 @@ class CompiledReactions:
     @property
     def determined(self) -> NDArray[np.bool_]:
         """Whether the multiplier of each row is unique, (m,)."""
-        return self._of_rows("determined") != 0.0
+        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
+        return flags
 
     def multipliers(self, coordinates: Array) -> Array:
         """Multipliers of minimum norm, (m,)."""

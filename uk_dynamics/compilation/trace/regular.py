@@ -139,7 +139,8 @@ def _pivots(rows: Array) -> list[tuple[int, int]]:
 
 def _large(row: Array) -> NDArray[np.bool_]:
     size = np.abs(row)
-    return size >= _THRESHOLD * size.max()
+    large: NDArray[np.bool_] = size >= _THRESHOLD * size.max()
+    return large
 
 
 def solve(

@@ -163,4 +163,5 @@ class AxisKind(Kind):
 
 def random_axis(rng: np.random.Generator) -> list[float]:
     """A direction of any length for samples, (3,)."""
-    return rng.normal(size=3).round(3).tolist()
+    axis: list[float] = rng.normal(size=3).round(3).tolist()
+    return axis

@@ -201,7 +201,8 @@ def _within(points: Array, loop: Array, normal: Array, margin: float, turn: floa
     inward = -turn * cross(sides, normal)
     inward /= _length(inward)[:, None] + 1e-300
     heights = points @ inward.T - dot(inward, loop)
-    return np.all(heights >= -margin, axis=1)
+    found: Flags = np.all(heights >= -margin, axis=1)
+    return found
 
 
 def _chosen(found: list[Touch], same: float) -> list[Touch]:

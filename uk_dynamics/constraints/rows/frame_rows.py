@@ -122,7 +122,8 @@ def force_through(point: Array, force: Array) -> Array:
 
 def couple(moment: Array) -> Array:
     """Wrenches of moments without force, (m, 6)."""
-    return moment.dot(_AS_COUPLE)
+    wrench: Array = moment.dot(_AS_COUPLE)
+    return wrench
 
 
 #: Directions in the parent frame, by the label of their rows.

@@ -115,7 +115,8 @@ class FrameRow(Row):
         stacked = {name: np.array([getattr(row, name) for row in rows]) for name in names}
         if cls.of_length:
             stacked[cls.of_length] = length * stacked[cls.of_length]
-        return cls.family(frames, **stacked)
+        found: FrameRows = cls.family(frames, **stacked)
+        return found
 
 
 class RobotRow(Row):

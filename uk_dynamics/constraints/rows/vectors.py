@@ -35,15 +35,18 @@ class Bilinear:
         """The sums, (…, i) with (…, j) giving (…, k)."""
         products: Array = x.take(self._x, -1)
         products *= y.take(self._y, -1)
-        return products.dot(self._sums)
+        sums: Array = products.dot(self._sums)
+        return sums
 
 
 def _stacked_matvec(matrices: Array, vectors: Array) -> Array:
-    return (matrices @ vectors[:, :, None])[:, :, 0]
+    product: Array = (matrices @ vectors[:, :, None])[:, :, 0]
+    return product
 
 
 def _stacked_vecdot(x: Array, y: Array) -> Array:
-    return (x[:, None, :] @ y[:, :, None])[:, 0, 0]
+    product: Array = (x[:, None, :] @ y[:, :, None])[:, 0, 0]
+    return product
 
 
 # NumPy has them as single operations since 2.2 and 2.0; ROS distributions carry older ones.
@@ -56,7 +59,8 @@ _MOTION_CROSS = Bilinear((0, 3, 0), (0, 0, 3), (3, 3, 3))
 
 def apply(matrices: Array, vectors: Array) -> Array:
     """Product of each matrix (K, i, j) with its vector (K, j), giving (K, i)."""
-    return _matvec(matrices, vectors)
+    product: Array = _matvec(matrices, vectors)
+    return product
 
 
 def cross(x: Array, y: Array) -> Array:
@@ -66,7 +70,8 @@ def cross(x: Array, y: Array) -> Array:
 
 def dot(x: Array, y: Array) -> Array:
     """Dot products of rows, (K, i) with (K, i), giving (K,)."""
-    return _vecdot(x, y)
+    product: Array = _vecdot(x, y)
+    return product
 
 
 def motion_cross(x: Array, y: Array) -> Array:

@@ -144,7 +144,8 @@ def _kernel(
 
     def field(point: Point, step: float) -> Array:
         basis, _ = np.linalg.qr(system.forms(point)[independent].T)
-        return start - basis @ (basis.T @ start)
+        projected: Array = start - basis @ (basis.T @ start)
+        return projected
 
     return field
 

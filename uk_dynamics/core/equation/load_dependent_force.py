@@ -60,7 +60,8 @@ class LoadForces:
     @property
     def rows(self) -> NDArray[np.bool_]:
         """Which rows each load depends on, (k, m)."""
-        return (self.load_map != 0.0).any(axis=1)
+        rows: NDArray[np.bool_] = (self.load_map != 0.0).any(axis=1)
+        return rows
 
 
 def solve_nonideal(

@@ -52,7 +52,8 @@ class ScaledCoordinates(Factorization):
 
     def nonideal_force(self, force: Array) -> Array:
         """M N c."""
-        return self._M @ self.admissible(force)
+        result: Array = self._M @ self.admissible(force)
+        return result
 
     def _free_acceleration(self, F: Array) -> Array:
         return self._scale**2 * F
@@ -106,7 +107,8 @@ class NullSpace(OnRowBasis):
         """N X = Z (ZᵀMZ)⁻¹ Zᵀ X."""
         if self._Z.shape[1] == 0:
             return np.zeros(X.shape)
-        return self._Z @ dpotrs(self._lower, self._Z.T @ X, 1)[0]
+        result: Array = self._Z @ dpotrs(self._lower, self._Z.T @ X, 1)[0]
+        return result
 
     def correction(self, r: Array) -> Array:
         """(I − N M) Q₁ y with A Q₁ y = r."""

@@ -77,4 +77,5 @@ def project_velocity(
     rate: Array,  # present rate of each row, A v minus what is prescribed, (m,)
 ) -> Array:
     """The velocity nearest to v, in the metric of M, whose rows have no rate."""
-    return v - factorization.correction(rate)
+    projected: Array = v - factorization.correction(rate)
+    return projected

@@ -50,4 +50,5 @@ def motion_jacobian(
         behind = y - np.diag(steps)[lost]
         differences[lost] = rates(behind) - found[0]
         ahead[lost] = behind - y
-    return (differences / ahead.diagonal()[:, None]).T
+    jacobian: Array = (differences / ahead.diagonal()[:, None]).T
+    return jacobian

@@ -35,15 +35,20 @@ class DenseMass:
 
     def whiten(self, x: Array) -> Array:
         """L⁻¹ x."""
-        return dtrtrs(self.lower, x, 1)[0]
+        result: Array = dtrtrs(self.lower, x, 1)[0]
+        return result
 
     def unwhiten(self, x: Array) -> Array:
         """L⁻ᵀ x."""
-        return dtrtrs(self.lower, x, 1, 1)[0]
+        result: Array = dtrtrs(self.lower, x, 1, 1)[0]
+        return result
 
     def multiply_factor(self, x: Array) -> Array:
         """L x."""
-        return dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
+        result: Array = (
+            dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
+        )
+        return result
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""
@@ -52,7 +57,8 @@ class DenseMass:
     def dense(self) -> Array:
         """M itself, (nv, nv)."""
         lower = np.tril(self.lower)
-        return lower @ lower.T
+        product: Array = lower @ lower.T
+        return product
 
 
 class SingularMass:
@@ -104,7 +110,8 @@ def coordinate_scale(diagonal: Array) -> Array:
         return np.ones(len(diagonal))
     logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))
     mean = logarithm[massive].mean()
-    return np.exp(-0.5 * np.where(massive, logarithm, mean))
+    scale: Array = np.exp(-0.5 * np.where(massive, logarithm, mean))
+    return scale
 
 
 def _check_semidefinite(M: Array) -> None:
@@ -161,7 +168,8 @@ def inertia_factor(Z: Array, M: Array) -> Array:
     lower, failed = dpotrf(inertia, 1, 0)
     if failed or not (lower.diagonal() ** 2 > NO_INERTIA).all():
         raise UndeterminedCoordinatesError(_without_inertia(Z, inertia))
-    return lower
+    factor: Array = lower
+    return factor
 
 
 def _without_inertia(Z: Array, inertia: Array) -> list[int]:

@@ -91,4 +91,5 @@ def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
 
 def tie_handicap(count: int) -> Array:
     """Factors just below one that break ties in favour of earlier rows, (count,)."""
-    return np.exp(-TIE * np.arange(count))
+    factors: Array = np.exp(-TIE * np.arange(count))
+    return factors

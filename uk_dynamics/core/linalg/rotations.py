@@ -59,7 +59,8 @@ _SINE_AND_TRACE = np.column_stack((0.5 * _SKEW.T, np.eye(3).ravel()))
 def skew(vector: Array) -> Array:
     """The matrices, (..., 3, 3), that multiply b to a × b, of vectors a, (..., 3)."""
     vector = _as_numbers(vector)
-    return vector.dot(_SKEW).reshape(*vector.shape, 3)
+    matrices: Array = vector.dot(_SKEW).reshape(*vector.shape, 3)
+    return matrices
 
 
 def exp(phi: Array) -> Array:
@@ -122,11 +123,12 @@ def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
     inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
     a, c = coefficients.a(angle), coefficients.c(square)
     a_rate, c_rate = coefficients.a_rate(square), coefficients.c_rate(square)
-    return (
+    rate: Array = (
         inner * (a_rate * cross + c_rate * (cross @ cross))
         + a * cross_rate
         + c * (cross @ cross_rate + cross_rate @ cross)
     )
+    return rate
 
 
 def _square_and_skew(phi: Array) -> tuple[Array, Array]:

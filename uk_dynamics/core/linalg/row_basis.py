@@ -63,7 +63,8 @@ def spanning_rows(
     if not acting.any():
         return rows[:0]
     _, sizes, directions = np.linalg.svd(rows[acting] / lengths[acting, None], full_matrices=False)
-    return directions[sizes > least * sizes[0]]
+    found: Array = directions[sizes > least * sizes[0]]
+    return found
 
 
 def null_basis(rows: Array, tolerance: float) -> Array:
@@ -73,7 +74,8 @@ def null_basis(rows: Array, tolerance: float) -> Array:
     """
     _, values, right = np.linalg.svd(rows)
     rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
-    return right[rank:].T
+    basis: Array = right[rank:].T
+    return basis
 
 
 def projector_basis(projector: Array, rank: int) -> Array:
@@ -143,7 +145,8 @@ class PseudoinverseRows:
 
     def determined(self) -> Flags:
         """Whether the multiplier of each row is unique: diagonal of B̂ B̂⁺ equal to one, (m,)."""
-        return np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
+        flags: Flags = np.linalg.norm(self._kernel, axis=1) <= KERNEL_ROUNDING
+        return flags
 
     @cached_property
     def _kernel(self) -> Array:
@@ -225,7 +228,8 @@ class RowBasis:
         if self.rank == 0:
             return np.empty(0)
         scaled = b * self._inverse_scale
-        return dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
+        y: Array = dtrtrs(self._reflectors, scaled.take(self.order[: self.rank]), 0, 1)[0]
+        return y
 
     def rotate(self, x: Array) -> Array:
         """Qᵀ x of x (n,) or (n, k): the first r entries are coordinates in the basis.
@@ -271,7 +275,8 @@ class RowBasis:
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
         basis = np.linalg.qr(self._kernel())[0]
-        return np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
+        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
+        return flags
 
     def _kernel(self) -> Array:
         """Combinations of scaled rows that vanish: null space of B̂ᵀ, (m, m − r)."""
@@ -287,7 +292,8 @@ class RowBasis:
         if self.rank == 0 or x.size == 0:
             return np.array(x, order="F")
         work = 1 if x.ndim == 1 else x.shape[1]
-        return dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
+        result: Array = dormqr("L", transposition, self._reflectors, self._tau, x, work)[0]
+        return result
 
 
 def least_multipliers(multipliers: Array, kernel: Array, inverse_scale: Array) -> None:

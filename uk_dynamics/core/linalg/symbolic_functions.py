@@ -54,21 +54,24 @@ def is_symbolic(x: NDArray[Any]) -> bool:
 def below(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x < y: flags, or conditions of symbols."""
     if is_symbolic(x):
-        return np.less(x, y, dtype=object)
+        flags: NDArray[Any] = np.less(x, y, dtype=object)
+        return flags
     return np.less(x, y)
 
 
 def above(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x > y."""
     if is_symbolic(x):
-        return np.greater(x, y, dtype=object)
+        flags: NDArray[Any] = np.greater(x, y, dtype=object)
+        return flags
     return np.greater(x, y)
 
 
 def where(condition: NDArray[Any], yes: Array | float, no: Array | float) -> Array:
     """``yes`` where the condition of a comparison holds, else ``no``."""
     if is_symbolic(condition):
-        return _choose_each(condition, yes, no)
+        chosen: Array = _choose_each(condition, yes, no)
+        return chosen
     return np.where(condition, yes, no)
 
 
@@ -83,7 +86,8 @@ def _of_each(name: str, of_float: Callable[[float], float]) -> Callable[[Array],
     def one(x: Any) -> Any:
         return getattr(x, name)() if hasattr(x, name) else of_float(x)
 
-    return np.frompyfunc(one, 1, 1)
+    each: Callable[[Array], Any] = np.frompyfunc(one, 1, 1)
+    return each
 
 
 def _angle(y: Any, x: Any) -> Any:
@@ -100,27 +104,32 @@ _whole = _of_each("rint", lambda x: float(round(x)))
 
 def square_root(x: Array) -> Array:
     """Square roots of floats or symbols, elementwise."""
-    return _roots(x) if is_symbolic(x) else np.sqrt(x)
+    found: Array = _roots(x) if is_symbolic(x) else np.sqrt(x)
+    return found
 
 
 def sine(x: Array) -> Array:
     """Sines of floats or symbols, elementwise."""
-    return _sines(x) if is_symbolic(x) else np.sin(x)
+    found: Array = _sines(x) if is_symbolic(x) else np.sin(x)
+    return found
 
 
 def cosine(x: Array) -> Array:
     """Cosines of floats or symbols, elementwise."""
-    return _cosines(x) if is_symbolic(x) else np.cos(x)
+    found: Array = _cosines(x) if is_symbolic(x) else np.cos(x)
+    return found
 
 
 def polar_angle(y: Array, x: Array) -> Array:
     """Angles of the points (x, y), between −π and π, of floats or symbols, elementwise."""
-    return _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
+    found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
+    return found
 
 
 def nearest_integer(x: Array) -> Array:
     """Nearest integers of floats or symbols, halves to even ones, elementwise."""
-    return _whole(x) if is_symbolic(x) else np.rint(x)
+    found: Array = _whole(x) if is_symbolic(x) else np.rint(x)
+    return found
 
 
 def looked_up(table: Table, index: Array) -> Array:

@@ -135,7 +135,8 @@ def solve_triangle(triangle: Array, x: Array) -> Array:
     """T⁻ᵀ x."""
     if x.size == 0:  # LAPACK knows no empty matrices
         return x
-    return dtrtrs(triangle, x, 0, 1)[0]
+    result: Array = dtrtrs(triangle, x, 0, 1)[0]
+    return result
 
 
 def enforce_rigid(

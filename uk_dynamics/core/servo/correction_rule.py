@@ -71,23 +71,27 @@ class Instant(NamedTuple):
     def measured(self) -> Array:
         """ë − d, (mt,)."""
         elapsed = at_least(self.told.elapsed, SHORTEST)
-        return (self.rate - self.past_rate) / elapsed - self.drift
+        found: Array = (self.rate - self.past_rate) / elapsed - self.drift
+        return found
 
     def begun(self, x: Array) -> Array:
         """State of a filter: nothing after a pause."""
         flag = where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh)
-        return flag * x
+        found: Array = flag * x
+        return found
 
     def followed(self, x: Array, goal: Array, share: Array) -> Array:
         """Where it is after this instant."""
         now = self.begun(x)
-        return now + self.told.differs * share * (goal - now)
+        found: Array = now + self.told.differs * share * (goal - now)
+        return found
 
 
 def lag_share(elapsed: Array, time: Array | float) -> Array:
     """Part by which a lag of a time constant follows within what elapsed, both in s, (1,)."""
     h = at_least(elapsed, SHORTEST)
-    return h / (h + time)
+    found: Array = h / (h + time)
+    return found
 
 
 class Learned(NamedTuple):
@@ -177,7 +181,8 @@ class Adaptation(NamedTuple):
 
         ``motion`` is that by the model with all efforts, (rows,), ``gram`` T Tᵀ, (mt, mt).
         """
-        return motion - self.crossed.T @ definite_solve(gram, self.added)
+        found: Array = motion - self.crossed.T @ definite_solve(gram, self.added)
+        return found
 
     def regression(
         self, shares: Array, gram: Array, s: Array, learning: Array

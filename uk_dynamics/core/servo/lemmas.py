@@ -58,7 +58,8 @@ class LinearSolutions:
 
     def at(self, arbitrary: Array) -> Array:
         """K⁺ r + (I − K⁺K) z, (n,): of all solutions the nearest to the arbitrary vector z."""
-        return self.least + self.null_basis @ (self.null_basis.T @ arbitrary)
+        result: Array = self.least + self.null_basis @ (self.null_basis.T @ arbitrary)
+        return result
 
 
 @dataclass(frozen=True, eq=False)

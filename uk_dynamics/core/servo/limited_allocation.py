@@ -102,7 +102,8 @@ class _Limits(NamedTuple):
         way = np.linalg.lstsq(along[active], lack[active], rcond=None)[0]
         if not (along @ way >= lack - _KEPT * (1.0 + np.abs(lack).max(initial=0.0))).all():
             return None
-        return x + motions @ way
+        found: Array = x + motions @ way
+        return found
 
     @staticmethod
     def pushes(along: Array, lack: Array) -> Array | None:

@@ -43,7 +43,8 @@ def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) ->
     _, values, rows = np.linalg.svd(A[:, free] * scale[free])
     rank = int(np.sum(values > tolerance * values[0])) if len(values) else 0
     moves = np.linalg.norm(rows[rank:], axis=0)
-    return free[moves > KERNEL_ROUNDING]
+    found: Indices = free[moves > KERNEL_ROUNDING]
+    return found
 
 
 def free_motions(A: Array, scale: Array, tolerance: float) -> int:
@@ -82,7 +83,8 @@ class LoopFactors:
         _, values, rows = np.linalg.svd(self._others)
         rank = int(np.sum(values >= 2.0 * self._tolerance * values[0])) if len(values) else 0
         moves = np.linalg.norm(rows[rank:], axis=0)
-        return self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
+        found: Indices = self._split.others[moves > np.sqrt(KERNEL_ROUNDING)]
+        return found
 
     def move(self, target: Array, wanted: Array) -> Array:
         """The δ, (nv,), with A δ = target whose measured part, (d,), is nearest to one wanted."""
@@ -147,7 +149,8 @@ class LoopFactors:
         rank = int(np.sum(known > self._tolerance * values[0]))
         independent = left[:, :rank].T
         weighted = independent @ self._conditions * self._split.deviation
-        return np.linalg.pinv(weighted) @ independent
+        inverse: Array = np.linalg.pinv(weighted) @ independent
+        return inverse
 
     def _condition(self, target: Array) -> tuple[Array, Array]:
         rest = self._rotated(target)[self._count :] if self._count else target

@@ -93,7 +93,8 @@ def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
 
 def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Array:
     """S = ė + k e of rows, (rows,), from errors and rates in them."""
-    return rate + surface_rates(damping, stiffness)[0] * error
+    found: Array = rate + surface_rates(damping, stiffness)[0] * error
+    return found
 
 
 def robust_term(
@@ -129,7 +130,8 @@ def robust_term(
 
 def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> Array:
     """Σ of (4) after ``elapsed`` s, (1,), by the growth of the last term and λ in 1/s."""
-    return (scale + elapsed * growth) / (1.0 + elapsed * leakage)
+    found: Array = (scale + elapsed * growth) / (1.0 + elapsed * leakage)
+    return found
 
 
 class Loop(NamedTuple):
@@ -159,7 +161,8 @@ def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface
     pushed = bound * (1.0 + 1.0 / MARGIN) / (1.0 - less)
     moved = loop.delay * (loop.rate * width + pushed) / (1.0 - loop.delay * loop.rate)
     edge = np.maximum(width + moved, moved / np.sqrt(1.0 - 1.0 / MARGIN**2))
-    return edge * np.sqrt((1.0 + more) / (1.0 - less))
+    found: Array = edge * np.sqrt((1.0 + more) / (1.0 - less))
+    return found
 
 
 def highest_gain(delay: Array, rate: Array) -> Array:

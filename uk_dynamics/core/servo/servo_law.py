@@ -74,7 +74,8 @@ def lacking(residual: Array, side: Array | None) -> Array:
     """
     if side is None:
         return residual
-    return np.where(side == 0.0, residual, side * np.maximum(side * residual, 0.0))
+    kept: Array = np.where(side == 0.0, residual, side * np.maximum(side * residual, 0.0))
+    return kept
 
 
 Distribution = Literal["effort", "gauss"]

@@ -55,13 +55,15 @@ class Tree:
 
     def path_sum(self, x: Array) -> Array:
         """Sum over each body and all before it towards the root, (n, …)."""
-        return np.cumsum(np.asarray(self._steps @ x), axis=0)
+        total: Array = np.cumsum(np.asarray(self._steps @ x), axis=0)
+        return total
 
     def subtree_sum(self, x: Array) -> Array:
         """Sum over each body and all that it carries, (n, …)."""
         running = np.zeros((len(x) + 1, *x.shape[1:]))
         np.cumsum(x, axis=0, out=running[1:])
-        return running[self.ends] - running[:-1]
+        total: Array = running[self.ends] - running[:-1]
+        return total
 
     def compose(self, rotation: Array, translation: Array) -> None:
         """Placements in the parent, (n, 3, 3) and (n, 3), become those in the world, in place."""
@@ -132,7 +134,8 @@ class TreeInertia:
         tree = self.clusters.tree
         twist = tree.path_sum(self.motion * x[:, None])
         force = tree.subtree_sum(self.momentum(twist))
-        return np.einsum("ij,ij->i", self.motion, force) + self.armature * x
+        product: Array = np.einsum("ij,ij->i", self.motion, force) + self.armature * x
+        return product
 
     def momentum(self, twist: Array) -> Array:
         """Momentum of each body at a spatial velocity, both at the world's origin, (n, 6)."""

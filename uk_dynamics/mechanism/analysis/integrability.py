@@ -158,7 +158,8 @@ class _Rows:
 
 def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
     scale = np.abs(one).max(axis=1, initial=0.0) + np.abs(other).max(axis=1, initial=0.0)
-    return np.abs(one - other).max(axis=1, initial=0.0) > _AFFINE * scale
+    changed: NDArray[np.bool_] = np.abs(one - other).max(axis=1, initial=0.0) > _AFFINE * scale
+    return changed
 
 
 def _sample(

@@ -121,7 +121,8 @@ def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: 
 
     def answer(position: Array, velocity: Array) -> Array:
         state = State(0.0, mechanism.model.integrate(q, position), v + velocity)
-        return A @ dynamics.evaluate(state).qdd
+        acceleration: Array = A @ dynamics.evaluate(state).qdd
+        return acceleration
 
     still = np.zeros(mechanism.model.nv)
     means = []

@@ -117,7 +117,8 @@ class Quantities:
         known = vars(self).get("quantities", {})
         if quantity not in known:
             raise AttributeError(f"no derivatives of {quantity!r}; there are: {', '.join(known)}")
-        return known[quantity]
+        found: Derivative = known[quantity]
+        return found
 
 
 class Derivatives(Quantities):

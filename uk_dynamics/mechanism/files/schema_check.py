@@ -177,7 +177,8 @@ class _Translator:
     def definition(self, rule: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" not in rule:
             return rule
-        return self.schema["definitions"][rule["$ref"].rsplit("/", 1)[1]]
+        target: Mapping[str, Any] = self.schema["definitions"][rule["$ref"].rsplit("/", 1)[1]]
+        return target
 
 
 def _keys(rule: Mapping[str, Any]) -> list[str]:

@@ -195,7 +195,8 @@ def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
 def _span(points: Array) -> Array:
     """Orthonormal basis of the linear span of points, as columns."""
     _, values, right = np.linalg.svd(points, full_matrices=False)
-    return right[values > _RANK * values.max(initial=_TINY)].T
+    basis: Array = right[values > _RANK * values.max(initial=_TINY)].T
+    return basis
 
 
 def _unique(points: Array) -> Array:
@@ -204,4 +205,5 @@ def _unique(points: Array) -> Array:
         return points
     size = np.abs(points).max() or 1.0
     _, first = np.unique(np.round(points / size, 9), axis=0, return_index=True)
-    return points[np.sort(first)]
+    found: Array = points[np.sort(first)]
+    return found

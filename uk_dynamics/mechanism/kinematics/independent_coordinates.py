@@ -81,7 +81,8 @@ class IndependentCoordinates:
 
     def rates(self, v: ArrayLike) -> Array:
         """Their rates of velocities (..., nv), or second rates of accelerations: (..., k)."""
-        return np.asarray(v, dtype=float)[..., self._v]
+        found: Array = np.asarray(v, dtype=float)[..., self._v]
+        return found
 
     def configuration(
         self, values: Mapping[str, float] | ArrayLike, near: Array | None = None
@@ -151,10 +152,12 @@ class IndependentCoordinates:
                 place=self.mechanism.name,
             )
         scaled = basis @ np.linalg.inv(chosen)
-        return motion.unit[:, None] * scaled / motion.unit[self._v]
+        found: Array = motion.unit[:, None] * scaled / motion.unit[self._v]
+        return found
 
     def _complete(self, T: Array, particular: Array, wanted: Array) -> Array:
-        return particular + T @ (wanted - particular[self._v])
+        found: Array = particular + T @ (wanted - particular[self._v])
+        return found
 
     def _rates(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """Rates of the velocities' coordinates, those not given zero, (k,)."""

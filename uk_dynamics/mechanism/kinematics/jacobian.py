@@ -149,7 +149,8 @@ def motor_map(motion: LoopMotion) -> Array:
             " the motors do not determine the motion here; take independent coordinates",
             place=mechanism.name,
         )
-    return motion.unit[:, None] * (basis @ np.linalg.pinv(steered)) / size
+    found: Array = motion.unit[:, None] * (basis @ np.linalg.pinv(steered)) / size
+    return found
 
 
 def _reduction(
@@ -205,7 +206,8 @@ class Transmission:
         Args:
             forces: On the surroundings, (n,), in N or N·m.
         """
-        return np.swapaxes(self.ratio, -1, -2) @ np.asarray(forces, dtype=float)
+        found: Array = np.swapaxes(self.ratio, -1, -2) @ np.asarray(forces, dtype=float)
+        return found
 
     def forces(self, efforts: ArrayLike) -> Array:
         """Forces on what holds the output at rest, (n,), in N or N·m, that motor efforts make.

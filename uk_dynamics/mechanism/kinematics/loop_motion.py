@@ -55,7 +55,8 @@ class LoopMotion:
     @property
     def rows(self) -> Array:
         """Rows of coordinates in their units, over their natural size, (m, nv)."""
-        return self.A * self.unit / self.scale[:, None]
+        scaled: Array = self.A * self.unit / self.scale[:, None]
+        return scaled
 
     @property
     def position_rows(self) -> Array:
@@ -71,12 +72,14 @@ class LoopMotion:
 
     def velocities(self, *, of_positions: bool = False) -> Array:
         """Basis of the admissible velocities in m/s and rad/s, (nv, k)."""
-        return self.unit[:, None] * self.basis(of_positions=of_positions)
+        basis: Array = self.unit[:, None] * self.basis(of_positions=of_positions)
+        return basis
 
     def particular(self, right: Array) -> Array:
         """The least x, in units of the coordinates, with A x = right on independent rows, (nv,)."""
         rows = self._factored(False)
-        return self.unit * rows.basis_product(rows.coordinates(right / self.scale))
+        x: Array = self.unit * rows.basis_product(rows.coordinates(right / self.scale))
+        return x
 
     def _natural_scale(self) -> Array:
         """How large each row is over the configurations, (m,): the largest of some."""
@@ -88,7 +91,8 @@ class LoopMotion:
             self.workspace.update_positions(q)
             natural = mechanism.constraints.natural_scale(self.workspace, q)
             sizes.append(np.linalg.norm(natural[self._motion] * self.unit, axis=1))
-        return np.maximum(np.max(sizes, axis=0), _LEAST_ROW)
+        largest: Array = np.maximum(np.max(sizes, axis=0), _LEAST_ROW)
+        return largest
 
     def _factored(self, of_positions: bool) -> RowBasis:
         scaled = np.asfortranarray((self.position_rows if of_positions else self.rows).T)

@@ -169,7 +169,8 @@ class SingularityMeasures:
     def motions(self) -> Array:
         """Basis of as many motions as there usually are, in their units, (nv, k)."""
         _, _, right = np.linalg.svd(self.motion.rows)
-        return right[self.ranks["loops"] :].T
+        basis: Array = right[self.ranks["loops"] :].T
+        return basis
 
     def _singular_values(self, q: Array) -> dict[Kind, Array]:
         self.motion.update(q)

@@ -45,12 +45,14 @@ class Actuators:
     @property
     def effort_limits(self) -> Array:
         """Limits of the efforts, (motors,), in N or N·m, infinite where none is declared."""
-        return self.limits[0]
+        efforts: Array = self.limits[0]
+        return efforts
 
     def stepwise(self, period: float) -> Array:
         """The limits, those of derivatives of efforts as steps of a period in s."""
         orders = np.array(list(LIMITS.values()))
-        return self.limits * period ** orders[:, None]
+        scaled: Array = self.limits * period ** orders[:, None]
+        return scaled
 
     @property
     def limits_of_derivatives(self) -> dict[str, str]:
@@ -81,7 +83,8 @@ class Actuators:
 
     def generalized_force(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""
-        return self.matrix @ self.efforts(values)
+        force: Array = self.matrix @ self.efforts(values)
+        return force
 
     def by_name(self, efforts: Array) -> dict[str, float]:
         """Efforts (motors,) as a mapping motor → N or N·m."""
@@ -155,7 +158,8 @@ def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:
         # Without any declared limit all motors count alike; with some, the others get the largest.
         known = limits[np.isfinite(limits)]
         usual = float(known.max()) if len(known) else 1.0
-        return 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
+        scaled: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
+        return scaled
     given, place = dict(spec.weights), "allocation.weights"
     expect_names("actuator", given, actuators.names, file=file, place=place)
     missing = [name for name in actuators.names if name not in given]

@@ -144,12 +144,14 @@ class Plan:
     @property
     def half_steps(self) -> Array:
         """Times of the ends and the middles of steps, in s."""
-        return self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
+        halves: Array = self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
+        return halves
 
     def tau_at(self, k: int, step: int) -> Array:
         """Generalized forces of trajectory k in a step, (nv,)."""
         K, S, _ = self.tau.shape
-        return self.tau[k if K > 1 else 0, step if S > 1 else 0]
+        row: Array = self.tau[k if K > 1 else 0, step if S > 1 else 0]
+        return row
 
 
 class States(NamedTuple):

@@ -107,7 +107,8 @@ def _product(x: Array, y: Array) -> Array:
 
 def _dot(x: Array, y: Array) -> Array:
     """Scalar product as an array, (1,)."""
-    return np.sum(x * y, keepdims=True)
+    product: Array = np.sum(x * y, keepdims=True)
+    return product
 
 
 def _turned(quaternion: Array, vector: Array) -> Array:

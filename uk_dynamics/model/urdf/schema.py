@@ -141,7 +141,8 @@ def unit_vector(what: str, text: str) -> Array:
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
         raise UrdfError(f"{what}: the axis is zero; give a direction such as 0 0 1")
-    return vector / length
+    unit: Array = vector / length
+    return unit
 
 
 def read_origin(node: ET.Element | None) -> Pose:

@@ -131,7 +131,8 @@ class RollingRow(FrameRow):
     @property
     def selection(self) -> Array:
         """1 for its direction among those of a wheel, (3,)."""
-        return np.eye(3)[_PARTS.index(self.label)]
+        chosen: Array = np.eye(3)[_PARTS.index(self.label)]
+        return chosen
 
 
 class _Contact(NamedTuple):

@@ -119,7 +119,8 @@ class RopeRow(RobotRow):
     def pulled(self, kinematics: FrameKinematics, points: Array, forces: Array) -> Array:
         """Generalized force of forces on the points, (n, 3) each: (nv,)."""
         wrenches = np.concatenate((forces, cross(points, forces)), axis=1)
-        return ((self.points.moved.T @ wrenches) * kinematics.jacobian.T).sum(axis=1)
+        found: Array = ((self.points.moved.T @ wrenches) * kinematics.jacobian.T).sum(axis=1)
+        return found
 
     def evaluate(self, kinematics: FrameKinematics, v: Array | None) -> tuple[Array, Array, Array]:
         """Row (nv,), residual, and what is left of ψ̈: (|u|² − (e·u)²)/d of each part and e·Δa."""

@@ -105,7 +105,8 @@ class WhitenedPseudoinverse(ByPseudoinverse, WhitenedCoordinates):
         return self.mass.unwhiten(moved), force
 
     def _project(self, x: Array) -> Array:
-        return x - self._inverse @ (self._rows @ x)
+        projected: Array = x - self._inverse @ (self._rows @ x)
+        return projected
 
 
 class UdwadiaKalabaPseudoinverse(WhitenedPseudoinverse):
@@ -194,11 +195,13 @@ class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
     def admissible(self, X: Array) -> Array:
         """N X."""
         scale = self._scale if X.ndim == 1 else self._scale[:, None]
-        return scale * (self._of_force @ (scale * X))
+        moved: Array = scale * (self._of_force @ (scale * X))
+        return moved
 
     def correction(self, r: Array) -> Array:
         """The motion that r causes while F is zero."""
-        return self._scale * (self._of_rows @ (self._scaling * r))
+        moved: Array = self._scale * (self._of_rows @ (self._scaling * r))
+        return moved
 
     def ideal_force(self, coordinates: Array) -> Array:
         """The force back in the units of the coordinates."""

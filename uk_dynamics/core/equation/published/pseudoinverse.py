@@ -41,7 +41,8 @@ class Pseudoinverse:
     @property
     def truncated(self) -> Array:
         """The matrix that was inverted, A without what fell under the tolerance, (m, n)."""
-        return self.left @ self.right
+        product: Array = self.left @ self.right
+        return product
 
     @property
     def transposed(self) -> "Pseudoinverse":
@@ -174,7 +175,8 @@ def _least_squares(T: Array) -> Array:
         upper[k, k] = size
         upper[k, k + 1 :] = q @ work[:, k + 1 :]
         work[:, k + 1 :] -= np.outer(q, upper[k, k + 1 :])
-    return dtrtrs(upper[:, :rank], upper[:, rank:])[0]
+    y: Array = dtrtrs(upper[:, :rank], upper[:, rank:])[0]
+    return y
 
 
 def _shortest(Q: Array, y: Array) -> Array:
