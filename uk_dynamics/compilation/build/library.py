@@ -73,6 +73,7 @@ _DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
 _DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: no slower than at -O2, in two thirds of the time
 _SERVO = Recipe(".servo-", "servo_source.servo_source", ("-O1",))
+_EFFORTS = Recipe(".efforts-", "servo_source.effort_source", ("-O1",))
 _CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source", _THOROUGH)
 
 #: The recipe of each library, and that for mechanisms in clusters where there is one.
@@ -84,7 +85,7 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.DERIVATIVE_BATCH: (Recipe(".derivatives.batch", _DERIVATIVE_BATCH), None),
     Library.PROJECTION: (Recipe(".projection", "derivative_source.projection_source"), None),
     Library.SERVO: (_SERVO, Recipe(".servo-", "cluster_source.cluster_servo_source")),
-    Library.EFFORTS: (Recipe(".efforts-", "servo_source.effort_source"), None),
+    Library.EFFORTS: (_EFFORTS, None),
     Library.CLOSED_LOOPS: (_CLOSED_LOOPS, None),
     Library.ENCODERS: (Recipe(".encoders-", "completion_source.encoder_source"), None),
 }
