@@ -135,6 +135,8 @@ def work(seeds: range, end: Connection) -> None:
     """Simulate one after the other in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        for name in ("excavator", "gripper"):  # which others include
+            shutil.copytree(ROOT / "examples" / name, name)
         for seed in seeds:
             end.send(simulated(seed))
 

@@ -259,6 +259,22 @@ contacts:
     assert instants(found, "edge.right", False)[0] == strike
 
 
+def test_what_nothing_presses_in_free_fall_neither_opens_nor_closes():
+    """Loads there are what rounding leaves of weights that cancel."""
+    slide = joint("z", "base", "carriage", kind="prismatic", axis="0 0 1")
+    parts = link("base") + link("carriage", 2.0) + slide
+    for parent, name in (("carriage", "thigh"), ("thigh", "shank")):
+        parts += link(name, 1.0, 0.01, "0.15 0 0") + joint(name, parent, name, xyz="0.3 0 0")
+    text = """
+joints: {thigh: {friction: 0.3, stiction: 0.5}}
+constraints: {bound: {type: joint, joint: shank, one_sided: at_least, restitution: 0.3}}
+"""
+    leg = mechanism(parts, text)
+    found = simulate(leg, leg.state({"thigh": 0.8}), 0.02, backend="interpreted", rtol=1e-6)
+    assert len(found.switchings) < 5
+    np.testing.assert_allclose(found.v[-1], [-G * 0.02, 0.0, 0.0], rtol=0, atol=1e-12)
+
+
 def test_a_start_inside_is_refused():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
     with pytest.raises(SimulationError, match=r"floor is 0\.05 m or rad inside"):

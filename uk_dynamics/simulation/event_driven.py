@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact import SLOW, ContactDynamics
@@ -36,8 +37,9 @@ _SAME_EVENTS, _NO_TIME = 3, 1e-10
 _LOCATED = 1e-14  # s
 # m or rad of a machine of 1 m: what is deeper inside is not there by errors of integration.
 _INSIDE = 1e-6
-# Of the largest force: loads and cones below it are rounding.
-_NO_FORCE = 1e-10
+# Of the largest force, and of all mass times the largest acceleration, which may cancel in all of
+# them: loads and cones below it are rounding.
+_NO_FORCE, _CANCELLED = 1e-10, 1e-12
 
 
 class _Event(NamedTuple):
@@ -318,7 +320,8 @@ class _Search:
         places = contacts.places(state)
         solution = self._plant.dynamics.evaluate(state, self._plant.inputs)
         load, held = contacts.loads(solution.joint_multipliers)
-        rounding = _NO_FORCE * float(max(np.abs(load).max(), np.abs(held).max()))
+        moved = self._plant.mechanism.model.total_mass * largest(solution.qdd)
+        rounding = max(_NO_FORCE * max(largest(load), largest(held)), _CANCELLED * moved)
         for i in self._closed:
             one = contacts.one_sided[i]
             if one.dry is None:
