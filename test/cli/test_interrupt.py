@@ -91,8 +91,8 @@ class Command:
 
 
 def at_work(command: Command) -> bool:
-    """Long after everything has been imported, which takes a second."""
-    return command.worked > 2.5
+    """Long after everything has been imported and tried, which takes two and a half seconds."""
+    return command.worked > 5.0
 
 
 def writing(command: Command) -> bool:
