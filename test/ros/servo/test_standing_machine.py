@@ -86,7 +86,9 @@ def test_it_moves_over_dds_as_in_the_library(
     end = round(0.2e9)  # ns
 
     def there() -> bool:
-        assert diagnostics.level != b"\x02" or "odom" in diagnostics.message, diagnostics.message
+        # of the two nodes the controller may be the first
+        waits = any(text in diagnostics.message for text in ("odom", "no usable joint_states yet"))
+        assert diagnostics.level != b"\x02" or waits, diagnostics.message
         return any(nanoseconds(m.header.stamp) >= end for m in joints.messages[-5:])
 
     ros.until(there, "0.2 s of motion", 120.0)
@@ -133,7 +135,9 @@ def test_it_walks_ten_steps_over_dds(ros: Ros, start_node: StartProcess, tmp_pat
     end = round(1e9 * plan["end"])  # ns
 
     def there() -> bool:
-        assert diagnostics.level != b"\x02" or "odom" in diagnostics.message, diagnostics.message
+        # of the two nodes the controller may be the first
+        waits = any(text in diagnostics.message for text in ("odom", "no usable joint_states yet"))
+        assert diagnostics.level != b"\x02" or waits, diagnostics.message
         assert all(m.pose.pose.position.z > 0.7 for m in bases.messages[-1:])  # m, at first 0.76
         return any(nanoseconds(m.header.stamp) >= end for m in joints.messages[-5:])
 
