@@ -44,9 +44,7 @@ class Collision:
 def add_contacts(
     model: ET.Element,
     still: Sequence[ET.Element],  # models that do not move
-    inside: Mapping[
-        str, Pose
-    ],  # of each link its frame in the URDF, seen from its frame in the file
+    inside: Mapping[str, Pose],  # of each link: its URDF frame, seen from its frame in the file
     robot: ImportedRobot,
     directory: Path,
 ) -> None:
