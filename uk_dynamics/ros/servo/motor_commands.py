@@ -33,7 +33,8 @@ from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds, runs_on_simulate
 from uk_dynamics.ros.topics.qos import COMMAND_QOS
 from uk_dynamics.ros.topics.serialized import JointStateMessage
 
-_HEARD = Duration(seconds=0.02)  # longest wait for the subscribers' acknowledgement; rather short
+_AT_ONCE = Duration(seconds=0.0)
+_ON_ITS_WAY = 0.02  # s until subscribers should have acknowledged a command; rather short
 _UNHEARD = 2.0  # s after which a subscriber that acknowledges nothing is one that nobody needs
 
 
@@ -55,7 +56,8 @@ class MotorCommands(ABC):
         self.publisher = node.create_publisher(self.kind, topic, COMMAND_QOS)
         # simulations wait for commands; on simulated time, and in lockstep, each one counts
         self._lossless = runs_on_simulated_time(node) or settings["watchdog"] != REQUIRED
-        self._first, self._arrived, self._addressed = Watchdog(), False, False
+        self._first, self._last_sent = Watchdog(), Watchdog()  # until a command has arrived
+        self._arrived, self._addressed = False, False
         self._prepare(mechanism)
 
     @abstractmethod
@@ -72,12 +74,18 @@ class MotorCommands(ABC):
         """Whether all commands since the beginning have been lost, as far as is known.
 
         This side of a connection may be complete long before the other one, on a busy computer by
-        half a second, and what is sent in between never arrives.
+        half a second, and what is sent in between never arrives. Nothing waits here: heartbeats of
+        the same thread would be late.
         """
         if not self._arrived and self._first.fed:
-            heard = self._addressed and self.publisher.wait_for_all_acked(_HEARD)
+            heard = self._addressed and self.publisher.wait_for_all_acked(_AT_ONCE)
             self._arrived = heard or self._first.age > _UNHEARD
         return self._first.fed and not self._arrived
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether a command that has not been acknowledged may be so yet."""
+        return self._addressed and self._last_sent.age < _ON_ITS_WAY
 
     @property
     def subscribers(self) -> int:
@@ -92,6 +100,7 @@ class MotorCommands(ABC):
         """Command the desired motion where there is one, else efforts, (motors,), likewise."""
         if not self._arrived:
             self._addressed = self.subscribers > 0
+            self._last_sent.feed()
             if not self._first.fed:
                 self._first.feed()
         if setpoints:

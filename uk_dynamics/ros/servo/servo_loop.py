@@ -257,16 +257,18 @@ class ServoLoop:
     def _on_state(self, stamp: Time) -> None:
         if not self.running:
             return
-        if self.commands.lost:  # the motors have not moved: the tasks begin now
-            self._states.begin_at(stamp)
-            self._prediction.reset()
-            self._answered = None
-        self._stamp = stamp
         at = nanoseconds(stamp)
         reader = self._states.reader
         if doubt := self._guard.check(at, reader.q, reader.v):
             self._end(*doubt)
             return
+        if self.commands.lost:  # the motors have not moved: the tasks begin now
+            if self.commands.on_its_way:
+                return
+            self._states.begin_at(stamp)
+            self._prediction.reset()
+            self._answered = None
+        self._stamp = stamp
         if self._answered is None:
             self._begin(reader.effort)
             if not self._answerable.fed:
