@@ -1,7 +1,7 @@
 # Every command runs in the project's own environment, which tools/run makes on first use.
 # NAME chooses the mechanism of the demo, ARGS adds arguments: make test ARGS="-k four_bar"
 
-.PHONY: help demo test test-all test-compilers lint docs format clean distclean
+.PHONY: help demo test test-all test-beside test-alone test-compilers lint docs format clean distclean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,8 +24,14 @@ test:
 	@CC="$${CC:-$$(command -v cc || command -v gcc || command -v clang) -O1}" \
 		tools/run pytest --numprocesses auto --dist loadgroup -m "not slow" $(ARGS)
 
-test-all:
-	@tools/run pytest --numprocesses auto --dist loadgroup $(ARGS)
+test-all: test-beside test-alone
+
+# Exit code 5: ARGS has chosen none of them.
+test-beside:
+	@tools/run pytest --numprocesses auto --dist loadgroup -m "not alone" $(ARGS) || [ $$? = 5 ]
+
+test-alone:
+	@tools/run pytest -m alone $(ARGS) || [ $$? = 5 ]
 
 test-compilers:
 	@tools/run python test/compilers $(ARGS)

@@ -41,7 +41,7 @@ from uk_dynamics.conversion.ros2_control_files import (
     controllers,
 )
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow, pytest.mark.alone]
 
 RATE = 200
 Processes = tuple[NodeProcess, NodeProcess]
@@ -169,7 +169,6 @@ def start_controller(start_node: StartProcess, **parameters: Any) -> NodeProcess
         "servo_controller",
         parameters={
             **given,
-            "backend": "interpreted",
             "state_timeout": 30.0,
             "update_rate": float(RATE),
         },
@@ -186,7 +185,6 @@ def drive(machine: Machine, start_process: StartProcess, start_node: StartProces
     return controller, watchdog
 
 
-@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_that_stops_leaves_no_effort(
@@ -211,7 +209,6 @@ def test_a_controller_that_stops_leaves_no_effort(
         assert watchdog.stop() == 0, "the controller has told it that it has ended"
 
 
-@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_controller_stops_when_nobody_watches_it(
@@ -235,7 +232,6 @@ def test_a_controller_stops_when_nobody_watches_it(
     machine.drives_on()
 
 
-@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
 @pytest.mark.parametrize("machine", [ZEROING_CONTROLLER], indirect=True)
 def test_a_controller_deactivated_by_somebody_else_leaves_no_effort(
