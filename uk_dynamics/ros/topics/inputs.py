@@ -24,6 +24,7 @@ from uk_dynamics.model import RobotModel
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems, Report
 from uk_dynamics.ros.parameters.parameter import Parameters
 from uk_dynamics.ros.timing.clock import TimeOrigin, Watchdog, nanoseconds, runs_on_simulated_time
+from uk_dynamics.ros.timing.fair_turns import FairTurns
 from uk_dynamics.ros.topics.base_input import BASE_SETTINGS, BaseInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
 from uk_dynamics.ros.topics.messages import (
@@ -151,6 +152,7 @@ class StateInput(StructureInput):
     ) -> None:
         """Subscribe; ``on_state`` is called with the stamp after each valid message.
 
+        Where it takes longer than a period it is called for the last one of several.
         The motors act as they are commanded on ``command_topic``; without one, as is measured.
         ``settings`` say where bases come from that move as a whole.
         """
@@ -170,7 +172,7 @@ class StateInput(StructureInput):
         self._alone = Watchdog()  # fed when joint states begin to come without a base
         self.t = 0.0  # its time since ``origin``, in s
         self.watchdog = Watchdog()  # fed by valid states
-        self._on_state = on_state
+        self._turns = FairTurns(node, lambda: on_state(self._stamp))
         self._sample = SerializedJointState()
         self._stamp = Time()
         states = node.create_subscription(
@@ -262,7 +264,7 @@ class StateInput(StructureInput):
     def _complete(self) -> None:
         self.watchdog.feed()
         self.t = self.origin.since(self._stamp)
-        self._on_state(self._stamp)
+        self._turns.take()
 
 
 class EffortInput:
