@@ -60,11 +60,13 @@ def test_auto_is_interpreted_until_the_library_is_ready(caplog):
     with caplog.at_level(logging.DEBUG, "uk_dynamics.compilation.verification"):
         dynamics = select_backend(machine)
         solution = dynamics.evaluate(state)
+        assert dynamics.backend == "interpreted"
         # a few evaluations are not worth a library
         assert "uk_compile" not in {thread.name for thread in threading.enumerate()}
         for _ in range(MANY):
             dynamics.evaluate(state)
-        wait_until(lambda: isinstance(dynamics.fallback, CompiledDynamics))
+        wait_until(lambda: dynamics.backend == "compiled")
+    assert isinstance(dynamics.fallback, CompiledDynamics)
     near(dynamics.evaluate(state).qdd, solution.qdd, relative=1e-12)
     near(dynamics.project(state).q, state.q, relative=1e-12)
     line = "compiling five_bar in the background; interpreted until it is ready"

@@ -26,7 +26,13 @@ from uk_dynamics.compilation.runtime.batch_call import (
 from uk_dynamics.compilation.runtime.compiled_batch import to_rollout
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.exceptions import InputError, StateError
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics, StructuralRows, put, without_forces
+from uk_dynamics.mechanism.dynamics import (
+    Backend,
+    InterpretedDynamics,
+    StructuralRows,
+    put,
+    without_forces,
+)
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -120,6 +126,8 @@ class GpuDynamics(Fallback):
     States where the mass matrix is singular, and inputs with non-ideal forces, are left to the
     interpreted evaluator as well, and so are rollouts of configurations that are no vectors.
     """
+
+    backend: Backend = "gpu"
 
     def __init__(self, mechanism: ResolvedMechanism, device: CudaDevice | None = None) -> None:
         """Find the device; kernels are compiled when the first batch comes, in seconds to minutes.

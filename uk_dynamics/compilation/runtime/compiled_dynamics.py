@@ -36,6 +36,7 @@ from uk_dynamics.compilation.verification import (
 )
 from uk_dynamics.core.equation import Solution, formulas
 from uk_dynamics.mechanism.dynamics import (
+    Backend,
     Dynamics,
     InterpretedDynamics,
     evaluate_each,
@@ -65,6 +66,8 @@ class CompiledDynamics(Fallback):
     (and with references, if no constraint of the file has one), and states where the mass matrix
     is singular or something has no value, are left to the interpreted evaluator.
     """
+
+    backend: Backend = "compiled"
 
     def __init__(
         self, mechanism: ResolvedMechanism, fallback: Dynamics | None = None, *, strict: bool = True

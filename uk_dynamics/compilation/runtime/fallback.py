@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from uk_dynamics.mechanism.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics import Backend, Dynamics
 from uk_dynamics.model import RobotModel
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -32,6 +32,11 @@ class Fallback(Dynamics):
     def model(self) -> RobotModel:
         """The robot."""
         return self.fallback.model
+
+    @property
+    def backend(self) -> Backend:
+        """What answers at present."""
+        return self.fallback.backend
 
     evaluate = _forwarded(Dynamics.evaluate)
     acceleration = _forwarded(Dynamics.acceleration)

@@ -22,7 +22,7 @@ import numpy as np
 from uk_dynamics.arrays import largest
 from uk_dynamics.control.estimation.independent_joints import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError, expect, expect_names
-from uk_dynamics.mechanism.dynamics import InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import Backend, InterpretedDynamics
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -96,6 +96,11 @@ class WrenchObserver:
         """Forget the past: the residual starts at zero."""
         self._before: tuple[float, Array, Array, Array] | None = None
         self._residual = np.zeros(len(self.joints.names))
+
+    @property
+    def backend(self) -> Backend:
+        """Evaluator of the machine."""
+        return self._dynamics.backend
 
     def by_joint(self, efforts: Array) -> Mapping[str, float]:
         """Efforts (k,) by the names of the independent joints."""

@@ -24,6 +24,7 @@ from uk_dynamics.control.servo.servo_settings import ServoSettings
 from uk_dynamics.core.servo import Measurement, ServoSolution, passage, surface
 from uk_dynamics.exceptions import expect_size
 from uk_dynamics.mechanism.dynamics import (
+    Backend,
     Demand,
     RobustDemand,
     ServoOutcome,
@@ -52,6 +53,11 @@ class ServoController(ServoSettings):
 
     What it is set to is that of :class:`~.servo_settings.ServoSettings`.
     """
+
+    @property
+    def backend(self) -> Backend:
+        """What answered last: ``interpreted`` or ``compiled``."""
+        return "interpreted" if compiled_servo(self._evaluator) is None else "compiled"
 
     def compute(self, state: State) -> dict[str, float]:
         """Efforts by motor name, in N or N·m, within the limits; see :meth:`command`.

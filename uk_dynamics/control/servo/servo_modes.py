@@ -15,7 +15,7 @@ from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.dynamics import CompiledLaw, LawInC
+from uk_dynamics.mechanism.dynamics import Backend, CompiledLaw, LawInC
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -99,6 +99,12 @@ class ServoModes:
     def row_names(self) -> tuple[str, ...]:
         """Names of the rows of the tracking error."""
         return self._laws[self._mode].row_names
+
+    @property
+    def backend(self) -> Backend:
+        """Evaluator of the selected law: ``interpreted`` or ``compiled``."""
+        law = self._laws[self._mode]
+        return law.backend if isinstance(law, ServoController) else "interpreted"
 
     @property
     def in_transfer(self) -> bool:

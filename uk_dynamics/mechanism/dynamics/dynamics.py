@@ -40,6 +40,10 @@ class Dynamics(Protocol):
     def model(self) -> RobotModel:
         """The robot: names and numbers of its coordinates, integration of velocities."""
 
+    @property
+    def backend(self) -> Backend:
+        """What answers at present: ``interpreted``, ``compiled`` or ``gpu``."""
+
     def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and constraint forces at a state (review (36)).
 

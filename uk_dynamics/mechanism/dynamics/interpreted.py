@@ -11,7 +11,7 @@ from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Instant, Solution, formulas
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
 from uk_dynamics.mechanism.dynamics.batch import evaluate_each, roll_each, sample_each
-from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
+from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.motion import Motion
 from uk_dynamics.mechanism.dynamics.nonideal_forces import NonidealForces
@@ -65,6 +65,8 @@ class _Evaluation(threading.local):
 
 class InterpretedDynamics(Dynamics):
     """The ``Dynamics`` of a mechanism in NumPy and LAPACK; threads may share it."""
+
+    backend: Backend = "interpreted"
 
     def __init__(self, mechanism: ResolvedMechanism, model: RobotModel | None = None) -> None:
         """Allocate the workspace; ``mechanism.extended_model(...)`` has further frames."""

@@ -14,10 +14,11 @@ from uk_dynamics.ros.diagnostics.publisher import Report
 def report_decision(
     report: Report, modes: ServoModes, errors: Array, decision: MotorCommand, warning: float
 ) -> None:
-    """Add mode, tracking errors (rows,), efforts and limits; ``warning`` in m or rad."""
+    """Add mode, evaluator, tracking errors (rows,), efforts and limits; ``warning`` in m or rad."""
     error = largest(errors)
     report.add("mode", modes.mode)
     report.add("in_transfer", modes.in_transfer)
+    report.add("law_evaluator", modes.backend)
     report.add("tracking_error", error)
     if error > warning:
         worst = int(np.argmax(np.abs(errors)))

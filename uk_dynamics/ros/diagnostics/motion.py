@@ -63,14 +63,15 @@ class MotionReport:
     def report(
         self, report: Report, state: State, solution: Solution, inputs: Inputs | None = None
     ) -> None:
-        """Add rank, residual, condition, status and energy of a solution, and the last passage.
+        """Add evaluator, rank, residual, condition, status and energy of a solution, and a passage.
 
-        A passage is a warning until another motion begins.
+        The last passage is a warning until another motion begins.
         """
         mechanism, dynamics = self._mechanism, self._dynamics
         residual, energy = dynamics.residual(state, inputs), dynamics.energy(state)
         errors = residual.position * mechanism.hierarchy.rigid  # compliant rows are meant to yield
         position = largest(errors)
+        report.add("evaluator", dynamics.backend)
         report.add("rank", solution.rank)
         report.add("rows", len(mechanism.constraints))
         report.add("residual", position)

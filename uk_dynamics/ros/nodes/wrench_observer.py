@@ -81,6 +81,7 @@ class WrenchObserverNode(MechanismNode):
 
     def _report(self, report: Report) -> None:
         report.update(self._monitor.report())
+        report.add("evaluator", self._observer.backend)
         self._states.report(report, self.settings["state_timeout"])
         self.problems.report(report)
         if self._failure:
