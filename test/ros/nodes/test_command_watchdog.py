@@ -6,25 +6,33 @@ from __future__ import annotations
 
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("rclpy")
 
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, UInt64MultiArray
+from support.floating_five_bar import floating_five_bar, sweep
+from support.nodes.floating_machine import state_of
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
-from support.nodes.ros_fixtures import Ros
+from support.nodes.ros_fixtures import Ros, StartProcess
 
+from uk_dynamics import Mechanism
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.nodes.command_watchdog import CommandWatchdog
 from uk_dynamics.ros.servo.command_takeover import Phase
+from uk_dynamics.ros.timing.clock import nanoseconds
 
 pytestmark = pytest.mark.ros
 
 MECHANISM = {"mechanism": "five_bar"}
 TASKS = {"tasks": "five_bar_sweep"}
+TIMEOUT = 1.0  # s; test_command_path.py holds the promise of the default
+BUSY = 3.0  # s: a period of the watchdog's look, and what a busy computer takes
 
 
 class Ears:
@@ -71,8 +79,7 @@ def test_a_controller_that_is_gone_leaves_no_effort(
     try:
         gone = time.monotonic()
         ros.until(lambda: ears.zero, "zero efforts")
-        # the timeout, a period of the watchdog's look, and what a busy machine takes
-        assert ears.efforts[-1][0] - gone < 0.3 + 3.0
+        assert ears.efforts[-1][0] - gone < 0.3 + BUSY
         watchdog.until(ros, "the heartbeat of the controller has stopped")
         heard = len(ears.efforts)
         ros.until(lambda: len(ears.efforts) > heard + 10, "zero efforts again and again")
@@ -81,6 +88,77 @@ def test_a_controller_that_is_gone_leaves_no_effort(
         controller.send_signal(signal.SIGCONT)
         if end == signal.SIGKILL:
             controller.wait()
+
+
+class FloatingMachine:
+    """What the simulator tells of a machine in free fall: efforts at its drive, and its energy."""
+
+    def __init__(self, ros: Ros, mechanism: Mechanism) -> None:
+        node = ros.node()
+        self._mechanism, self._dynamics = mechanism, mechanism.dynamics("interpreted")
+        self._drive = mechanism.joint_names.index("crank")
+        self._bases = Ear(node, Odometry, "odom")
+        self.efforts: list[tuple[float, float]] = []  # with the time at which each came
+        self.states: list[JointState] = []
+        node.create_subscription(JointState, "joint_states", self._hear, 200)
+
+    def _hear(self, message: JointState) -> None:
+        self.states.append(message)
+        self.efforts.append((time.monotonic(), abs(message.effort[self._drive])))
+
+    @property
+    def effort(self) -> float:
+        return self.efforts[-1][1] if self.efforts else 0.0
+
+    def energies(self, since: int) -> list[float]:
+        """Kinetic energies at the states from one on, whose bases have come, too, in J."""
+        bases = {nanoseconds(m.header.stamp): m for m in self._bases.messages}
+        found = [(bases.get(nanoseconds(m.header.stamp)), m) for m in self.states[since:]]
+        states = [state_of(self._mechanism, m, base) for base, m in found if base is not None]
+        return [self._dynamics.energy(state).kinetic for state in states]
+
+
+@pytest.mark.slow
+@pytest.mark.retry(reason="a loaded computer suspends processes, which stops the controller")
+def test_a_machine_that_floats_drifts_on_without_its_controller(
+    ros: Ros, start_node: StartProcess, tmp_path: Path
+) -> None:
+    """The efforts at its drive are zero, and no work is done on it any more."""
+    file = floating_five_bar(tmp_path, gravity="[0, 0, 0]")
+    # slow: the last effort acts for the timeout of the watchdog
+    tasks = sweep(tmp_path)
+    tasks.write_text(tasks.read_text().replace("frequency: 1.0", "frequency: 0.2"))
+    given = {"mechanism": str(file)}
+    machine = FloatingMachine(ros, Mechanism.from_file(file))
+    # commands do not expire by themselves
+    moving = {"rate": 100.0, "backend": "interpreted", "command_timeout": 0.0}
+    start_node("simulator", parameters=given | moving)
+    start_node("command_watchdog", parameters={**given, "timeout": TIMEOUT})
+    controlled = {
+        "tasks": str(tasks),
+        "watchdog": "required",
+        "autostart": True,
+        "update_rate": 100.0,
+        "state_timeout": 30.0,
+        "backend": "interpreted",
+    }
+    controller = start_node("servo_controller", parameters=given | controlled)
+    watchdog = DiagnosticsEar(ros.node(), "command_watchdog")
+    ros.until(lambda: machine.effort > 0.1, "efforts")
+    controller.send_signal(signal.SIGKILL)
+    gone = time.monotonic()
+    controller.wait()
+    ros.until(lambda: machine.effort == 0.0, "zero at the drive")
+    heard = len(machine.efforts)
+    assert machine.efforts[-1][0] - gone < TIMEOUT + BUSY
+    watchdog.until(ros, "the heartbeat of the controller has stopped")
+    ros.until(lambda: len(machine.efforts) > heard + 30, "states without efforts")
+    assert all(effort == 0.0 for _, effort in machine.efforts[heard:])
+    energies = machine.energies(heard)
+    assert len(energies) > 20, "its base is told with its joints"
+    assert energies[0] > 0.01, "it moves"
+    # nothing does work on it: the integration errs by its fourth order
+    assert max(energies) - min(energies) < 1e-6 * energies[0]
 
 
 class Bench:

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,13 +21,16 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.floating_five_bar import floating_five_bar
+from support.nodes.floating_machine import state_of
 from support.nodes.ros_ears import Ear, overrides
-from support.nodes.ros_fixtures import Ros
+from support.nodes.ros_fixtures import Ros, StartProcess
+from support.robot_and_sled import robot_and_sled
 
 import uk_dynamics as ukd
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.nodes.recorder import Recorder
 from uk_dynamics.ros.timing.clock import nanoseconds
+from uk_dynamics.ros.topics.odometry_topics import odom_topic
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 from uk_dynamics.simulation.recording.mcap_writer import McapReader
 
@@ -93,6 +98,92 @@ def test_a_machine_that_floats_is_recorded_and_comes_back(
     ros.until(lambda: len(joints.messages) > 20 and len(bases.messages) > 20, "the replay")
     heard = {nanoseconds(m.header.stamp) for m in bases.messages}
     assert sum(nanoseconds(m.header.stamp) in heard for m in joints.messages) > 15
+
+
+def cart(directory: Path) -> Path:
+    """The five-bar on a ground that slides and turns in the horizontal plane, and does."""
+    file = floating_five_bar(directory)
+    text = file.read_text().replace("root: floating", "root: planar")
+    file.write_text(f"{text}initial_velocity: {{root.vx: 0.4, root.vy: -0.2, root.wz: 2.0}}\n")
+    return file
+
+
+@pytest.mark.parametrize("machine", [cart, robot_and_sled])
+def test_bases_in_a_plane_come_back_from_nodes(
+    ros: Ros,
+    start_node: StartProcess,
+    start_process: StartProcess,
+    tmp_path: Path,
+    machine: Callable[[Path], Path],
+) -> None:
+    """From the simulator to the file of the recorder, and from there onto topics again."""
+    path, file = tmp_path / "live.mcap", machine(tmp_path)
+    mechanism = ukd.Mechanism.from_file(file)
+    model = mechanism.model
+    settings = {"mechanism": str(file)}
+    heard = Motions(ros, mechanism)
+    recorder = start_node("recorder", parameters={**settings, "file": str(path)})
+    moving = {**settings, "rate": 50.0, "backend": "interpreted", "publish_clock": True}
+    simulator = start_node("simulator", parameters=moving)
+    sizes: dict[int, int] = {}
+
+    def written() -> int:
+        """How many joint states are in the file; read where it has grown."""
+        size = path.stat().st_size if path.exists() else 0
+        if size > 100 and size not in sizes:
+            found = McapReader(path).messages(decode=False)
+            sizes[size] = sum(message.topic == "/joint_states" for message in found)
+        return sizes.get(size, 0)
+
+    ros.until(lambda: heard.count > 30 and written() > 30, "a recording")
+    assert simulator.end()
+    assert recorder.end()
+    motion, seen = ukd.Trajectory.load(path), heard.states()
+    assert not motion.warnings
+    assert motion.names.positions == model.position_names
+    assert motion.names.velocities == model.velocity_names
+    assert len(motion.t) > 20
+    assert np.ptp(motion.q, axis=0)[model.bases[-1].position].max() > 0.1, "it moves"
+    recorded = {
+        round(t * 1e9): np.append(q, v)
+        for t, q, v in zip(motion.t, motion.q, motion.v, strict=True)
+    }
+    # what was heard from the simulator is what the file has
+    common = recorded.keys() & seen
+    assert len(common) > 20
+    for stamp in common:
+        np.testing.assert_allclose(recorded[stamp], seen[stamp], atol=1e-9, rtol=0)
+    replayed = Motions(ros, mechanism)
+    start_process([sys.executable, "-c", REPLAY, "replay", str(path), "--loop", "--speed", "2"])
+    ros.until(lambda: replayed.count > 15 and len(replayed.states()) > 15, "the replay")
+    for stamp, numbers in replayed.states().items():
+        np.testing.assert_allclose(numbers, recorded[stamp], atol=1e-9, rtol=0)
+
+
+class Motions:
+    """States of all joints and bases of a mechanism that were heard, by stamp."""
+
+    def __init__(self, ros: Ros, mechanism: ukd.Mechanism) -> None:
+        node, bases = ros.node(), mechanism.model.bases
+        self._mechanism = mechanism
+        self._ears = [Ear(node, JointState, "joint_states")]
+        self._ears += [Ear(node, Odometry, odom_topic(bases, base)) for base in bases]
+
+    @property
+    def count(self) -> int:
+        """Number of joint states."""
+        return len(self._ears[0].messages)
+
+    def states(self) -> dict[int, np.ndarray]:
+        """Positions and velocities, by stamp in ns."""
+        joints, *odoms = (
+            {nanoseconds(m.header.stamp): m for m in ear.messages} for ear in self._ears
+        )
+        found = {}
+        for stamp in set(joints).intersection(*odoms):
+            state = state_of(self._mechanism, joints[stamp], *(odom[stamp] for odom in odoms))
+            found[stamp] = np.append(state.q, state.v)
+        return found
 
 
 def test_what_was_heard_is_soon_in_the_file(ros: Ros, tmp_path):

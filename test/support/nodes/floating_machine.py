@@ -15,16 +15,17 @@ from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
 
-def state_of(mechanism: Mechanism, joints: JointState, base: Odometry) -> State:
-    """Inverse of :func:`joint_message` and :func:`odometry`."""
+def state_of(mechanism: Mechanism, joints: JointState, *bases: Odometry) -> State:
+    """Inverse of :func:`joint_message` and, for each base, :func:`odometry`."""
     model = mechanism.model
     q, v = model.neutral(), np.zeros(model.nv)
     positions, velocities = model.joint_places
     q[positions], v[velocities] = joints.position, joints.velocity
-    place, turn, twist = base.pose.pose.position, base.pose.pose.orientation, base.twist.twist
-    pose = np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
-    motion = [getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"]
-    model.bases[0].place(q, v, pose, np.array(motion))
+    for base, odom in zip(model.bases, bases, strict=True):
+        place, turn, twist = odom.pose.pose.position, odom.pose.pose.orientation, odom.twist.twist
+        pose = np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
+        motion = [getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"]
+        base.place(q, v, pose, np.array(motion))
     stamp = joints.header.stamp
     return State(stamp.sec + 1e-9 * stamp.nanosec, q, v)
 
