@@ -8,6 +8,8 @@ between them agrees to ten times the tolerances of 1e-9.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -476,4 +478,8 @@ contacts:
     else:
         (one,) = named
         assert one.startswith("friction of tip leaves no motion; an impact stops it")
+        begins, off = re.search(r"from (\S+) on, its normal (\S+) deg off", one).groups()
+        # four digits are told; the rod is at θ from the ground
+        assert float(begins) == pytest.approx(4.0 / 3.0, abs=1e-3)
+        assert float(off) == pytest.approx(90.0 - np.degrees(angle), abs=1e-2)
         assert min(moved) < 1e-12  # m/s

@@ -18,7 +18,7 @@ import numpy as np
 from uk_dynamics.arrays import largest
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.contact import SLOW, ContactDynamics
+from uk_dynamics.mechanism.contact import SLOW, ContactDynamics, ContactPoints
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
@@ -69,7 +69,8 @@ class EventDriven:
     contacts: ContactDynamics
     # called with what has changed its mode, the time, and the kinetic energy lost
     changed: Callable[[Mapping[str, bool], float, float], object]
-    warn: Callable[[str, float], object]
+    # called with a problem, its time, and details of it there
+    warn: Callable[..., object]
     moved: Callable[[float], object]
     _told: float = field(default=-np.inf, init=False)  # time of the last change, in s
 
@@ -155,9 +156,13 @@ class EventDriven:
             state, lost = impact.state, lost + impact.energy_lost
             touched.update(impact.struck)
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
-        for name in onset.doubtful:
+        for name, friction in onset.doubtful.items():
             what = "several motions" if onset.solved else "no motion; an impact stops it"
-            self.warn(f"friction of {name} leaves {what} (Painlevé's paradox)", state.t)
+            lean = ContactPoints(plant.mechanism).lean(name, state.q)
+            begins = f": so from {friction:.4g} on"
+            if lean is not None:
+                begins += f", its normal {np.degrees(lean):.4g} deg off the centre of mass"
+            self.warn(f"friction of {name} leaves {what} (Painlevé's paradox)", state.t, begins)
         if onset.doubtful and not onset.solved:
             state, loss = contacts.stopped(state, plant.dynamics, plant.inputs, onset.doubtful)
             lost += loss

@@ -74,7 +74,7 @@ class Recorder:
         self._samples: list[Mapping[str, Any]] = []  # what was made of them
         self._solutions: list[tuple[int, Callable[[int], Solution]]] = []  # by first sample
         self._count = 0  # of samples evaluated
-        self._warnings: dict[str, float] = {}
+        self._warnings: dict[str, tuple[float, str]] = {}
         self._switchings: list[Switching] = []
         # called with each stored sample and the name of its status
         self.listener: Callable[[Mapping[str, Any], str], None] | None = None
@@ -204,9 +204,9 @@ class Recorder:
         """Whether there is a sample."""
         return bool(self._samples or self._pending)
 
-    def warn(self, text: str, t: float) -> None:
-        """Store a warning with the time of its first occurrence."""
-        self._warnings[text] = min(t, self._warnings.get(text, t))
+    def warn(self, text: str, t: float, details: str = "") -> None:
+        """Store a warning with the time and details of its first occurrence."""
+        self._warnings[text] = min((t, details), self._warnings.get(text, (t, details)))
 
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
         """Store a switching event and the kinetic energy it dissipated, in J."""
@@ -215,7 +215,10 @@ class Recorder:
 
     def _all_warnings(self, joined: Callable[[str], Any]) -> tuple[str, ...]:
         """Warnings in the order of time, with those of singular configurations that were passed."""
-        found = [(t, f"{text}, first seen at t = {t:.4g} s") for text, t in self._warnings.items()]
+        found = [
+            (t, f"{text}{details}, first seen at t = {t:.4g} s")
+            for text, (t, details) in self._warnings.items()
+        ]
         if self.names.constraint_rows:
             t, q, rank = (joined(name) for name in ("t", "q", "rank"))
             parts = np.searchsorted(t, [one.t for one in self._switchings], side="right")

@@ -50,7 +50,8 @@ class Advance:
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
     # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in J
     changed: Callable[[Mapping[str, bool], float, float], object] = lambda *_: None
-    warn: Callable[[str, float], object] = lambda *_: None  # called with a problem, and its time
+    # called with a problem, its time, and details of it there
+    warn: Callable[..., object] = lambda *_: None
     hints: dict[str, float] = field(default_factory=dict)  # why it creeps, and when that was seen
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on

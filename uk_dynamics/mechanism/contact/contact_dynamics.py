@@ -42,8 +42,9 @@ class Onset:
     """The motion that begins at an instant."""
 
     active: ActiveConstraints  # what is closed, sticks and slides
-    # sliding contacts whose friction leaves no motion, or several (Painlevé), by name
-    doubtful: tuple[str, ...]
+    # sliding contacts whose friction leaves no motion, or several (Painlevé), by name, and the
+    # friction from which on it does so there
+    doubtful: Mapping[str, float]
     solved: bool  # whether forces were found that fulfil all conditions
     # what is left of bounces that accumulate here, and are taken for rest, in s
     bouncing: float
@@ -150,11 +151,13 @@ class ContactDynamics(ClosedContacts):
         response = factorization.admissible(rows.force)
         # accelerations below it are rounding
         still = 1e-9 * max(largest(found.motion), 1.0)
-        doubtful = tuple(
-            self.names[k]
-            for i, k in enumerate(touching.tolist())
-            if known[i] and rows.jacobian[3 * i] @ response[:, 3 * i] <= 0.0
-        )
+        doubtful = {}
+        for i in np.flatnonzero(known).tolist():
+            normal, k = rows.jacobian[3 * i], touching[i]
+            if (separates := normal @ response[:, 3 * i]) <= 0.0:
+                alone = float(normal @ factorization.admissible(normal))  # without friction
+                part = alone / (alone - float(separates)) if alone > 0.0 else 0.0
+                doubtful[self.names[k]] = part * float(self._friction[k])
         modes = self._modes(replace(active, sliding=sliding), touching, directions, found, still)
         onset = Onset(
             modes, doubtful, found.solved, 0.0, self._all_forces(touching, directions, found.forces)

@@ -21,6 +21,7 @@ class ContactPoints:
         slices = mechanism.constraints.slices
         self.names = tuple(one.name for one in mechanism.one_sided if one.name in kinds)
         self._children = [kinds[name].child for name in self.names]
+        self._parents = [kinds[name].parent for name in self.names]
         # of the sphere on the child whose surface touches
         rows = [kinds[name].rows[0] for name in self.names]
         self._radius = [
@@ -60,3 +61,29 @@ class ContactPoints:
                 along = np.stack((along[0], first, np.cross(along[0], first)))
             axes[k] = along
         return points, axes
+
+    def lean(self, name: str, q: Array) -> float | None:
+        """Angle between a normal and the line to the centre of mass of the body that it carries.
+
+        Args:
+            name: Of a contact.
+            q: Configuration, (nq,).
+
+        Returns:
+            In rad, 0 to π, of the child's body, or of the parent's where the child is ground; None
+            where that body has no mass.
+        """
+        k, model = self.names.index(name), self._mechanism.model
+        points, axes = self.at(q)
+        frame, out = self._children[k], axes[k, 0]
+        assert frame is not None
+        if model.body_frames[frame].body < 0:
+            frame, out = self._parents[k], -out
+        fixed = model.body_frames[frame]
+        body = model.bodies[fixed.body]
+        if not body.mass:
+            return None
+        turned = self._workspace.rotation[frame] @ fixed.rotation.T
+        line = self._workspace.translation[frame] - points[k]
+        line = line + turned @ (body.center - fixed.translation)
+        return float(np.arctan2(np.linalg.norm(np.cross(out, line)), out @ line))
