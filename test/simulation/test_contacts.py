@@ -13,7 +13,8 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Trajectory, forward_dynamics
-from uk_dynamics.core.contact import ConeSolution, Mode
+from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
+from uk_dynamics.core.contact import ConeSolution, Mode, cone_problem
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
@@ -291,6 +292,38 @@ def test_contacts_that_are_not_solved_are_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ConeSolution, "solved", property(lambda found: found.error <= -1.0))
     named = simulate(leg, leg.start(), 0.3, method="moreau", backend="interpreted")
     assert any("do not fulfil their conditions" in warning for warning in named.warnings)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_steps_tell_how_well_their_impulses_are_solved(suffix: str, tmp_path: Path) -> None:
+    """Interpreted and compiled alike, in files and in the summary of ``uk_dynamics simulate``."""
+    block, start = plank(0.0)
+    start.q[2] += 0.01
+    told = {}
+    for backend in ("interpreted", "compiled"):
+        found = simulate(block, start, 0.2, method="moreau", step=2e-3, backend=backend)
+        cost = told[backend] = found.statistics
+        assert cost.contact_error <= cone_problem.REACHED
+        assert cost.contact_iterations > 0  # where it lands: lying it needs none
+        assert cost.contact_fallbacks == 0
+    ways = told["interpreted"].contact_iterations, told["compiled"].contact_iterations
+    assert abs(ways[0] - ways[1]) <= 2  # rounding may need one more at each of two impacts
+    found.save(tmp_path / f"motion{suffix}")
+    assert Trajectory.load(tmp_path / f"motion{suffix}").statistics == cost
+    summary = summarize(found, conservative=False)
+    assert summary["contact_iterations"] == cost.contact_iterations
+    assert f"{cost.contact_iterations} iterations" in summary_table(summary)
+    free = simulate(block, start, 0.01, method="moreau").statistics
+    assert (free.contact_error, free.contact_iterations) == (0.0, 0)  # it falls
+
+
+def test_steps_beyond_newtons_method_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    block, start = plank(0.0)
+    monkeypatch.setattr(cone_problem, "NEWTON_STEPS", 0)
+    monkeypatch.setattr(cone_problem, "FULL_STEPS", 0)
+    found = simulate(block, start, 0.005, method="moreau", backend="interpreted")
+    assert found.statistics.contact_fallbacks == 1  # from there on it lies
+    assert found.statistics.contact_iterations == cone_problem.ITERATIONS[0]
 
 
 def test_friction_and_restitution_are_parameters_by_name():

@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
-from uk_dynamics.mechanism.dynamics import Backend, Instants, MotionSegment, require_finite
+from uk_dynamics.mechanism.dynamics import (
+    Backend,
+    ContactEffort,
+    Instants,
+    MotionSegment,
+    require_finite,
+)
 from uk_dynamics.mechanism.resolution import Array, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import instants as at
@@ -210,12 +216,17 @@ def simulate(
         return switched.state
 
     def cost() -> Statistics:
+        stepping = plant.stepping
+        error, iterations, fell_back = ContactEffort() if stepping is None else stepping.effort
         return Statistics(
             steps=advance.steps,
             evaluations=advance.evaluations,
             wall_time=time.perf_counter() - began,
             rejected=advance.rejected,
             largest_projection=advance.largest_projection,
+            contact_error=error,
+            contact_iterations=iterations,
+            contact_fallbacks=fell_back,
         )
 
     scheduled = _schedule(mechanism, events, state.t, duration)

@@ -36,6 +36,9 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         "rejected_steps": statistics.rejected,
         "evaluations": statistics.evaluations,
         "largest_projection": statistics.largest_projection,
+        "contact_error": statistics.contact_error,
+        "contact_iterations": statistics.contact_iterations,
+        "contact_fallbacks": statistics.contact_fallbacks,
         "largest_violation": violation,
         "largest_violation_row": row,
         "energy_change": float(abs(trajectory.energy - trajectory.energy[0]).max()),
@@ -77,6 +80,12 @@ def summary_table(summary: dict[str, Any]) -> str:
         ("largest residual", _worst(summary, "largest_violation")),
         (drift, f"{summary['energy_change']:.2e} J; {varied}"),
     ]
+    if summary["contact_iterations"]:
+        told = f"impulses miss their conditions by {summary['contact_error']:.1e} of the motion"
+        told += f"; {summary['contact_iterations']} iterations"
+        if summary["contact_fallbacks"]:
+            told += f", {summary['contact_fallbacks']} steps beyond Newton's method"
+        rows.append(("contacts", told))
     if summary["largest_tracking_error_row"]:
         final = f"; at the end {summary['final_tracking_error']:.1e}"
         worst = _worst(summary, "largest_tracking_error")

@@ -22,6 +22,9 @@ typedef struct {
   double *derivative;      /* (3n, 3n) */
   double *factors;         /* (7, 3n): what its elimination needs, and the step */
   int *place;              /* (3n): directions that a step is solved for */
+  double error;            /* of the forces found, as a motion relative to q */
+  long long iterations;    /* Newton's steps, and those of alternating directions */
+  int fell_back;           /* whether Newton's from the start, and from zero, did not arrive */
 } uk_cone;
 
 static uk_cone uk_cone_at(int n, double *room) {
@@ -122,7 +125,9 @@ static int uk_cone_steps_from(uk_cone *c, double factor, double size, int whole)
     error = found;
     stalled = whole || error < UK_CONE_WORTH * least ? 0 : stalled + 1;
     if (error < least) least = error;
+    ++c->iterations;
   }
+  c->error = error;
   return 0;
 }
 
@@ -230,7 +235,9 @@ static int uk_cone_solve(uk_cone *c) {
         if (!uk_cone_steps_from(c, uk_cone_factors[k], size, whole)) return 0;
       }
   uk_alternation a = uk_cone_begin(c);
+  c->fell_back = 1;
   for (int k = 0; k < UK_CONE_ITERATIONS; ++k) {
+    c->iterations += (long long)uk_cone_iterations[k];
     if (!uk_cone_alternate(c, &a, (int)uk_cone_iterations[k])) return 1;
     for (int whole = 0; whole < 2; ++whole) {
       for (int i = 0; i < N; ++i) c->r[i] = c->unit[i / 3] * c->held[i];

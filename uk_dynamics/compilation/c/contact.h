@@ -30,4 +30,7 @@ typedef struct {
   long long taken;            /* since then, too */
   long long waits;            /* 1: motions stop at the first instant where modes are others, or some slide */
   double *room;               /* (UK_CONTACT_ROOM) */
+  double error;               /* the largest of impulses, as a motion relative to that without them */
+  long long iterations;       /* to find them */
+  long long fell_back;        /* steps in which Newton's method alone did not */
 } uk_contacts;

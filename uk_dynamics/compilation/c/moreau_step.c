@@ -83,7 +83,9 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
     c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
     c->q[3 * i] = -c->W[at] * load;
   }
-  if (uk_cone_solve(c)) return 1;
+  const int failed = uk_cone_solve(c);
+  x->iterations += c->iterations;
+  if (failed) return 1; /* Python tells of its own solution */
   memset(x->impulse, 0, sizeof(double) * 3 * x->count);
   for (int i = 0; i < N; ++i) x->impulse[3 * closed[i / 3] + i % 3] = c->r[i];
   double moved[UK_NV] = {0.0};
@@ -171,13 +173,16 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   uk_contact_rows(m, x, h, rows, gap);
   if (uk_answer_pivoted(m, 0)) return 1;
   for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
-  int n = -1, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
+  int n = -1, fell_back = 0, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
   while (more > n) { /* they may drive others in */
     uk_cone cone = uk_cone_at(n = more, x->room);
     memcpy(v, free, sizeof v);
     if (uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
+    fell_back |= cone.fell_back;
+    x->error = fmax(x->error, cone.error);
     more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);
   }
+  x->fell_back += fell_back;
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
   for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_along(rows + 3 * k * UK_NV, v);
   uk_reach(q, 0.5 * h, v, m->q);

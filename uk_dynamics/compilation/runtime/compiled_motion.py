@@ -16,7 +16,14 @@ from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attach
 from uk_dynamics.compilation.runtime.reference_table import sample_table, structural_table
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.integration import METHOD_CODES, Tolerances, steps_between
-from uk_dynamics.mechanism.dynamics import ContactTables, EffortQueue, Instants, Law, MotionSegment
+from uk_dynamics.mechanism.dynamics import (
+    ContactEffort,
+    ContactTables,
+    EffortQueue,
+    Instants,
+    Law,
+    MotionSegment,
+)
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
 _PHASES = ("done", "control", "motion", "paused", "changed")
@@ -163,7 +170,7 @@ class CompiledMotion:
         call.contacts = ctypes.addressof(self._contacts.call)
         found = self._go(*given, self._move, self._place, self._at)
         call.contacts = None
-        return replace(found, modes=self._contacts.modes)
+        return replace(found, modes=self._contacts.modes, contact_effort=self._contacts.effort)
 
     def adapt(
         self,
@@ -268,9 +275,15 @@ class _ContactCall:
             self._modes = np.empty((steps + 1, len(mode)), dtype=np.int64)
         self._modes[0] = mode
         call.mode, call.steps, call.waits = self._modes.ctypes.data, steps, waits
-        call.done = call.taken = 0
+        call.done = call.taken = call.iterations = call.fell_back = 0
+        call.error = 0.0
 
     @property
     def modes(self) -> NDArray[np.int64]:
         """Before the first step, and after each up to the instant reached, fresh."""
         return self._modes[: self.call.done + 1].copy()
+
+    @property
+    def effort(self) -> ContactEffort:
+        """What impulses of all steps since the beginning took."""
+        return ContactEffort(self.call.error, self.call.iterations, self.call.fell_back)

@@ -85,7 +85,8 @@ class ConeSolution:
     forces: Array  # r, (n, 3)
     motion: Array  # u, (n, 3)
     error: float  # what is left of the conditions, relative to the size of the problem
-    iterations: int  # Newton steps and sweeps
+    iterations: int  # Newton's steps, and those of alternating directions
+    fell_back: bool = False  # whether Newton's from the start, and from zero, did not arrive
 
     @property
     def solved(self) -> bool:
@@ -124,13 +125,14 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     search.polish(r)
     if search.error > REACHED and r.any():
         search.polish(np.zeros_like(r))
-    if search.error > REACHED and _is_convex(problem.W):
+    fell_back = search.error > REACHED and _is_convex(problem.W)
+    if fell_back:
         search.alternate()
-    if search.error > _ADMITTED and _is_convex(problem.W):
-        search.wedge()
-    if search.error > _ADMITTED and _is_convex(problem.W):
-        search.follow()
-    return ConeSolution(search.best, problem.motion(search.best), search.error, search.iterations)
+        for harder in (search.wedge, search.follow):
+            if search.error > _ADMITTED:
+                harder()
+    u = problem.motion(search.best)
+    return ConeSolution(search.best, u, search.error, search.iterations, fell_back)
 
 
 def _is_convex(W: Array) -> bool:
@@ -201,6 +203,7 @@ class _Search:
         for relaxation in RELAXATIONS:
             method = AlternatingDirections(problem.W, problem.q, problem.friction, relaxation)
             for iterations in ITERATIONS:
+                self.iterations += iterations
                 self.polish(method.advance(iterations))
                 if self.error <= REACHED:
                     return

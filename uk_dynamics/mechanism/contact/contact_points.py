@@ -75,10 +75,11 @@ class ContactPoints:
         """
         k, model = self.names.index(name), self._mechanism.model
         points, axes = self.at(q)
-        frame, out = self._children[k], axes[k, 0]
+        frame, parent, out = self._children[k], self._parents[k], axes[k, 0]
         assert frame is not None
+        assert parent is not None
         if model.body_frames[frame].body < 0:
-            frame, out = self._parents[k], -out
+            frame, out = parent, -out
         fixed = model.body_frames[frame]
         body = model.bodies[fixed.body]
         if not body.mass:

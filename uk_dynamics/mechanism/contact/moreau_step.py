@@ -14,6 +14,7 @@ from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, Closed
 from uk_dynamics.mechanism.dynamics import (
     SLIPS,
     STICKS,
+    ContactEffort,
     ContactTables,
     Dynamics,
     Instants,
@@ -31,6 +32,7 @@ class ContactStepping(ClosedContacts):
         super().__init__(mechanism)
         # what a step left of the conditions of its contacts, relative to their motion, if too much
         self._unsolved = 0.0
+        self.effort = ContactEffort()  # of all steps so far
         self._in_c: tuple[Dynamics, Motion] | None = None
         self._no_efforts = np.zeros(len(mechanism.actuators))
 
@@ -105,6 +107,7 @@ class ContactStepping(ClosedContacts):
             seen: As of :meth:`advance`.
         """
         assert found.modes is not None
+        self.effort = self.effort.plus(found.contact_effort)
         base, modes = self.without(active), found.modes
         changed = np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist()
         if changed:
@@ -154,12 +157,14 @@ class ContactStepping(ClosedContacts):
         closes |= gap <= CLOSE
         stuck = [one.sticking in before.names for one in self.one_sided]
         loads = h * np.where(stuck, self._static, self._coulomb)
-        taken = -1
+        taken, iterations, fell_back = -1, 0, False
         while closes.sum() > taken:  # impulses may drive others in
             closed = np.flatnonzero(closes)
             taken = len(closed)
             found, v = self._impulses(middle, inputs, active, closed, free, loads[closed])
+            iterations, fell_back = iterations + found.iterations, fell_back or found.fell_back
             closes |= gap + 0.5 * h * normal @ v <= CLOSE
+        self.effort = self.effort.plus(ContactEffort(found.error, iterations, int(fell_back)))
         if not found.solved:
             self._unsolved = max(self._unsolved, found.error)
         rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))

@@ -29,6 +29,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     STICKS,
     CompiledController,
     CompiledLaw,
+    ContactEffort,
     ContactTables,
     EffortQueue,
     Instants,

@@ -55,6 +55,18 @@ class Instants(NamedTuple):
         return cls(np.array(when), *np.zeros((3, len(when))))
 
 
+class ContactEffort(NamedTuple):
+    """How well steps over contacts solved for their impulses, and what that took."""
+
+    error: float = 0.0  # the largest that is left of the conditions, relative to the motion
+    iterations: int = 0
+    fell_back: int = 0  # steps in which Newton's method alone did not arrive
+
+    def plus(self, more: ContactEffort) -> ContactEffort:
+        """Of these steps and others."""
+        return ContactEffort(max(self.error, more.error), *np.add(self[1:], more[1:]).tolist())
+
+
 @dataclass(frozen=True)
 class MotionSegment:
     """What became of a motion between two instants."""
@@ -78,6 +90,7 @@ class MotionSegment:
     largest_projection: float = 0.0
     # of one-sided constraints before the first step and after each, (steps + 1, k)
     modes: NDArray[np.int64] | None = None
+    contact_effort: ContactEffort = field(default_factory=ContactEffort)
 
 
 class CompiledLaw(Protocol):

@@ -69,6 +69,11 @@ class Statistics:
         rejected: Steps that error control took again, shorter; 0 for ``Radau``, which does not say.
         largest_projection: With error control, the largest correction at the end of a step, in m,
             rad or their rates.
+        contact_error: Of steps over contacts, the largest part of their motion by which impulses
+            miss Signorini's and Coulomb's conditions.
+        contact_iterations: Of the solver, to find these impulses.
+        contact_fallbacks: Steps in which Newton's method, from the impulses before and from none,
+            did not arrive, and alternating directions or easier problems went on.
     """
 
     steps: int
@@ -76,6 +81,9 @@ class Statistics:
     wall_time: float
     rejected: int = 0
     largest_projection: float = 0.0
+    contact_error: float = 0.0
+    contact_iterations: int = 0
+    contact_fallbacks: int = 0
 
 
 @dataclass(frozen=True, eq=False)
