@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 from support.mechanism_builder import pinned_arm as pinned
@@ -14,10 +15,12 @@ from support.repository import ROOT
 
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
-from uk_dynamics.exceptions import AssemblyError
+from uk_dynamics.exceptions import AssemblyError, UndeterminedMotionError
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
+from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.resources import shipped_files
+from uk_dynamics.simulation import simulate
 
 # A four-bar: two links of an arm, a rocker beside it; the pin joins their ends.
 ROCKER = link("rocker", com="0.5 0 0") + joint("j3", "base", "rocker", xyz="1 0 0")
@@ -504,3 +507,62 @@ def test_a_contact_with_its_own_body():
     contact = "contacts: {scrape: {parent: {link: rocker}, child: {link: shoe, xyz: [0, 0, 1]}}}\n"
     (found,) = findings(four_bar(text=SOUND + contact, parts=parts), "idle")
     assert found.subject == ("scrape",)
+
+
+ROLLER = link("base") + link("cart") + link("wheel", 0.0) + joint("roll", "cart", "wheel")
+ROLLER += joint("x", "base", "cart", kind="prismatic", axis="1 0 0")
+TOUCHING = """
+contacts:
+  tread: {parent: {link: world, xyz: [0, 0, -0.1]}, child: {link: wheel}, radius: 0.1,
+          friction: %s}
+  skid: {parent: {link: world, xyz: [0, 0, -0.2]}, child: {link: cart, xyz: [0, 0, -0.2]},
+         friction: 1}
+"""
+
+
+def test_friction_of_what_has_no_inertia():
+    """A massless wheel that rubs on the ground and on its axle."""
+    axle = "joints: {roll: {friction: 0.1}, x: {friction: 0.1}}\n"
+    found = findings(mechanism(ROLLER, axle + TOUCHING % 0.5), "friction")
+    assert [(one.severity, one.subject) for one in found] == [
+        ("error", ("roll",)),
+        ("error", ("tread",)),
+    ]
+    assert all("along roll" in one.problem for one in found)
+    with pytest.raises(UndeterminedMotionError, match="roll"):
+        simulate(mechanism(ROLLER, TOUCHING % 0.5), State(0.0, np.zeros(2), np.zeros(2)), 0.1)
+    assert findings(mechanism(ROLLER, TOUCHING % 0.0), "friction") == []
+    heavy = axle.replace("roll: {", "roll: {armature: 0.01, ")
+    assert findings(mechanism(ROLLER, heavy + TOUCHING % 0.5), "friction") == []
+
+
+def test_a_mesh_whose_hollows_are_filled(tmp_path):
+    """A fork of three boxes: 3 of 4 parts of its hull are there."""
+    trimesh = pytest.importorskip("trimesh")
+    boxes = {"left": (-0.15, 0.1), "right": (0.15, 0.1), "back": (0.0, -0.1)}
+    made = []
+    for name, (x, y) in boxes.items():
+        box = trimesh.creation.box((0.4 if name == "back" else 0.1, 0.2, 0.1))
+        made.append(box.apply_translation((x, y, 0.0)))
+        made[-1].export(tmp_path / f"{name}.stl")
+    trimesh.util.concatenate(made).export(tmp_path / "fork.stl")
+
+    def fork(*meshes: str, kind="from: collision"):
+        shapes = "".join(
+            f'<collision><geometry><mesh filename="{tmp_path}/{mesh}.stl"/></geometry></collision>'
+            for mesh in meshes
+        )
+        body = link("fork").replace("</link>", f"{shapes}</link>")
+        ground = link("block").replace(
+            "</link>",
+            '<collision><geometry><box size="1 1 1"/></geometry></collision></link>',
+        )
+        text = f"contacts: {{tine: {{parent: {{link: block}}, child: {{link: fork}}, {kind}}}}}\n"
+        slide = joint("z", "block", "fork", kind="prismatic", axis="0 0 1", xyz="0 0 2")
+        return mechanism(ground + body + slide, text)
+
+    for kind in ("from: collision", "surface: {type: collision}"):
+        (found,) = findings(fork("fork", kind=kind), "mesh")
+        assert (found.severity, found.subject) == ("warning", ("tine",))
+        assert "hull of fork.stl, 25% of which" in found.problem
+        assert findings(fork(*boxes, kind=kind), "mesh") == []  # the remedy

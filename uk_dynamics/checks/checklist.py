@@ -9,9 +9,11 @@ from pathlib import Path
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure import closure
 from uk_dynamics.checks.contacts import doubled, inside
+from uk_dynamics.checks.friction import friction
 from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import limits
+from uk_dynamics.checks.meshes import meshes
 from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
 from uk_dynamics.checks.redundancy import redundancy
@@ -28,10 +30,12 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     limits,
     inside,
     massless,
+    friction,
     inertias,
     planarity,
     open_loops,
     idle_entries,
+    meshes,
     redundancy,
     doubled,
     singularity,

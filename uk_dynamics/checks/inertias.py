@@ -18,7 +18,7 @@ _CAD_REMEDY = (
 _inertia_warning = partial(Finding, "inertia", "warning")
 
 _SLIGHT = 1e-10  # of the largest inertia at a joint of the same kind
-_REMEDY = "give the link an <inertial>, or the joint an armature (joints: {NAME: {armature: ...}})"
+REMEDY = "give the link an <inertial>, or the joint an armature (joints: {NAME: {armature: ...}})"
 
 
 def inertias(subject: Subject) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
             "error",
             undetermined,
             "have neither inertia nor constraint: their acceleration is undetermined",
-            f"{_REMEDY}, or constrain it",
+            f"{REMEDY}, or constrain it",
         )
     for name in moves_no_mass(description.links, description.joints):
         indices = [i for i, v in enumerate(model.velocity_names) if v.partition(".")[0] == name]
@@ -70,7 +70,7 @@ def massless(subject: Subject) -> Iterator[Finding]:
                 (name,),
                 "moves no mass: only constraints determine its motion, and the mass matrix is"
                 " singular",
-                _REMEDY,
+                REMEDY,
             )
     yield from _slight(subject)
 

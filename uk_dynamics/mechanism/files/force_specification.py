@@ -18,7 +18,7 @@ from uk_dynamics.mechanism.files.frame_specification import (
     given,
     vector,
 )
-from uk_dynamics.model.urdf import from_quaternion
+from uk_dynamics.model.urdf import MeshFile, from_quaternion
 
 _ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -130,6 +130,7 @@ class ContactSpec:
     hulls: tuple[Hull, Hull] | None = None
     heights: HeightField | HeightData | None = None  # of centres that touch; None: no such surface
     point: int = 0
+    meshes: tuple[MeshFile, ...] = ()  # of whose convex hulls its points or bodies are
     # Whether points and radii are still to be taken from the collision shapes of the child's link
     from_collision: bool = False
     both_from_collision: bool = False  # and the surface from those of the parent's

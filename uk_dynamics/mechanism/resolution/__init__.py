@@ -4,7 +4,11 @@
 
 from uk_dynamics.mechanism.resolution.actuators import Actuators, Allocation, Weights
 from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_forces
-from uk_dynamics.mechanism.resolution.contact_shapes import MOST_CORNERS, touching_points
+from uk_dynamics.mechanism.resolution.contact_shapes import (
+    MOST_CORNERS,
+    hollow_part,
+    touching_points,
+)
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,

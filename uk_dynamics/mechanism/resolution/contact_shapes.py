@@ -63,14 +63,20 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
 
 def _of_both(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
     """A contact for each point at which the convex hulls of two links may touch."""
-    pairs = list(product(_hulls(contact.parent, description), _hulls(contact.child, description)))
+    pairs = product(_hulls(contact.parent, description), _hulls(contact.child, description))
     for index, (pair, point) in enumerate(product(pairs, range(POINTS)), 1):
         found = replace(contact, from_collision=False, both_from_collision=False)
-        yield replace(found, name=f"{contact.name}.{index}", hulls=pair, point=point)
+        (one, of), (other, of_other) = pair
+        found = replace(found, hulls=(one, other), meshes=_meshes(of, of_other))
+        yield replace(found, name=f"{contact.name}.{index}", point=point)
 
 
-def _hulls(frame: FrameSpec, description: RobotDescription) -> Iterator[Hull]:
-    """Hulls of the collision shapes of a link, in a frame on it."""
+def _meshes(*shapes: Shape) -> tuple[MeshFile, ...]:
+    return tuple(shape for shape in shapes if isinstance(shape, MeshFile))
+
+
+def _hulls(frame: FrameSpec, description: RobotDescription) -> Iterator[tuple[Hull, Shape]]:
+    """Hulls of the collision shapes of a link, in a frame on it, and these shapes."""
     for pose, shape in _shapes(frame.link, description):
         points = []
         for point, radius in touching_points(frame.link, shape):
@@ -80,7 +86,7 @@ def _hulls(frame: FrameSpec, description: RobotDescription) -> Iterator[Hull]:
             points.append(pose.rotation @ point + pose.translation)
         try:
             corners = np.array(points) - frame.xyz
-            yield Hull(corners @ from_quaternion(frame.quaternion))
+            yield Hull(corners @ from_quaternion(frame.quaternion)), shape
         except ValueError as error:
             raise InputError(f'a collision shape of "{frame.link}" is no body: {error}') from None
 
@@ -96,13 +102,14 @@ def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[
     link = contact.child.link
     shapes = _shapes(link, description)
     points = [
-        (pose.rotation @ point + pose.translation, radius)
+        (pose.rotation @ point + pose.translation, radius, _meshes(shape))
         for pose, shape in shapes
         for point, radius in touching_points(link, shape)
     ]
-    for index, (point, radius) in enumerate(points, 1):
+    for index, (point, radius, meshes) in enumerate(points, 1):
         label = str(index) if len(points) > 1 else ""
-        yield replace(contact.at(label, vector(point.tolist())), radius=radius)
+        found = contact.at(label, vector(point.tolist()))
+        yield replace(found, radius=radius, meshes=meshes)
 
 
 def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
@@ -126,8 +133,22 @@ def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
                 yield corner, 0.0
 
 
-def _corners(link: str, mesh: MeshFile) -> Array:
-    """Corners of the convex hull of a mesh, (n, 3), in m."""
+def hollow_part(mesh: MeshFile) -> float:
+    """Part of the volume of its convex hull that is not inside of a mesh; 0 where it has no inside.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    loaded, hull = _with_hull(mesh.path.name, mesh)
+    ways = np.where(np.diff(loaded.edges)[:, 0] > 0, 1.0, -1.0)
+    _, same = np.unique(loaded.edges_sorted, axis=0, return_inverse=True)
+    if np.bincount(same.ravel(), ways).any():  # not closed, nor made of parts that are
+        return 0.0
+    return max(1.0 - abs(float(loaded.volume) / float(hull.volume)), 0.0)
+
+
+def _with_hull(link: str, mesh: MeshFile) -> tuple[Any, Any]:
+    """A mesh, in units of its file, and its convex hull."""
     try:
         import trimesh  # takes long to import, and is not needed otherwise
     except ImportError:
@@ -137,9 +158,14 @@ def _corners(link: str, mesh: MeshFile) -> Array:
         ) from None
     try:
         loaded: Any = trimesh.load(mesh.path, force="mesh")
-        corners: Array = loaded.convex_hull.vertices * np.array(mesh.scale)
+        return loaded, loaded.convex_hull
     except Exception as error:  # noqa: BLE001 - whatever its readers raise
         raise InputError(f"{mesh.path.name} is no mesh: {error!s:.100}; give points") from None
+
+
+def _corners(link: str, mesh: MeshFile) -> Array:
+    """Corners of the convex hull of a mesh, (n, 3), in m."""
+    corners: Array = _with_hull(link, mesh)[1].vertices * np.array(mesh.scale)
     if len(corners) > MOST_CORNERS:
         raise InputError(
             f"the convex hull of {mesh.path.name} has {len(corners)} corners, more than"
