@@ -175,33 +175,26 @@ class HeightRows(RoundRows, of=HeightRow):
     step: Array  # between them, (m, 2), in m
 
     def _nearest(self, kinematics: FrameKinematics) -> Nearest:
-        _, d = self.frames.origins(kinematics)
-        axes = kinematics.rotation.take(self.frames.parent, 0)
-        local = apply(axes.transpose(0, 2, 1), d)
+        axes, local = self.frames.in_parent(kinematics)
         patch = _Patch.of(self.first, self.count, self.step, local[:, :2])
         height, *parts = (
             patch.sum(self.table, *orders) / np.prod(self.step**orders, axis=1)
             for orders in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
         )
         slope, (xx, xy, yy) = np.stack(parts[:2], axis=1), parts[2:]
-        steep = square_root(1.0 + dot(slope, slope))
-        up = np.stack((*-slope.T, 1.0 + 0.0 * steep), axis=1) / steep[:, None]
-        none = 0.0 * steep
-        return Nearest(
-            a=axes,
-            b=d,
-            cosine=none,
-            t=none,
-            inner_s=np.stack((xx, xy, xy, yy), axis=1).reshape(-1, 2, 2),
-            inner_t=steep,
-            w=d,
-            distance=(local[:, 2] - height) / steep + self.radii[:, 1],
-            normal=apply(axes, up),
-            bend=1.0 + none,
-        )
+        bends = np.stack((xx, xy, xy, yy), axis=1).reshape(-1, 2, 2)
+        steepness = square_root(1.0 + dot(slope, slope))
+        up = np.stack((*-slope.T, 1.0 + 0.0 * steepness), axis=1) / steepness[:, None]
 
-    def _moving(self, near: Nearest, v: Array, omega: Array) -> tuple[Array, Array]:
-        """How the normal turns: by the bends of the field, as the child moves over it."""
-        local = apply(near.a.transpose(0, 2, 1), v)
-        turns = -apply(near.inner_s, local[:, :2]) / near.inner_t[:, None]
-        return apply(near.a[:, :, :2], turns), v
+        def moving(v: Array, omega: Array) -> tuple[Array, Array]:
+            """How the normal turns: by the bends of the field, as the child moves over it."""
+            over = apply(axes.transpose(0, 2, 1), v)[:, :2]
+            return apply(axes[:, :, :2], -apply(bends, over) / steepness[:, None]), v
+
+        return Nearest(
+            arm=np.zeros(local.shape),
+            distance=(local[:, 2] - height) / steepness + self.radii[:, 1],
+            normal=apply(axes, up),
+            bend=np.ones(len(local)),  # turns of the normal are what ``moving`` gives
+            moving=moving,
+        )

@@ -12,7 +12,7 @@ A box is about its frame's origin, and may be rounded by a radius. Outside, the 
 from the nearest point of the box; what has come inside is pushed out of the nearest face.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -69,16 +69,13 @@ class RoundRow(FrameRow):
 class Nearest(NamedTuple):
     """Nearest points of both bodies; arrays (m,) and (m, 3)."""
 
-    a: Array  # axes of the parent
-    b: Array  # and of the child
-    cosine: Array  # of their angle
-    t: Array  # place along the child's, in m
-    inner_s: Array  # 1 where the place along the parent's is no end
-    inner_t: Array  # and along the child's
-    w: Array  # from the parent's nearest point to the child's, in m
-    distance: Array  # of both, in m; below zero inside a box
+    arm: Array  # from the child's origin to its nearest point, in m
+    distance: Array  # of both points, in m; below zero inside a box
     normal: Array  # towards the child's inside
     bend: Array  # of the normal, per metre that the child moves across it; zero on a face
+    # of v and ω of the child within the parent: velocities of the way from the parent's nearest
+    # point to the child's, and of the child's nearest point
+    moving: Callable[[Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
@@ -101,38 +98,32 @@ class RoundRows(FrameRows, of=RoundRow):
         a = kinematics.rotation.take(self.frames.parent, 0)[:, :, 2]
         b = kinematics.rotation.take(self.frames.child, 0)[:, :, 2]
         c, along_a, along_b = dot(a, b), dot(a, d), dot(b, d)
-        if not self.ends.any():
-            none = np.zeros(len(c))
-            return self._between(a, b, c, none, (none, none), d)
-        most_s, most_t = self.ends.T
-        sine = 1.0 - c * c
-        skew = above(sine, _PARALLEL)
-        free = where(skew, (c * along_a - along_b) / where(skew, sine, 1.0), 0.0)
-        s, _ = within(along_a + c * within(free, most_t)[0], most_s)
-        t, inner_t = within(c * s - along_b, most_t)
-        s, inner_s = within(along_a + c * t, most_s)
-        inner_t = where(skew, inner_t, inner_t * (1.0 - inner_s))
-        w = d + t[:, None] * b - s[:, None] * a
-        return self._between(a, b, c, t, (inner_s, inner_t), w)
+        t = inner_s = inner_t = np.zeros(len(c))
+        w = d
+        if self.ends.any():
+            most_s, most_t = self.ends.T
+            sine = 1.0 - c * c
+            skew = above(sine, _PARALLEL)
+            free = where(skew, (c * along_a - along_b) / where(skew, sine, 1.0), 0.0)
+            s, _ = within(along_a + c * within(free, most_t)[0], most_s)
+            t, inner_t = within(c * s - along_b, most_t)
+            s, inner_s = within(along_a + c * t, most_s)
+            inner_t = where(skew, inner_t, inner_t * (1.0 - inner_s))
+            w = d + t[:, None] * b - s[:, None] * a
+        arm = t[:, None] * b
 
-    def _between(
-        self, a: Array, b: Array, c: Array, t: Array, inner: tuple[Array, Array], w: Array
-    ) -> Nearest:
+        def moving(v: Array, omega: Array) -> tuple[Array, Array]:
+            turned = cross(omega, b)
+            along = dot(a, v) + t * dot(a, turned)
+            back = -dot(b, v) - dot(turned, w)
+            t_rate = inner_t * (back + c * inner_s * along) / (1.0 - inner_s * inner_t * c * c)
+            s_rate = inner_s * (along + c * t_rate)
+            moved = v + t_rate[:, None] * b + t[:, None] * turned
+            return moved - s_rate[:, None] * a, moved
+
         distance = square_root(dot(w, w) + _TINY)
-        normal = (self.side / distance)[:, None] * w
-        return Nearest(a, b, c, t, *inner, w, distance, normal, self.side / distance)
-
-    def _moving(self, near: Nearest, v: Array, omega: Array) -> tuple[Array, Array]:
-        """Velocities of w, and of the child's nearest point, within the parent, (m, 3)."""
-        a, b, c, t = near.a, near.b, near.cosine, near.t
-        turned = cross(omega, b)
-        along = dot(a, v) + t * dot(a, turned)
-        back = -dot(b, v) - dot(turned, near.w)
-        s_rate, t_rate = near.inner_s, near.inner_t
-        t_rate = t_rate * (back + c * s_rate * along) / (1.0 - s_rate * t_rate * c * c)
-        s_rate = s_rate * (along + c * t_rate)
-        moved = v + t_rate[:, None] * b + t[:, None] * turned
-        return moved - s_rate[:, None] * a, moved
+        bend = self.side / distance
+        return Nearest(arm, distance, bend[:, None] * w, bend, moving)
 
     def _directions(self, axes: Array, normal: Array) -> tuple[Array, Array, Array]:
         """The row's direction; κ (m,) and z + n (m, 3) that turn x or y."""
@@ -149,7 +140,7 @@ class RoundRows(FrameRows, of=RoundRow):
         """Wrenches (m, 6), and residuals (m,) in m, zero for rows of velocity level."""
         near = self._nearest(kinematics)
         centre = kinematics.translation.take(self.frames.child, 0)
-        point = centre + near.t[:, None] * near.b - self.radii[:, 1:] * near.normal
+        point = centre + near.arm - self.radii[:, 1:] * near.normal
         axes = kinematics.rotation.take(self.frames.parent, 0)
         e, _, _ = self._directions(axes, near.normal)
         gap = self.side * (near.distance - self.radii[:, 0]) - self.radii[:, 1]
@@ -163,12 +154,11 @@ class RoundRows(FrameRows, of=RoundRow):
         near = self._nearest(kinematics)
         v = twist.linear.take(self.frames.pair, 0)
         omega = twist.angular.take(self.frames.pair, 0)
-        w_rate, moved = self._moving(near, v, omega)
+        w_rate, moved = near.moving(v, omega)
         n = near.normal
         n_rate = near.bend[:, None] * (w_rate - dot(n, w_rate)[:, None] * n)
         p_rate = moved - self.radii[:, 1:] * n_rate
-        arm = near.t[:, None] * near.b - self.radii[:, 1:] * n
-        u = v + cross(omega, arm)
+        u = v + cross(omega, near.arm - self.radii[:, 1:] * n)
         axes = kinematics.rotation.take(self.frames.parent, 0)
         e, kappa, both = self._directions(axes, n)
         chosen = (axes @ self.part[:, :, None])[:, :, 0]
@@ -210,9 +200,7 @@ class BoxRows(RoundRows, of=BoxRow):
     half: Array  # (m, 3), in m
 
     def _nearest(self, kinematics: FrameKinematics) -> Nearest:
-        _, d = self.frames.origins(kinematics)
-        axes = kinematics.rotation.take(self.frames.parent, 0)
-        local = apply(axes.transpose(0, 2, 1), d)
+        axes, local = self.frames.in_parent(kinematics)
         sign = where(below(local, 0.0), -1.0, 1.0)
         behind = sign * local - self.half  # below zero: between both faces
         out = where(above(behind, 0.0), behind, 0.0 * behind)
@@ -227,21 +215,11 @@ class BoxRows(RoundRows, of=BoxRow):
         normal = np.stack(
             [where(outside, sign[:, i] * out[:, i] / far, face[:, i]) for i in range(3)], axis=1
         )
-        none = 0.0 * far
-        return Nearest(
-            a=axes,
-            b=d,
-            cosine=none,
-            t=none,
-            inner_s=where(above(behind, 0.0), 1.0, 0.0 * behind),
-            inner_t=none,
-            w=d,
-            distance=where(outside, far, depth),
-            normal=apply(axes, normal),
-            bend=bend,
-        )
+        follows = where(above(behind, 0.0), 1.0, 0.0 * behind)
 
-    def _moving(self, near: Nearest, v: Array, omega: Array) -> tuple[Array, Array]:
-        """Along edges and faces the nearest point of the box follows."""
-        local = apply(near.a.transpose(0, 2, 1), v)
-        return apply(near.a, near.inner_s * local), v
+        def moving(v: Array, omega: Array) -> tuple[Array, Array]:
+            """Along edges and faces the nearest point of the box follows."""
+            return apply(axes, follows * apply(axes.transpose(0, 2, 1), v)), v
+
+        distance = where(outside, far, depth)
+        return Nearest(np.zeros(local.shape), distance, apply(axes, normal), bend, moving)

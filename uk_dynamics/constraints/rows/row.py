@@ -16,7 +16,7 @@ import numpy as np
 
 from uk_dynamics.constraints.expressions.differentiation import Order
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
-from uk_dynamics.constraints.rows.vectors import Array
+from uk_dynamics.constraints.rows.vectors import Array, apply
 from uk_dynamics.core.equation import stabilizing_terms
 
 
@@ -141,6 +141,11 @@ class RowFrames:
         translation = kinematics.translation
         point = translation.take(self.child, 0)
         return point, point - translation.take(self.parent, 0)
+
+    def in_parent(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
+        """Rotations of the parents, (m, 3, 3), and child origins in their axes, (m, 3), in m."""
+        axes = kinematics.rotation.take(self.parent, 0)
+        return axes, apply(axes.transpose(0, 2, 1), self.origins(kinematics)[1])
 
     def turned(
         self, kinematics: FrameKinematics, reference: Array | None = None

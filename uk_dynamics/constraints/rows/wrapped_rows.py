@@ -75,9 +75,7 @@ class WrappedRows(FrameRows, of=WrappedRow):
     turning: ClassVar[bool] = True
 
     def _way(self, kinematics: FrameKinematics) -> _Way:
-        _, offset = self.frames.origins(kinematics)
-        axes = kinematics.rotation.take(self.frames.parent, 0)
-        local = apply(axes.transpose(0, 2, 1), offset)
+        axes, local = self.frames.in_parent(kinematics)
         begin, end = -self.centre, local[:, :2] - self.centre
         straight = square_root(dot(local[:, :2], local[:, :2]) + _TINY)
         square = at_least(dot(end, end) - self.radius**2, 0.0) + _TINY
