@@ -9,9 +9,13 @@ import pytest
 
 from uk_dynamics.core.equation.projection import project_position, project_velocity
 from uk_dynamics.core.factorization import factorize
-from uk_dynamics.core.integration.adaptive import ADAPTIVE_METHODS, AdaptiveStepper, Tolerances
+from uk_dynamics.core.integration.adaptive import (
+    ADAPTIVE_METHODS,
+    AdaptiveStepper,
+    Tolerances,
+    motion_jacobian,
+)
 from uk_dynamics.core.integration.fixed_step import rk4_step, semi_implicit_euler_step
-from uk_dynamics.core.integration.jacobian import motion_jacobian
 from uk_dynamics.core.linalg import rotations as so3
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.exceptions import SimulationError

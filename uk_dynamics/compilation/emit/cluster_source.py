@@ -39,8 +39,7 @@ from uk_dynamics.compilation.emit.servo_source import (
     servo_declarations,
     task_rows,
 )
-from uk_dynamics.compilation.trace.row_kinds import INPUTS, traced_pair, traced_row
-from uk_dynamics.compilation.trace.row_numbers import families, width
+from uk_dynamics.compilation.trace.row_kinds import INPUTS, families, traced_pair, traced_row, width
 from uk_dynamics.compilation.trace.symbols import Graph, Objects
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.mechanism import Tasks

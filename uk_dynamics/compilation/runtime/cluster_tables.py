@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import Layout
-from uk_dynamics.compilation.trace.row_numbers import families, numbers, width
+from uk_dynamics.compilation.trace.row_kinds import families, numbers, width
 from uk_dynamics.core.linalg import skew, tie_handicap
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism

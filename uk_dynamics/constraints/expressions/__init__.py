@@ -8,7 +8,7 @@ back-end (:mod:`.compiled`): a flat Python function, or a walk through it in any
 """
 
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, compile_expressions
-from uk_dynamics.constraints.expressions.function_derivatives import DERIVATIVES
+from uk_dynamics.constraints.expressions.differentiation import DERIVATIVES
 from uk_dynamics.constraints.expressions.indexing import (
     FAMILY_KEYS,
     Indexing,

@@ -3,12 +3,11 @@
 """Symbolic derivatives, of bounded size, and what they make of an expression: a row of A."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from uk_dynamics.constraints.expressions import nodes
-from uk_dynamics.constraints.expressions.function_derivatives import DERIVATIVES
 from uk_dynamics.constraints.expressions.nodes import (
     ONE,
     TIME,
@@ -23,6 +22,26 @@ from uk_dynamics.constraints.expressions.nodes import (
 )
 from uk_dynamics.constraints.expressions.whitelist import FUNCTIONS
 from uk_dynamics.exceptions import ExpressionError
+
+#: Partial derivatives of each smooth function by its arguments, in any algebra with + − * / **:
+#: ``DERIVATIVES[name](f, tiny, y, *x)``, where f has the functions by name, y is the value at the
+#: arguments x, and tiny keeps corners finite where that is wanted, else zero.
+DERIVATIVES: Mapping[str, Callable[..., tuple[Any, ...]]] = {
+    "sin": lambda f, tiny, y, x: (f["cos"](x),),
+    "cos": lambda f, tiny, y, x: (-f["sin"](x),),
+    "tan": lambda f, tiny, y, x: (1.0 + y * y,),
+    "asin": lambda f, tiny, y, x: (1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
+    "acos": lambda f, tiny, y, x: (-1.0 / ((1.0 - x * x) ** 0.5 + tiny),),
+    "atan": lambda f, tiny, y, x: (1.0 / (1.0 + x * x),),
+    "atan2": lambda f, tiny, y, s, c: (c / (s * s + c * c + tiny), -(s / (s * s + c * c + tiny))),
+    "sinh": lambda f, tiny, y, x: (f["cosh"](x),),
+    "cosh": lambda f, tiny, y, x: (f["sinh"](x),),
+    "tanh": lambda f, tiny, y, x: (1.0 - y * y,),
+    "exp": lambda f, tiny, y, x: (y,),
+    "log": lambda f, tiny, y, x: (1.0 / x,),
+    "sqrt": lambda f, tiny, y, x: (0.5 / (y + tiny),),
+}
+
 
 Order = Literal["position", "velocity", "acceleration"]
 ORDERS: tuple[Order, ...] = ("position", "velocity", "acceleration")

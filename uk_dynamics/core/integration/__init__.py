@@ -9,6 +9,7 @@ from uk_dynamics.core.integration.adaptive import (
     AdaptiveMethod,
     AdaptiveStepper,
     Tolerances,
+    motion_jacobian,
 )
 from uk_dynamics.core.integration.fixed_step import (
     FIXED_METHODS,
@@ -20,4 +21,3 @@ from uk_dynamics.core.integration.fixed_step import (
     rk4_step,
     steps_between,
 )
-from uk_dynamics.core.integration.jacobian import motion_jacobian

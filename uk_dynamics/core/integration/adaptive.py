@@ -14,9 +14,10 @@ import numpy as np
 
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.integration.fixed_step import Acceleration, ConfigurationSpace
-from uk_dynamics.core.integration.jacobian import Accelerations, motion_jacobian
 from uk_dynamics.exceptions import ExpressionValueError, SimulationError
 
+#: (t, configurations (K, nq), velocities (K, nv)) → accelerations (K, nv), NaN where none are.
+Accelerations = Callable[[float, Array, Array], Array]
 Projection = Callable[[float, Array, Array], tuple[Array, Array]]
 AdaptiveMethod = Literal["DOP853", "RK45", "RK23", "Radau"]
 
@@ -31,6 +32,10 @@ _FORGIVING = ("DOP853", "RK45", "RK23")
 
 # Projection corrects a sound interpolant by some ten times the tolerances.
 _SOUND_INTERPOLANT = 1e3
+
+# Steps of differences, of a radian, a metre, or their rates: rounding of the accelerations and
+# curvature count the same.
+_PART = float(np.sqrt(np.finfo(float).eps))
 
 SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
@@ -276,3 +281,41 @@ class AdaptiveStepper:
             raise SimulationError(
                 "the acceleration is not finite" + (names and f": {names}"), self.t
             )
+
+
+def motion_jacobian(
+    space: ConfigurationSpace,  # where q lives
+    accelerations: Accelerations,  # at many states
+    t: float,  # in s
+    q: Array,  # where the chart begins, (nq,)
+    xi: Array,  # coordinates in the chart, (nv,)
+    v: Array,  # velocity, (nv,)
+) -> Array:
+    """Derivative of (ξ̇, v̇) with respect to (ξ, v), where the configuration is q ⊕ ξ, (2 nv, 2 nv).
+
+    Forward differences, all of them in one call. Their steps are bounded from both sides: a
+    coordinate that nothing depends on, such as the angle of a wheel, gets the same as the others.
+    Where a step leads to where there is no acceleration, the one to the other side is taken; where
+    there is none either, columns are NaN. (An evaluator that knows derivatives has its place here.)
+    """
+    nv = space.nv
+    y = np.concatenate((xi, v))
+    steps = _PART * np.maximum(1.0, np.abs(y))
+
+    def rates(points: Array) -> Array:
+        configurations = np.array([space.integrate(q, y[:nv]) for y in points])
+        chart = [space.tangent_rate(q, y[:nv], y[nv:]) for y in points]
+        found = accelerations(t, configurations, np.ascontiguousarray(points[:, nv:]))
+        return np.concatenate((chart, found), axis=1)
+
+    points = np.vstack((y, y + np.diag(steps)))
+    found = rates(points)
+    ahead = points[1:] - y  # as rounded
+    differences = found[1:] - found[0]
+    lost = np.flatnonzero(~np.isfinite(differences).all(axis=1))
+    if len(lost) and np.isfinite(found[0]).all():
+        behind = y - np.diag(steps)[lost]
+        differences[lost] = rates(behind) - found[0]
+        ahead[lost] = behind - y
+    jacobian: Array = (differences / ahead.diagonal()[:, None]).T
+    return jacobian

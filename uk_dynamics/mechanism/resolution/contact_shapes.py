@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Points and spheres of contacts that are taken from the collision shapes of a URDF.
+"""Points and spheres of contacts from the collision shapes of a URDF, and height fields.
 
 A plane touches a box or the convex hull of a mesh at corners, and a sphere below its centre. The
 rim of a cylinder is touched at eight points. Two links touch with the convex hulls of such points.
@@ -9,6 +9,7 @@ rim of a cylinder is touched at eight points. Two links touch with the convex hu
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, HeightData
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, vector
 from uk_dynamics.mechanism.files.specification import MechanismSpec
-from uk_dynamics.mechanism.resolution.height_files import read_height_field
 from uk_dynamics.model.urdf import (
     Box,
     Cylinder,
@@ -31,6 +31,7 @@ from uk_dynamics.model.urdf import (
     collision_shapes,
     from_quaternion,
 )
+from uk_dynamics.resources import optional_library, resolve
 
 #: Of a mesh: each is a contact of its own.
 MOST_CORNERS = 64
@@ -56,7 +57,7 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
         if isinstance(data := contact.heights, HeightData):
             with located(spec.file, f"contacts.{contact.name.partition('.')[0]}.surface.heights"):
                 if data not in fields:
-                    fields[data] = read_height_field(data, spec.directory)
+                    fields[data] = _height_field(data, spec.directory)
                 found[k] = replace(contact, heights=fields[data].of_centres(contact.radius))
     return replace(spec, contacts=tuple(found))
 
@@ -172,3 +173,52 @@ def _corners(link: str, mesh: MeshFile) -> Array:
             f" {MOST_CORNERS}; give points"
         )
     return corners
+
+
+#: Points of a grid: what C has as a table, and what spheres are rolled over, in seconds.
+_MOST_HEIGHTS = 257 * 257
+
+
+def _height_field(data: HeightData, directory: Path) -> HeightField:
+    """The field of a mechanism file, in whose directory relative paths start.
+
+    Raises:
+        InputError: There is no such file, or it holds no grid of finite numbers.
+    """
+    heights, file = data.heights, ""
+    if isinstance(heights, str):
+        path = resolve(heights, relative_to=directory)
+        grid, file = _read(path), f"{path.name}: "
+    else:
+        long = {len(row) for row in heights}
+        if len(long) > 1:
+            k = next(k for k, row in enumerate(heights) if len(row) != len(heights[0]))
+            problem = f"row {k} has {len(heights[k])} heights, row 0 has {len(heights[0])}"
+            raise InputError(f"{problem}; a grid has as many in all rows")
+        grid = np.array(heights, dtype=float)
+    if grid.ndim != 2 or min(grid.shape) < 2 or grid.size > _MOST_HEIGHTS:
+        found = " × ".join(map(str, grid.shape))
+        wanted = f"expected a grid of 2 × 2 to {_MOST_HEIGHTS} heights, a row for each y"
+        raise InputError(f"{file}{wanted}, found {found}")
+    if not np.isfinite(grid).all():
+        row, column = np.argwhere(~np.isfinite(grid))[0].tolist()
+        raise InputError(
+            f"{file}row {row}, column {column} is {grid[row, column]}; give a height in m"
+        )
+    return HeightField(data.scale * grid, data.size)
+
+
+def _read(path: Path) -> Array:
+    """The numbers of a file; pictures are from 0, black, to 1, and have their last row first."""
+    try:
+        if path.suffix == ".npy":
+            return np.asarray(np.load(path, allow_pickle=False), dtype=float)
+        if path.suffix == ".csv":
+            return np.loadtxt(path, delimiter=",", ndmin=2)
+        if path.suffix == ".png":
+            remedy = "a picture needs matplotlib: pip install matplotlib; or give a .npy file"
+            grey = np.asarray(optional_library("matplotlib.image", remedy).imread(path), float)
+            return grey[::-1] if grey.ndim == 2 else grey[::-1, :, :3].mean(axis=2)
+    except (OSError, ValueError, TypeError, SyntaxError) as error:
+        raise InputError(f"{path.name} holds no grid of numbers: {error!s:.100}") from None
+    raise InputError(f"{path.name}: expected a file .npy, .csv or .png")
