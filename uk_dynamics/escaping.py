@@ -25,7 +25,8 @@ def control_character(text: str, allowed: str = "") -> str:
 
 def one_line(text: str) -> str:
     """For terminals and logs: line breaks become blanks, control characters are spelt out."""
-    return _CONTROL.sub(lambda match: _spelt(match[0]), _LINE_BREAK.sub(" ", text))
+    text = _LINE_BREAK.sub(" ", text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def c_comment(text: str) -> str:
@@ -57,21 +58,14 @@ def xml_comment(text: str) -> str:
 
 def yaml_string(text: str) -> str:
     """A quoted string of YAML, and of JSON."""
-    return _CONTROL.sub(lambda match: _unicode(match[0]), json.dumps(text, ensure_ascii=False))
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def plot_text(text: str) -> str:
     """For a label of Matplotlib: no formulas, and an underscore in front hides nothing."""
     escaped = one_line(text).replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
-
-
-def _spelt(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
-
-
-def _unicode(character: str) -> str:
-    return f"\\u{ord(character):04x}"
 
 
 def _octal(character: str) -> str:

@@ -54,7 +54,11 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
         )
     redundant = tuple(sorted(set(facts.redundant_rows) - explained, key=names.index))
     if redundant:
-        shared = [name for name in _shared(solution, names) if name not in explained]
+        shared = ["these rows"]
+        if isinstance(solution, Solution):
+            shared = [
+                name for name in compress(names, ~solution.determined) if name not in explained
+            ]
         yield Finding(
             "redundancy",
             "note",
@@ -76,9 +80,3 @@ def redundancy(subject: Subject) -> Iterator[Finding]:
             "check for an overconstrained joint (weld instead of hinge, hinge instead of point?),"
             " or for axes of a planar loop that are not parallel",
         )
-
-
-def _shared(solution: object, names: tuple[str, ...]) -> list[str]:
-    if not isinstance(solution, Solution):
-        return ["these rows"]
-    return list(compress(names, ~solution.determined))

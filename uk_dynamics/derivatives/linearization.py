@@ -10,7 +10,6 @@ from uk_dynamics.core.linalg import skew
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.analysis import LinearSystem
-from uk_dynamics.mechanism.dynamics import Derivatives
 from uk_dynamics.mechanism.kinematics import choose
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
 
@@ -51,7 +50,8 @@ def linearize(
     nv = mechanism.model.nv
     names = mechanism.model.velocity_names
     allowed = choose(found.motions[:nv], names, coordinates)
-    moving = choose(_velocities(found, nv), names, coordinates)
+    still = ~found.motions[:nv].any(axis=0)  # motions that change velocities alone
+    moving = choose(found.motions[nv:, still], names, coordinates)
     chosen = [*allowed, *(nv + k for k in moving)]
     motion = found.motions @ np.linalg.inv(found.motions[chosen])
     rate = motion[nv:] - _turning(mechanism, state.v) @ motion[:nv]
@@ -108,12 +108,6 @@ def linearize_along(
             coordinates = [name for name in system.states if not name.endswith(".rate")]
         found.append(system)
     return tuple(found)
-
-
-def _velocities(found: Derivatives, nv: int) -> Array:
-    """Pick the motions that change velocities alone."""
-    still = ~found.motions[:nv].any(axis=0)
-    return found.motions[nv:, still]
 
 
 def _turning(mechanism: ResolvedMechanism, v: Array) -> Array:

@@ -32,11 +32,7 @@ class Stand:
     points: tuple[int, ...]  # its points, by their place among all
 
     def share(self, t: float) -> float:
-        """Part of its force that it may take at a time, 0 where it does not stand by its plan.
-
-        Args:
-            t: Time of the tasks, in s.
-        """
+        """Part of its force that it may take at t, in s; 0 where it does not stand by its plan."""
         begin, end = np.array(self.spec.intervals).T
         now, ramp = (np.full(len(begin), x) for x in (t, self.spec.ramp))
         return float(planned_share(now, begin, end, ramp).max())
@@ -53,7 +49,8 @@ class StandingContacts:
                 stands twice; or something in the tasks file goes without standing contacts only.
         """
         _refuse(spec)
-        declared = [one for one in mechanism.one_sided if _is_contact(one, mechanism)]
+        names = {contact.name for contact in mechanism.spec.contacts}
+        declared = [x for x in mechanism.one_sided if x.dry is None and x.name in names]
         points: list[OneSided] = []
         entries: list[Stand] = []
         for entry in spec.contacts:
@@ -213,10 +210,6 @@ class StandingContacts:
 def _names(one: OneSided) -> tuple[str, str]:
     """Names of the entry of a point, and of the point."""
     return one.name.partition(".")[0], one.name
-
-
-def _is_contact(one: OneSided, mechanism: ResolvedMechanism) -> bool:
-    return one.dry is None and any(c.name == one.name for c in mechanism.spec.contacts)
 
 
 def _refuse(spec: TasksSpec) -> None:

@@ -80,10 +80,6 @@ class Deferred(Generic[T]):
                 raise CompilationError(problem)
         self._ready = self._compiled()
 
-    def _give_up(self, problem: str) -> None:
-        self._waiting = False
-        self._log.warning(not_compiled(self._subject, problem))
-
 
 #: One compiler at a time: a program with many mechanisms would have one for each.
 _turn = threading.Lock()
@@ -97,7 +93,8 @@ def _compile(reference: weakref.ref[Deferred[Any]]) -> None:
         try:
             deferred._load()
         except (CompilationError, OSError) as error:
-            deferred._give_up(str(error))
+            deferred._waiting = False
+            deferred._log.warning(not_compiled(deferred._subject, str(error)))
 
 
 def title(subject: ResolvedMechanism | Tasks) -> str:

@@ -177,7 +177,8 @@ def batch_answers(
         ]
 
     given = trials(mechanism, reference)
-    yield from compare(mechanism, expected, compiled, given, _copies(width, len(given)))
+    copies = max(1, -(-2 * width // max(len(given), 1)))  # so that every lane has two states
+    yield from compare(mechanism, expected, compiled, given, copies)
     if roll is None:
         return
 
@@ -198,11 +199,6 @@ def batch_answers(
         return found
 
     yield from compare(mechanism, stepped, in_lanes, given[:_ROLLED], width)
-
-
-def _copies(width: int, states: int) -> int:
-    """How often each of some states is given, so that every lane has two of them."""
-    return max(1, -(-2 * width // max(states, 1)))
 
 
 def states_of(given: Sequence[Trial]) -> States:

@@ -39,7 +39,8 @@ def verify(
     known = record, library.stat().st_mtime_ns
     if known in _right:
         return
-    key = _key(library)
+    identity = library.read_bytes() + (processor() + _TRIALS).encode()
+    key = hashlib.sha256(identity).hexdigest()
     problem = _read(record, key)
     if problem is None:
         start = time.monotonic()
@@ -62,11 +63,6 @@ def verify(
 def wrong_libraries() -> tuple[str, ...]:
     """Give what was found wrong in this process, a line each; the interpreted evaluator answers."""
     return tuple(_wrong.values())
-
-
-def _key(library: Path) -> str:
-    """Digest of a library and of the processor."""
-    return hashlib.sha256(library.read_bytes() + (processor() + _TRIALS).encode()).hexdigest()
 
 
 def _read(record: Path, key: str) -> str | None:

@@ -279,7 +279,8 @@ def to_text(node: Expression) -> str:
     """Write a tree as an expression; joints appear under their own names."""
     match node:
         case Number(value):
-            return _number(value)
+            whole = value.is_integer() and abs(value) < 1e15
+            return str(int(value)) if whole else repr(value)
         case Variable(name, order):
             return "t" if name == TIME_NAME else _RATES[order].format(name)
         case Sum(terms):
@@ -314,7 +315,3 @@ def _atom(node: Expression) -> str:
     text = to_text(node)
     plain = isinstance(node, Number | Variable | Call) or text.startswith("sqrt(")
     return text if plain else f"({text})"
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -95,10 +95,11 @@ SHARED: dict[str, dict[str, str]] = {
 
 def definitions() -> dict[str, Any]:
     """Definitions ``constraint_type`` (the names), ``kinds`` (what each needs) and one per kind."""
+    removed = ", ".join(f"{kind.name} {kind.removes}" for kind in kinds().values())
     return {
         "constraint_type": {
             "title": "Type",
-            "description": f"Rows removed: {', '.join(map(_rows, kinds().values()))}.",
+            "description": f"Rows removed: {removed}.",
             "type": "string",
             "enum": list(kinds()),
             "examples": ["hinge"],
@@ -115,10 +116,6 @@ def definitions() -> dict[str, Any]:
             ],
         },
     } | {f"{name}_type": _definition(kind) for name, kind in kinds().items()}
-
-
-def _rows(kind: type[Kind]) -> str:
-    return f"{kind.name} {kind.removes}"
 
 
 def _definition(kind: type[Kind]) -> dict[str, Any]:

@@ -138,8 +138,11 @@ class ServoController(ServoSettings):
             if standing is not None:
                 assert self._plan is not None
                 efforts = self._plan.held(efforts, servo, standing)
+        elif self._serves(servo, bounds, demand.standing):
+            # the closed form satisfies the limits, and no tasks of different priority conflict
+            efforts, settled = servo.efforts, True
         else:
-            efforts, settled = self._within(servo, demand, bounds)
+            efforts, settled = self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)
         caused, stood = _caused(outcome, efforts), None
         if standing is not None:
             assert self._plan is not None
@@ -364,16 +367,6 @@ class ServoController(ServoSettings):
         """Inputs of the dynamics that apply a command to the mechanism."""
         tau = self.mechanism.actuators.matrix @ command.efforts
         return Inputs(tau=tau, active=self.active, references=self.structure)
-
-    def _within(self, servo: ServoSolution, demand: Demand, bounds: Bounds) -> tuple[Array, bool]:
-        """Efforts within the limits, and whether they are optimal.
-
-        The closed form if it satisfies the limits and no tasks of different priority conflict,
-        else the result of a search.
-        """
-        if self._serves(servo, bounds, demand.standing):
-            return servo.efforts, True
-        return self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)
 
     def _serves(
         self, servo: ServoSolution, bounds: Bounds, standing: Standing | None = None

@@ -67,6 +67,7 @@ def base_words(tasks: Tasks, name: str, package: str) -> dict[str, str]:
     for k, names in enumerate(() if standing is None else standing.constraints):
         for one in names:
             points[mechanism.constraints.slices[one]] = k
+    parts = filled("base_controller.cpp", {}).split("@@ ")[1:]  # by words
     words = {
         "include_encoders": f'#include "{package}/{encoders}.h"\n',
         "encoder_source": f" src/{encoders}.c",
@@ -77,7 +78,7 @@ def base_words(tasks: Tasks, name: str, package: str) -> dict[str, str]:
         "link_nav": "\n  ${nav_msgs_TARGETS}",
         "nav": " nav_msgs",
         "depend_nav": "  <depend>nav_msgs</depend>\n",
-        **_fragments(),
+        **{word: text for word, _, text in (part.partition("\n") for part in parts)},
         "base_parameters": filled("base_parameters.yaml", {}),
         "readme_base": filled("README_base.md", {}),
     }
@@ -89,9 +90,3 @@ def base_words(tasks: Tasks, name: str, package: str) -> dict[str, str]:
         "contact_of_row": ", ".join(map(str, points.tolist())),
         "unit_tolerance": repr(UNIT_TOLERANCE),
     }
-
-
-def _fragments() -> dict[str, str]:
-    """What the controller has where it floats, by words: parts of one file."""
-    parts = filled("base_controller.cpp", {}).split("@@ ")[1:]
-    return {word: text for word, _, text in (part.partition("\n") for part in parts)}

@@ -83,7 +83,8 @@ class EstimatesSpec:
         if not problem and any(row[-1] != 1.0 for row in found.correlation):
             problem = "the last number of each row is 1, the correlation of a parameter with itself"
         if not problem:
-            full = found.covariance / _outer(found.deviations)
+            scale = np.array([x or 1.0 for x in found.deviations])
+            full = found.covariance / np.outer(scale, scale)
             np.fill_diagonal(full, 1.0)
             lowest = float(np.linalg.eigvalsh(full)[0])
             if lowest < -_ROUNDING * count:
@@ -106,8 +107,3 @@ class EstimatesSpec:
             "parameters": {n: {"value": v, "deviation": d} for n, v, d in numbers},
             "correlation": [list(row) for row in self.correlation],
         }
-
-
-def _outer(deviations: Sequence[float]) -> NDArray[np.float64]:
-    scale = np.array([x or 1.0 for x in deviations])
-    return np.outer(scale, scale)

@@ -76,7 +76,8 @@ class ForceEnvelope:
         """Largest load that can be held whatever its direction among those that move, N or N·m."""
         if not len(self.vertices):
             return 0.0
-        basis = _span(self.vertices)
+        _, values, right = np.linalg.svd(self.vertices, full_matrices=False)
+        basis = right[values > _RANK * values.max(initial=_TINY)].T  # of what they span
         if basis.shape[1] < len(self.rows) - self.carried.shape[1]:
             return 0.0
         flat = self.vertices @ basis
@@ -190,13 +191,6 @@ def _places(rows: Sequence[str] | None, J: Array) -> list[int]:
         return [int(k) for k in np.flatnonzero(moving)]
     expect_names("component of a load", rows, WRENCH)
     return [WRENCH.index(name) for name in rows]
-
-
-def _span(points: Array) -> Array:
-    """Orthonormal basis of the linear span of points, as columns."""
-    _, values, right = np.linalg.svd(points, full_matrices=False)
-    basis: Array = right[values > _RANK * values.max(initial=_TINY)].T
-    return basis
 
 
 def _unique(points: Array) -> Array:

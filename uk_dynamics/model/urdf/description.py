@@ -24,17 +24,13 @@ def _zeros() -> Array:
     return np.zeros(3)
 
 
-def _identity() -> Array:
-    return np.eye(3)
-
-
 @dataclass(frozen=True)
 class Pose:
     """Placement of a frame in its parent frame."""
 
     translation: Array = field(default_factory=_zeros)  # origin in the parent frame, (3,), in m
     # maps vectors of this frame to the parent frame, (3, 3)
-    rotation: Array = field(default_factory=_identity)
+    rotation: Array = field(default_factory=lambda: np.eye(3))
 
 
 @dataclass(frozen=True)

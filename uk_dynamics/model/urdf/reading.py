@@ -83,7 +83,7 @@ class _Reader:
         loops = closed_loops(self.robot, root, ordered)
         self.warnings += loops.warnings
         self.warnings += outweighed(links, joints, self.impossible)
-        self.warnings += [_shared(text, places) for text, places in self.complaints.items()]
+        self.warnings += [f"{some(at, 2)}: {text}" for text, at in self.complaints.items()]
         for name in moves_no_mass(links, ordered):
             text = "moves no mass; its motion is determined only by constraints or an armature"
             self.warnings.append(CodedWarning(f"joint {name}: {text}", "massless"))
@@ -237,11 +237,6 @@ def _dynamics(dynamics: Any) -> tuple[float, float]:
     if dynamics is None:
         return 0.0, 0.0
     return float(dynamics.damping or 0.0), float(dynamics.friction or 0.0)
-
-
-def _shared(complaint: str, places: list[str]) -> str:
-    """One warning for what many elements have in common."""
-    return f"{some(places, 2)}: {complaint}"
 
 
 def _check_unique(kind: str, names: Iterable[str]) -> None:

@@ -96,15 +96,10 @@ def parse_robot(text: bytes, source: str, *, encoding: str | None = None) -> ET.
     if robot.tag != "robot":
         raise UrdfError(f"the root element is <{robot.tag}>; expected <robot>", file=source)
     for element in robot.iter():
-        if _is_xacro(element):
-            name = element.tag.rpartition("}")[2]
+        namespace, _, name = element.tag.rpartition("}")
+        if namespace.lstrip("{").rstrip("/") in XACRO_NAMESPACES:
             raise UrdfError(
                 f"<xacro:{name}> is not expanded; give the .xacro file or run xacro first",
                 file=source,
             )
     return robot
-
-
-def _is_xacro(element: ET.Element) -> bool:
-    namespace = element.tag.rpartition("}")[0].lstrip("{")
-    return namespace.rstrip("/") in XACRO_NAMESPACES

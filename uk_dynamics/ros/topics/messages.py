@@ -70,7 +70,9 @@ class MotionMessage:
     def __init__(self, names: Sequence[str]) -> None:
         point = JointTrajectoryPoint()
         size = len(names)
-        point.positions, point.velocities, point.accelerations = (_zeros(size) for _ in range(3))
+        point.positions, point.velocities, point.accelerations = (
+            array("d", bytes(8 * size)) for _ in range(3)
+        )
         self.message = JointTrajectory(joint_names=list(names), points=[point])
         # the fields hold copies of what they were set to
         self._fields = tuple(map(view, (point.positions, point.velocities, point.accelerations)))
@@ -207,11 +209,6 @@ class EffortReader:
             return f"no motors can produce this effort of {index.wanted[int(error.argmax())]}"
         self.efforts[:] = efforts
         return ""
-
-
-def _zeros(size: int) -> array[float]:
-    """Memory of a ``float64[]`` field."""
-    return array("d", bytes(8 * size))
 
 
 def _listed(names: Iterable[str]) -> str:

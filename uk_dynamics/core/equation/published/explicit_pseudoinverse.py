@@ -178,7 +178,8 @@ class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
         E = np.eye(len(M)) - found.matrix @ found.truncated
         self._projector: Array = 0.5 * (E + E.T)
         # Where G is inaccurate, E is no exact projector and motions that are held seem to be free.
-        tolerance = max(NO_INERTIA, _ROOM * _defect(found, E))
+        defect = max(largest(E @ E - E), largest(found.truncated @ E))
+        tolerance = max(NO_INERTIA, _ROOM * defect)
         scaled_mass = scale[:, None] * M * scale
         self._of_force, self._of_rows, rank = self._maps(scaled_mass, found, tolerance)
         if rank != len(M) - found.rank:
@@ -260,8 +261,3 @@ def _inverse(
     inverse = np.empty_like(found.matrix)
     inverse[:, order] = found.matrix
     return inverse, found.rank
-
-
-def _defect(rows: Pseudoinverse, E: Array) -> float:
-    """How far E is from a projector on what the rows leave."""
-    return max(largest(E @ E - E), largest(rows.truncated @ E))
