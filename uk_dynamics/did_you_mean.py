@@ -38,12 +38,7 @@ def some(names: Iterable[str], most: int) -> str:
 
 
 def nearest_file(name: str, names: Iterable[str]) -> str | None:
-    """The file that may have been meant: endings, which files share, do not make them similar.
-
-    Args:
-        name: What was asked for.
-        names: What is there.
-    """
+    """The file that may have been meant: endings, which files share, do not make them similar."""
     wanted = Path(name)
     by_stem: dict[str, str] = {}
     for other in sorted(names, key=lambda other: Path(other).suffix != wanted.suffix):

@@ -28,13 +28,10 @@ _INDEX = Path("share", "ament_index", "resource_index", "packages")
 
 @cache
 def share_directory() -> Path:
-    """Return the directory that holds ``config``, ``urdf`` and ``launch`` of this package.
+    """Absolute path of the directory with ``config``, ``urdf`` and ``launch`` of this package.
 
     The files that belong to the running code win over others of the same name: a source tree in use
     (also through an editable or symlinked installation) never gets files of an older installation.
-
-    Returns:
-        Absolute path of the directory.
 
     Raises:
         InputError: The package was installed without its files.
@@ -63,13 +60,9 @@ def shipped_files(kind: str) -> dict[str, Path]:
 
 
 def package_directory(package: str) -> Path:
-    """Return the share directory of a package by name.
+    """Absolute path of ``share/<package>`` in the first prefix that knows a ROS package.
 
-    Args:
-        package: Name of a ROS package, or of a pip package that brings an ament index.
-
-    Returns:
-        Absolute path of ``share/<package>``, of the first prefix that knows the package.
+    Pip packages that bring an ament index are found, too.
 
     Raises:
         InputError: No prefix knows the package.

@@ -24,16 +24,10 @@ def require_regular(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a name to write under; at the end the file takes its place.
+    """Give a new, empty file beside a path, with its suffix; at the end it takes its place.
 
     An error or an interrupt leaves nothing behind, and what was there before as it was. Devices and
     pipes are written to directly.
-
-    Args:
-        path: The file, in a directory that exists.
-
-    Yields:
-        A new, empty file in the same directory, with the same suffix.
 
     Raises:
         OSError: The file cannot be written.

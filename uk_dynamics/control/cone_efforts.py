@@ -42,9 +42,7 @@ class ConeProgram(NamedTuple):
     def least(self, weights: Array, preload: Array) -> ConeEfforts:
         """The efforts of least (u − s)ᵀ W (u − s), and the contact forces of least norm with them.
 
-        Args:
-            weights: Diagonal of W, (nu,); zero: an effort that costs nothing.
-            preload: s, (nu,).
+        W has the weights, (nu,), on its diagonal, zero where an effort costs nothing; s is (nu,).
         """
         nu, count = len(preload), self.contact.shape[1]
         equal = np.hstack((self.motor, self.contact))

@@ -110,9 +110,7 @@ class DelayPrediction:
     def at_effect(self, state: State, inputs: Inputs | None = None) -> State:
         """The state in which the command for a measured state takes effect.
 
-        Args:
-            state: Measured.
-            inputs: Active constraints and structural references; None: as in the mechanism file.
+        Inputs say what is active and what it follows; None: as in the mechanism file.
 
         Raises:
             DelayError: The delay is above the longest.
@@ -180,11 +178,7 @@ C = TypeVar("C", bound=ModelController)
 
 
 class AroundController(Generic[C]):
-    """A controller around another one, which sees other states than those of the machine.
-
-    Attributes:
-        controller: Computes the commands.
-    """
+    """A controller around another one, whose commands are for other states than the measured."""
 
     controller: C
 

@@ -128,11 +128,9 @@ class JointSpaceController(ABC):
         return np.zeros(0)
 
     def reset(self, efforts: Mapping[str, float] | Array | None = None) -> None:
-        """Forget the past.
+        """Forget the past, but efforts from which rate limits count; None: they are unknown.
 
-        Args:
-            efforts: Present motor efforts, by name or (motors,), in N or N·m, from which rate
-                limits count; None: unknown.
+        They are by motor name or (motors,), in N or N·m.
         """
         self.limits.reset(None if efforts is None else self.mechanism.actuators.efforts(efforts))
 

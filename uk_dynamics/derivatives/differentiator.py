@@ -126,13 +126,9 @@ class Differentiator:
 def empty(
     count: int, rows: Mapping[str, int], groups: Groups, values: Mapping[str, int]
 ) -> Derivatives:
-    """Make room for the derivatives of a batch, all states of which are left to Python.
+    """Make room for derivatives of ``count`` states, all of which are left to Python.
 
-    Args:
-        count: Number of states.
-        rows: Number of rows of each quantity.
-        groups: Of their columns.
-        values: Entries of the quantities whose values are wanted as well.
+    Of rows by quantity and groups of columns, and entries of what is wanted itself.
     """
     columns = column_count(groups)
     found = {name: Derivative(np.empty((count, k, columns)), groups) for name, k in rows.items()}

@@ -17,12 +17,7 @@ _STABLE = 1.0  # step times rate: explicit methods creep at 2.5 to 6, fast ones 
 def creeping(plant: Plant, method: str, state: State, step: float, end: float) -> str:
     """What keeps an explicit method at short steps, in words; empty: nothing does, or not for long.
 
-    Args:
-        plant: What moves.
-        method: Its name.
-        state: About where it is.
-        step: That it takes now, in s.
-        end: Of the way, in s.
+    At about this state, with a step that it takes now, until the end of the way, both in s.
     """
     if not (step > 0.0 and end - state.t > _MANY * step):
         return ""

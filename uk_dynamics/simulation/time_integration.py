@@ -72,11 +72,9 @@ class Advance:
         return EventDriven(self.plant, contacts, self.changed, self.warn, self.moved)
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
-        """States at the given times, under efforts that are held or a law that Python asks.
+        """States at increasing times after the start, in s, the last of which is the end.
 
-        Args:
-            state: Initial state.
-            stops: Increasing times after the start, in s; the last one is the end.
+        Efforts are held, or those of a law that Python asks.
 
         Raises:
             SimulationError: The loops cannot be kept closed or the step size vanishes.

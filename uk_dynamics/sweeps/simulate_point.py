@@ -28,11 +28,7 @@ Row = dict[str, Any]
 
 
 def simulate_points(points: list[Point]) -> list[tuple[Row, dict[str, Any] | None]]:
-    """Simulate points; a failure is a row, too.
-
-    Returns:
-        For each point its row, and the columns of its trajectory if they are stored.
-    """
+    """Simulate points: rows, of failures, too, and columns of trajectories that are stored."""
     found: dict[int, tuple[Row, dict[str, Any] | None]] = {}
     for group in _groups(points):
         found |= _side_by_side(points, group)

@@ -26,11 +26,7 @@ _STYLE += f".warning {{ border-left: 4px solid {WARNING}; padding-left: 0.8em; }
 
 
 def write_report(trajectory: Trajectory, base: Path, source: str) -> tuple[Path, Path]:
-    """Write ``base.html`` and ``base.png``.
-
-    Returns:
-        The two files.
-    """
+    """Write ``base.html`` and ``base.png``, whose paths are returned."""
     page, picture = base.with_name(f"{base.name}.html"), base.with_name(f"{base.name}.png")
     figure = empty_figure(picture)
     with output_file(page) as text, output_file(picture) as image:

@@ -180,13 +180,7 @@ def _places(servo: ServoSolution, points: Indices, count: int) -> tuple[Indices,
 
 
 def of_standing(servo: ServoSolution, points: Indices, count: int) -> ServoSolution:
-    """The law of the contacts that stand, where the others do nothing.
-
-    Args:
-        servo: With rows and forces of all contacts.
-        points: Those that stand.
-        count: Rows of all contacts.
-    """
+    """The law of the points that stand, of that with ``count`` rows of all contacts."""
     if 3 * len(points) == count:
         return servo
     rows, motors = _places(servo, points, count)

@@ -30,11 +30,9 @@ class AttitudeFilter:
         self.pull, self.learning = pull, learning
 
     def start(self, accelerometer: Array, heading: float = 0.0) -> None:
-        """Begin at rest.
+        """Begin at rest: with a specific force, (3,), in m/s², upwards, and a heading, in rad.
 
-        Args:
-            accelerometer: Specific force, (3,), in m/s²: upwards at rest.
-            heading: Angle about the world's z axis, in rad.
+        The heading is about the world's z axis.
         """
         up = accelerometer / np.linalg.norm(accelerometer)
         forward = np.array([1.0, 0.0, 0.0])

@@ -70,10 +70,7 @@ class Corrections:
     ) -> tuple[TrackingErrors, Array]:
         """Errors with observed rates, and what to add to what the tasks ask for, (mt,).
 
-        Args:
-            errors: As they were measured.
-            told: What velocities tell.
-            followed: References at the same time; None: zero.
+        By what velocities tell, and references of the same time; None: these are zero.
         """
         fields, observes = self._fields, float(self._fields["observes"][0])
         past = (fields[name] for name in ("past_rate", "drift", "driven"))
@@ -159,10 +156,7 @@ class Corrections:
         return model + units * learned[:, :p], units * spread
 
     def to_file(self, date: str) -> EstimatesSpec:
-        """Parameters that the data determine, as a mechanism file says it.
-
-        Args:
-            date: In ISO 8601.
+        """Parameters that data determine, as a mechanism file says it, with a date in ISO 8601.
 
         Raises:
             InputError: The motion has determined none of them.

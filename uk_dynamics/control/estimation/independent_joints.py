@@ -22,11 +22,7 @@ def allowed_motions(A: Array, mechanism: Mechanism) -> Array:
 
 
 class IndependentJoints:
-    """Coordinates y with v = Z y, which are joints.
-
-    Attributes:
-        names: Of the joints, in the order of the velocities, (k,).
-    """
+    """Coordinates y with v = Z y: joints of these names, in the order of the velocities, (k,)."""
 
     def __init__(
         self,

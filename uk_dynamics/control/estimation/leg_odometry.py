@@ -88,11 +88,9 @@ class LegOdometry:
         self.reset()
 
     def reset(self, position: Sequence[float] = (0.0, 0.0, 0.0), heading: float = 0.0) -> None:
-        """Begin at rest; the first update finds roll and pitch.
+        """Begin at rest at a position, (3,), in m, with a heading about the world's z axis, in rad.
 
-        Args:
-            position: Of the base, (3,), in m.
-            heading: Of the base, about the world's z axis, in rad.
+        The first update finds roll and pitch.
         """
         size = _FEET + 3 * len(self.feet)
         self._x, self._covariance = np.zeros(size), np.zeros((size, size))

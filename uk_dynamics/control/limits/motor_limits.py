@@ -95,10 +95,7 @@ class MotorLimits:
         self._limits[0] = efforts
 
     def restrict(self, efforts: Array) -> None:
-        """Change the effort limits, at most to those of the mechanism file.
-
-        Args:
-            efforts: Largest efforts, (motors,), in N or N·m; the limits of the file still apply.
+        """Change the largest efforts, (motors,), in N or N·m; the limits of the file still apply.
 
         Raises:
             InputError: A limit is negative or not a number; nothing is changed.
@@ -109,11 +106,9 @@ class MotorLimits:
         self.effort = np.minimum(efforts, self._declared)
 
     def bounds(self, v: Array, later: Array | None = None) -> Bounds:
-        """Intervals of the next efforts.
+        """Intervals of the next efforts, at velocities v, (nv,), and those when the period ends.
 
-        Args:
-            v: Velocity, (nv,); power is effort times the velocity of the motor.
-            later: Predicted velocity at the end of the period, (nv,).
+        Power is effort times the velocity of the motor.
         """
         now = then = np.zeros(len(self._map))
         if self._powered:
@@ -128,11 +123,9 @@ class MotorLimits:
         self._known[0] = 1.0
 
     def reset(self, efforts: Array | None = None) -> None:
-        """Forget the last commands.
+        """Forget the last commands, but present efforts, (motors,), in N or N·m.
 
-        Args:
-            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown, limits of
-                derivatives do not apply to the next command.
+        None: they are unknown; limits of derivatives do not apply to the next command.
         """
         self._known[0] = efforts is not None
         if efforts is not None:

@@ -37,11 +37,7 @@ class Answer(NamedTuple):
 
 
 class ContactSchedule:
-    """Follows the contacts of tasks through time; not for threads.
-
-    Attributes:
-        contacts: The contacts.
-    """
+    """Follows the contacts of tasks through time; not for threads."""
 
     def __init__(self, tasks: Tasks, memory: Mapping[str, Array]) -> None:
         """Keep what is remembered in arrays on which C works too: fields of the layout."""
@@ -67,11 +63,9 @@ class ContactSchedule:
         self._told[:] = self._begun[:] = self._stood[:] = 0.0
 
     def at(self, state: State, active: ActiveConstraints | None) -> Standing:
-        """What stands at a measured state.
+        """What stands at a measured state, at its time of the tasks.
 
-        Args:
-            state: t is the time of the tasks.
-            active: What is closed. Until something tells of a closed contact, what touches is.
+        Until something tells of a closed contact, what touches is closed.
         """
         contacts, (entry, begin, end) = self.contacts, self._plan
         entries, count = entry.astype(int), len(self._ramp)

@@ -50,12 +50,9 @@ _SPAN, _SAMPLES = 1e4, 20001  # of frequencies around the slowest and fastest of
 
 
 def largest_frequency(damping_ratio: float | None, predicted: float, remaining: float) -> float:
-    """Largest natural frequency of a task's feedback in a loop with delay, in Hz; see the module.
+    """Largest natural frequency of feedback in a loop with delay, in Hz; see the module.
 
-    Args:
-        damping_ratio: ζ; None: the task is of order velocity.
-        predicted: Delay that is predicted, T, in s.
-        remaining: Delay that is not, τ, in s; above 0.
+    With ζ, None for a task of order velocity, and T and τ, which is above 0, in s.
     """
     if damping_ratio is None:
         return _MARGIN / remaining / math.tau
@@ -109,9 +106,7 @@ class ObserverMargin(NamedTuple):
 def observer_margins(tasks: Tasks, control_period: float | None) -> tuple[ObserverMargin, ...]:
     """Margins of the rows whose disturbances or rates are observed.
 
-    Args:
-        tasks: With or without ``robust``, whose delay is then that of the loop.
-        control_period: Half of which is delay as well, in s; None: none of it.
+    Half of a control period is delay, in s, and so is what ``robust`` says of the loop.
     """
     spec, constraints = tasks.spec.robust, tasks.constraints
     known = 0.0 if spec is None else spec.delay

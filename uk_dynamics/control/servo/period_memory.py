@@ -146,12 +146,7 @@ class EffortTransfer:
     """
 
     def __init__(self, mechanism: Mechanism, period: float | None) -> None:
-        """Begin without a transfer.
-
-        Args:
-            mechanism: With the motors.
-            period: As of :class:`MotorLimits`.
-        """
+        """Begin without a transfer; the period is as of :class:`MotorLimits`."""
         self.memory = TransferMemory(len(mechanism.actuators))
         self._fields = fields = self.memory.fields
         self.limits = MotorLimits(mechanism, period, fields)

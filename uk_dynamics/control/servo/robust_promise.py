@@ -121,11 +121,9 @@ _found: WeakKeyDictionary[Tasks, dict[float | None, Promise]] = WeakKeyDictionar
 
 
 def promise(tasks: Tasks, control_period: float | None = None) -> Promise:
-    """What tasks promise; looked for once, since it takes about a second.
+    """What uncertain tasks promise; looked for once, since it takes about a second.
 
-    Args:
-        tasks: With an uncertainty.
-        control_period: Time for which efforts are held, in s; None: control is continuous.
+    The control period is in s; None: control is continuous.
     """
     known = _found.setdefault(tasks, {})
     if control_period not in known:

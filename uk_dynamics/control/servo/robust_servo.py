@@ -31,13 +31,7 @@ class Nominal(NamedTuple):
 def robust_servo(
     tasks: Tasks, nominal: Nominal, demand: RobustDemand
 ) -> tuple[ServoSolution, Robustness, Regression | None]:
-    """The law with the robust term, what that is, and what estimates need.
-
-    Args:
-        tasks: With an uncertainty.
-        nominal: Without it.
-        demand: What it acts against.
-    """
+    """The nominal law with the robust term against a demand, that term, and what estimates need."""
     s = np.where(nominal.servo.controllable, demand.surface, 0.0)
     term, direction, regression = term_against(tasks, nominal, s, demand)
     acts = direction and demand.acts

@@ -88,13 +88,9 @@ class RowBounds(NamedTuple):
 def row_bounds(
     uncertainty: Uncertainty, instants: Sequence[Effects], loop: RowLoop, *, estimated: bool = False
 ) -> RowBounds:
-    """Bounds of rows under the robust term within its layer.
+    """Bounds of rows under the robust term within its layer, along the references.
 
-    Args:
-        uncertainty: What is uncertain.
-        instants: Along the references.
-        loop: See there.
-        estimated: Whether estimates are used, which may be at the wrong ends of their intervals.
+    Estimates that are used may be at the wrong ends of their intervals.
     """
     rows, machines = len(loop.k), _machines(uncertainty, instants)
     nothing = RowBounds(np.full(rows, np.inf), np.full(rows, np.inf), np.inf)
@@ -122,13 +118,7 @@ def row_bounds(
 def _unseen(
     mean: Array, most: Array, instants: Sequence[Effects], loop: RowLoop
 ) -> tuple[Array, Array, Array]:
-    """What encoders do not see, by (5), for each machine.
-
-    Args:
-        mean: Ḡ, (machines, rows, rows).
-        most: Bounds of |G|.
-        instants: Along the references.
-        loop: See there.
+    """What encoders do not see, by (5), of machines with Ḡ, (machines, rows, rows), and most |G|.
 
     Returns:
         What acts as a disturbance, (machines, rows, 1); besides, of errors, of y and of s,

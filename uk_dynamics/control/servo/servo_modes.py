@@ -134,20 +134,13 @@ class ServoModes:
         self._transfer.start(self._transfer.memory.sent, self.transfer_time)
 
     def set_preload(self, preload: Array | None) -> None:
-        """Change the preferred efforts where several cause the same motion.
-
-        Args:
-            preload: (motors,), in N or N·m; None: zero.
-        """
+        """Change preferred efforts of redundant motors, (motors,), in N or N·m; None: zero."""
         for law in self._laws.values():
             law.preload = preload
         self.start_transfer()
 
     def set_internal_forces(self, forces: Mapping[str, float]) -> None:
-        """Change the internal forces; see :func:`internal_efforts`.
-
-        Args:
-            forces: In N or N·m, by constraint row.
+        """Change the internal forces, in N or N·m, by row; see :func:`internal_efforts`.
 
         Raises:
             UnknownNameError: There is no such row.
@@ -159,10 +152,7 @@ class ServoModes:
         self.start_transfer()
 
     def restrict(self, efforts: Array) -> None:
-        """Change the largest efforts, at once.
-
-        Args:
-            efforts: (motors,), in N or N·m; what the mechanism file says is never exceeded.
+        """Change the largest efforts, (motors,), in N or N·m, at once, within those of the file.
 
         Raises:
             InputError: A limit is negative or no number; nothing is changed.
@@ -173,8 +163,7 @@ class ServoModes:
     def reset(self, efforts: Array | None = None) -> None:
         """Forget the past: before a start, after a pause or a jump of time or state.
 
-        Args:
-            efforts: Present motor efforts, (motors,), in N or N·m; None: unknown.
+        Present efforts are (motors,), in N or N·m; None: they are unknown.
         """
         self._transfer.memory.sent = None
         self._transfer.start(None, 0.0)
@@ -244,12 +233,7 @@ class ServoModes:
     def tracking_error(
         self, state: State, references: Mapping[str, Followed] | None = None
     ) -> Array:
-        """Tracking error of the selected law, (rows,), in m or rad.
-
-        Args:
-            state: Measured state; t is the time of the references.
-            references: As for :meth:`command`.
-        """
+        """Tracking error of the selected law at a measured state, (rows,), in m or rad."""
         law = self._laws[self._mode]
         if isinstance(law, ServoController):
             return law.errors(state, references).residual

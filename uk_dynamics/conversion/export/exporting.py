@@ -64,10 +64,6 @@ class Export:
 def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
     """Write a mechanism in the format of another program.
 
-    Args:
-        mechanism: What is written.
-        to: The format.
-
     Raises:
         UnknownNameError: There is no such format.
         InputError: Its tree has a joint that the format has not.

@@ -71,12 +71,10 @@ def exp(phi: Array) -> Array:
 
 
 def log(rotation: Array) -> Array:
-    """Rotation vector of a rotation matrix, of length at most π.
+    """Rotation vector of a rotation matrix, (..., 3), in rad, of length at most π.
 
     Up to 120° it takes the antisymmetric part of the matrix, which vanishes towards π; beyond, it
     goes through the unit quaternion. At exactly π both signs are right.
-
-    Returns: (..., 3), rad.
     """
     rotation = _as_numbers(rotation)
     parts = np.dot(rotation.reshape(-1, 9), _SINE_AND_TRACE)

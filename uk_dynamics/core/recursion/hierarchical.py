@@ -138,8 +138,11 @@ class Hierarchical(WhitenedCoordinates):
             soft = (b[loose] - self._H[loose] @ a) / self._clearance[loose]
             coordinates = np.concatenate((coordinates, soft))
         if nonideal is not None:
-            a += self._whole.project(self.mass.whiten(nonideal))
+            a += self._project(self.mass.whiten(nonideal))
         return self.mass.unwhiten(a), coordinates
+
+    def _project(self, x: Array) -> Array:
+        return self._whole.project(x)
 
     @cached_property
     def _loose(self) -> Indices:

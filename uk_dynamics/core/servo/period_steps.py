@@ -56,14 +56,9 @@ def measurement(
 
 
 def predicted(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Array) -> Array:
-    """Acceleration, velocity to remember, and velocity ahead of now, (3, velocities).
+    """Acceleration, velocity to remember, and velocity a time ahead, in s, (3, velocities).
 
-    Args:
-        told: As :func:`measurement` has it.
-        v: Velocities, (velocities,).
-        past_v: Remembered ones.
-        qdd: Acceleration so far.
-        ahead: How far, in s, (1,).
+    By what :func:`measurement` tells, velocities, those remembered, and the acceleration so far.
     """
     qdd = where(above(told.differs, 0.5), (v - past_v) / told.elapsed, qdd)
     past_v = where(above(told.fresh, 0.5), v, past_v)

@@ -207,22 +207,13 @@ class Motion(Protocol):
         """Let a law drive the motors from now on; None: their efforts stay what they are."""
 
     def delay_by(self, delay: float, same: float, queue: EffortQueue) -> None:
-        """Let efforts of the law act later.
+        """Let efforts of the law act a delay after their states, in s; 0: they act at once.
 
-        Args:
-            delay: From a state until its efforts act, in s; 0: they act at once.
-            same: Instants that are nearer to one another are one, in s.
-            queue: Holds those that do not act yet. Where it is full, the law has no efforts.
+        Instants nearer than ``same``, in s, are one. Where the queue is full, there are no efforts.
         """
 
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
-        """Set what acts from now on.
-
-        Args:
-            inputs: Constraints that are on, what they follow, stabilisation.
-            efforts: Present motor efforts, (motors,), in N or N·m.
-            tau: Forces besides those of motors, (nv,).
-        """
+        """Set what acts: inputs, motor efforts, (motors,), and other forces, (nv,), in N or N·m."""
 
     def move(
         self,

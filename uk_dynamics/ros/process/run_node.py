@@ -61,10 +61,9 @@ class _Stop:
 
 
 def run_node(factory: Callable[[], Node]) -> int:
-    """Run one node until it is asked to end, and its ``may_end()``, if it has one, allows it.
+    """Run a node until it is asked to end, and its ``may_end()``, if it has one, allows it.
 
-    Args:
-        factory: Makes the node; called inside a ROS context.
+    The factory is called inside a ROS context.
 
     Returns:
         Exit code: the node's ``exit_code``, if it has one, or 0 after SIGINT, SIGTERM, SIGHUP or

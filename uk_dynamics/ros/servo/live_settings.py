@@ -189,12 +189,7 @@ class GainCheck:
         self._warnings: tuple[str, ...] = ()
 
     def look(self, predicted: float, remaining: float) -> tuple[str, ...]:
-        """Warnings, if gains, mode or delay have changed since the last call.
-
-        Args:
-            predicted: Delay that is predicted, in s.
-            remaining: Delay that is not, in s.
-        """
+        """Warnings, if gains, mode or the delay, predicted and remaining, in s, have changed."""
         gains = self._gains()
         # a delay that is measured differs a little every time
         key = gains, round(2.0 * predicted / remaining), round(1e4 * remaining)

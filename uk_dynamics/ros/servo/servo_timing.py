@@ -261,11 +261,8 @@ class LoopDelay:
     def answered(self, stamp: int, efforts: Array, tau: Array) -> None:
         """A state has been answered; what it says of earlier answers counts from the next one on.
 
-        Args:
-            stamp: Of the state, in ns.
-            efforts: The answer, (motors,), in N or N·m.
-            tau: Measured generalized forces of the state, (nv,), in N or N·m; zero where not
-                measured.
+        With its stamp in ns, the answer, (motors,), and measured generalized forces, (nv,), in N or
+        N·m, zero where not measured.
         """
         if self._before is not None and stamp > self._before:
             self._states += 1

@@ -47,10 +47,9 @@ class BagReader:
         self.cut = False  # whether a file is truncated, as far as read
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
-        """All messages in the order of the files, up to where they are truncated.
+        """All messages, in the order of the files, up to where they are truncated.
 
-        Args:
-            decode: Whether to decode the fields, of types that are known.
+        Fields are decoded where asked for, of types that are known.
 
         Raises:
             InputError: A file is damaged, or of another kind than its name says.

@@ -71,11 +71,7 @@ class GrowingFile:
         """Do nothing: writes are unbuffered."""
 
     def close(self, *, finished: bool) -> None:
-        """Close the file.
-
-        Args:
-            finished: Whether the real footer was written; otherwise the provisional one stays.
-        """
+        """Close the file; unless its real footer was written, the provisional one stays."""
         if finished and self._seekable:
             self._file.truncate(self._size)
         self._file.close()
@@ -145,10 +141,7 @@ class McapReader:
         self.cut = False  # whether the file is truncated, as far as read
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
-        """All messages in the order of the file, up to where it is truncated.
-
-        Args:
-            decode: Whether to decode the fields.
+        """All messages, decoded or not, in the order of the file, up to where it is truncated.
 
         Raises:
             InputError: It is not an MCAP file.

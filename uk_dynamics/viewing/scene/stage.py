@@ -44,10 +44,9 @@ class ArrowScale:
         self._largest = _LEAST_VECTOR
 
     def factor(self, vectors: Array, longest: float) -> float:
-        """The scale for vectors (k, 3), in N or N·m, whose longest arrow may have a length in m.
+        """The scale, in m/N or 1/N, for vectors (k, 3), in N or N·m.
 
-        Returns:
-            Length per force, in m/N, or per torque, in 1/N.
+        The longest arrow may have a length in m.
         """
         now = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
         self._largest = max(self._largest * _FORGETTING, now, _LEAST_VECTOR)
