@@ -113,10 +113,8 @@ class Calibration:
     @property
     def offsets(self) -> dict[str, float]:
         """What encoders show beyond the joint position, by joint, in m or rad."""
-        section = "encoders."
-        return {
-            x.name[len(section) :]: x.value for x in self.placements if x.name.startswith(section)
-        }
+        of_encoders = (x for x in self.placements if x.name.startswith("encoders."))
+        return {x.name.removeprefix("encoders."): x.value for x in of_encoders}
 
 
 def calibrate(

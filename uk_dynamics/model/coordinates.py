@@ -67,12 +67,12 @@ class Coordinates:
         self.position_of_joint = _indices(self._position_index, self.joint_names)
         self.velocity_of_joint = _indices(self._velocity_index, self.joint_names)
         # all by velocity index, (nv,); limits are infinite where they are not declared
-        self.lower = _frozen([joint.lower for joint in owners])
-        self.upper = _frozen([joint.upper for joint in owners])
-        self.effort_limit = _frozen([joint.effort_limit for joint in owners])
-        self.velocity_limit = _frozen([joint.velocity_limit for joint in owners])
-        self.damping = _frozen([joint.damping for joint in owners])
-        self.friction = _frozen([joint.friction for joint in owners])
+        self.lower = read_only([joint.lower for joint in owners])
+        self.upper = read_only([joint.upper for joint in owners])
+        self.effort_limit = read_only([joint.effort_limit for joint in owners])
+        self.velocity_limit = read_only([joint.velocity_limit for joint in owners])
+        self.damping = read_only([joint.damping for joint in owners])
+        self.friction = read_only([joint.friction for joint in owners])
 
     @property
     def joint_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -207,7 +207,8 @@ def _indices(
     return np.array([index[name] for name in names], dtype=np.intp)
 
 
-def _frozen(values: Sequence[float]) -> Array:
+def read_only(values: ArrayLike) -> Array:
+    """A copy of numbers that cannot be changed."""
     array = np.array(values, dtype=float)
     array.flags.writeable = False
     return array

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.arrays import Flags
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model.coordinates import Coordinates
+from uk_dynamics.model.coordinates import Coordinates, read_only
 from uk_dynamics.model.floating_bases import FloatingBase, floating_bases
 from uk_dynamics.model.kinematics.bodies import (
     Ancestry,
@@ -72,14 +72,14 @@ class RobotModel(Coordinates):
         # links, then attached frames; the order of Workspace.rotation
         self.frame_names = tuple(tree.frame_names)
         self._frame_index = {name: index for index, name in enumerate(self.frame_names)}
-        self.armature = _read_only(tree.model.armature)  # rotor inertia, (nv,)
-        self.gravity = _read_only(tree.model.gravity.linear)  # in m/s², (3,)
+        self.armature = read_only(tree.model.armature)  # rotor inertia, (nv,)
+        self.gravity = read_only(tree.model.gravity.linear)  # in m/s², (3,)
         self.ancestry: Ancestry = tree.ancestry()  # which velocities move which frames
         # for each velocity the one before it towards the root, or -1
         self.velocity_parents = tuple(int(parent) for parent in self.ancestry.parents)
         # of everything that moves, in kg
         self.total_mass = float(sum(inertia.mass for inertia in list(tree.model.inertias)[1:]))
-        self._neutral = _read_only(pin.neutral(tree.model))
+        self._neutral = read_only(pin.neutral(tree.model))
 
     def __repr__(self) -> str:
         return f"<RobotModel {self.name}: {len(self.link_names)} links, {self.nv} velocities>"
@@ -109,7 +109,7 @@ class RobotModel(Coordinates):
     @cached_property
     def ancestor_mask(self) -> Array:
         """1 where a velocity moves a frame, else 0, (nframes, nv)."""
-        return _read_only(self.ancestry[np.arange(len(self.frame_names))])
+        return read_only(self.ancestry[np.arange(len(self.frame_names))])
 
     def workspace(self) -> Workspace:
         """Fresh memory for evaluations; use one per thread."""
@@ -212,9 +212,3 @@ def _checked_gravity(gravity: Sequence[float]) -> Array:
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise InputError(f"gravity must be three finite numbers in m/s², found {gravity}")
     return vector
-
-
-def _read_only(array: ArrayLike) -> Array:
-    fixed = np.array(array, dtype=float)
-    fixed.flags.writeable = False
-    return fixed

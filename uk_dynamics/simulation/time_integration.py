@@ -204,10 +204,7 @@ class Advance:
             if found.phase == "paused":
                 self._ask_why(found.state, found.next_step, float(instants.when[-1]))
         self.moved(found.state.t)
-        self.steps += found.steps
-        self.rejected += found.rejected
-        self.evaluations += found.evaluations
-        self.largest_projection = max(self.largest_projection, found.largest_projection)
+        self._count(found)
         return found
 
     def close(self, found: MotionSegment, when: Array) -> None:
@@ -278,11 +275,11 @@ class Advance:
         self._step_size = stepper.step_size
         self._count(stepper)
 
-    def _count(self, stepper: AdaptiveStepper) -> None:
-        self.steps += stepper.steps
-        self.rejected += stepper.rejected
-        self.evaluations += stepper.evaluations
-        self.largest_projection = max(self.largest_projection, stepper.largest_projection)
+    def _count(self, done: AdaptiveStepper | MotionSegment) -> None:
+        self.steps += done.steps
+        self.rejected += done.rejected
+        self.evaluations += done.evaluations
+        self.largest_projection = max(self.largest_projection, done.largest_projection)
 
     def _ask_why(self, state: State, step: float, end: float) -> None:
         """Say once why many steps are to come, where an implicit method would take few."""

@@ -18,9 +18,9 @@ B takes angular motions alone: by Jacobi's identity it vanishes on linear ones, 
 linear force, h the linear momentum, and 2 ω × (I − ½ tr I) − 2 (m c) × V × on the couple.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
 from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
 from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
+from uk_dynamics.model.kinematics import Body
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ class TreeDerivatives:
         for k, i in enumerate(self.body_of):
             column, rate = zeros(6, 2 * nv), zeros(6, 2 * nv)
             for j in self.behind(i):
-                turned = self._turned(j, k)
+                # ∂J_k/∂q_j, zero for the axis of a joint with one freedom under itself
+                turned = zeros(6) if j == k else motion_cross(self.J[:, j], self.J[:, k])
                 V, _ = self.carrier(self.body_of[j])
                 twist = motion_cross(self.J[:, j], self.twist[i] - V)
                 column[:, j] = turned
@@ -113,16 +115,7 @@ class TreeDerivatives:
 
     def carried_wrenches(self, wrenches: Objects) -> Objects:
         """Sums of wrenches over each body and all that it carries, (bodies, 6)."""
-        total = wrenches.copy()
-        for i in reversed(range(len(self._bodies))):
-            parent = self._bodies[i].parent
-            if parent >= 0:
-                total[parent] = total[parent] + total[i]
-        return total
-
-    def _turned(self, j: int, k: int) -> Objects:
-        """∂J_k/∂q_j, zero for the axis of a joint with one freedom under itself."""
-        return zeros(6) if j == k else motion_cross(self.J[:, j], self.J[:, k])
+        return _carried(wrenches.copy(), self._bodies)
 
     def behind(self, body: int) -> Iterator[int]:
         """Velocities that move a body."""
@@ -176,11 +169,7 @@ class TreeDerivatives:
 
     def with_carried(self, loads: list[Load]) -> list[Load]:
         """Sum the loads of each body and all that it carries, from those of each body alone."""
-        for i in reversed(range(len(loads))):
-            parent = self._bodies[i].parent
-            if parent >= 0:
-                loads[parent] = loads[parent] + loads[i]
-        return loads
+        return _carried(loads, self._bodies)
 
 
 def motion_cross(x: Objects, y: Objects) -> Objects:
@@ -205,3 +194,15 @@ def seeds(pairs: Iterator[tuple[Objects, Objects]]) -> dict[Symbol, Sparse]:
         for symbol, row in zip(vector, rows, strict=True)
         if isinstance(symbol, Symbol)
     }
+
+
+_Parts = TypeVar("_Parts", Objects, list[Load])
+
+
+def _carried(parts: _Parts, bodies: Sequence[Body]) -> _Parts:
+    """Add to what belongs to each body that of all bodies that it carries."""
+    for i in reversed(range(len(bodies))):
+        parent = bodies[i].parent
+        if parent >= 0:
+            parts[parent] = parts[parent] + parts[i]
+    return parts

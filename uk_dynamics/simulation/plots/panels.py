@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,10 @@ def _positions(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         curves[f"{base}.angle"] = Curve(f"{base}.angle", np.unwrap(angle))
         units[f"{base}.angle"] = "rad"
     resting = [name for name, curve in curves.items() if _span(curve) < _NOISE]
-    _note_rest(resting, curves, units, notes)
+    if len(resting) > _NAMED:
+        notes.append(f"{len(resting)} of {len(curves)} joint coordinates do not move")
+    elif resting:
+        notes.append(f"at rest: {', '.join(_place(curves[n], units[n]) for n in resting)}")
     moving = [name for name in curves if name not in resting]
     order = {name: k for k, name in enumerate(driven)}
     ahead = sorted((n for n in moving if n in first), key=lambda n: order.get(n, len(order)))
@@ -132,17 +135,6 @@ def _driven(trajectory: TrajectoryData) -> tuple[str, ...]:
     """Velocity coordinates that motors drive, in the order of the motors."""
     motors = trajectory.machine.motors.values()
     return tuple(dict.fromkeys(name for drives in motors for name in drives))
-
-
-def _note_rest(
-    resting: Sequence[str], curves: dict[str, Curve], units: dict[str, str], notes: list[str]
-) -> None:
-    if not resting:
-        return
-    if len(resting) > _NAMED:
-        notes.append(f"{len(resting)} of {len(curves)} joint coordinates do not move")
-        return
-    notes.append(f"at rest: {', '.join(_place(curves[n], units[n]) for n in resting)}")
 
 
 def _place(curve: Curve, unit: str) -> str:
@@ -230,23 +222,17 @@ def _contacts(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         notes.append(f"never closed: {shown}")
     if not touching:
         return []
+    rubbing = {
+        name: np.linalg.norm(one.friction, axis=1)
+        for name, one in touching.items()
+        if _largest(one.friction) > _NOISE * _largest(one.normal)
+    }
+    states = {name: 1.0 * one.closed + one.sticks for name, one in touching.items()}
     curves = (
         ("contact gaps", "m or rad", {name: one.gap for name, one in touching.items()}),
         ("normal forces", "N or N·m", {name: one.normal for name, one in touching.items()}),
-        (
-            "friction of contacts",
-            "N",
-            {
-                name: np.linalg.norm(one.friction, axis=1)
-                for name, one in touching.items()
-                if _largest(one.friction) > _NOISE * _largest(one.normal)
-            },
-        ),
-        (
-            "contacts",
-            "wide: sticks",
-            {name: 1.0 * one.closed + one.sticks for name, one in touching.items()},
-        ),
+        ("friction of contacts", "N", rubbing),
+        ("contacts", "wide: sticks", states),
     )
     return [
         Panel(title, unit, tuple(Curve(*one) for one in of.items()), bars=title == "contacts")
@@ -337,16 +323,12 @@ def _energy(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         return []
     names = ("kinetic", "potential, from start", "total, from start")
     curves = tuple(Curve(name, values) for name, values in zip(names, series.T, strict=True))
-    updates = _updates(series)
-    rarely = len(updates) * _RARELY <= len(series)  # nodes: diagnostics come once a second
-    return [Panel("energy", "J", curves, samples=updates if rarely else None)]
-
-
-def _updates(series: Array) -> NDArray[np.intp]:
-    """Samples at which values change; in between they were only repeated."""
+    # samples at which values change; in between they were only repeated
     changed = np.any(series[1:] != series[:-1], axis=1)
     changed[-1:] = True
-    return np.flatnonzero(np.concatenate(([True], changed)))
+    updates = np.flatnonzero(np.concatenate(([True], changed)))
+    rarely = len(updates) * _RARELY <= len(series)  # nodes: diagnostics come once a second
+    return [Panel("energy", "J", curves, samples=updates if rarely else None)]
 
 
 def _rank(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
@@ -379,15 +361,10 @@ def _leaves(curve: Curve) -> bool:
 
 
 def _span(curve: Curve) -> float:
-    return _of_finite(np.ptp, [curve.values])
+    finite = curve.values[np.isfinite(curve.values)]
+    return float(np.ptp(finite)) if len(finite) else 0.0
 
 
 def _largest(*values: Array) -> float:
     """Largest size of finite numbers; 0 if there are none."""
-    return _of_finite(lambda x: np.abs(x).max(), values)
-
-
-def _of_finite(what: Callable[[Array], float], values: Iterable[Array]) -> float:
-    parts = [np.ravel(part)[np.isfinite(np.ravel(part))] for part in values]
-    finite = np.concatenate(parts) if parts else np.zeros(0)
-    return float(what(finite)) if len(finite) else 0.0
+    return max((float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in values), default=0.0)
