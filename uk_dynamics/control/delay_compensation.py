@@ -52,23 +52,16 @@ from uk_dynamics.mechanism_class import Mechanism
 
 
 class DelayPrediction:
-    """Predicts states to the instant at which their commands take effect; see the module.
-
-    Attributes:
-        delay: From the instant of a state until the efforts computed from it act, in s.
-        longest: Longest delay that is predicted, in s.
-        dynamics: Evaluator of the mechanism.
-        effects: Commands sent, with the instants at which they take effect; the first one acts.
-    """
+    """Predicts states to the instant at which their commands take effect; see the module."""
 
     def __init__(
         self,
         mechanism: Mechanism,  # what moves
         # time for which efforts are held, in s; None: unknown, any delay counts
         period: float | None,
-        delay: float = 0.0,  # see the attribute
+        delay: float = 0.0,  # from a state until the efforts computed from it act, in s
         *,
-        longest: float = 0.1,  # see the attribute
+        longest: float = 0.1,  # delay that is predicted, in s
         backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
     ) -> None:
         """Prepare the evaluation.
@@ -85,6 +78,7 @@ class DelayPrediction:
         self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
         self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
+        # commands sent, with the instants at which they take effect; the first one acts
         self.effects = EffortQueue(len(mechanism.actuators), COMMANDS_UNDER_WAY)
 
     @property

@@ -41,21 +41,7 @@ _HUGE = 1e50
 
 
 class Plant:
-    """A mechanism under a constant force and its motor efforts.
-
-    Attributes:
-        dynamics: Evaluator of the mechanism.
-        continuous: Whether control is continuous, instead of holding efforts for a period.
-        efforts: Present motor efforts, within their limits, (motors,), in N or N·m.
-        active: Switchable constraints that are on.
-        contacts: What contacts, stops and ropes do to it; None: it has none.
-        stepping: The same in fixed steps.
-        motion: Moves it in C; None: it is moved step by step in Python.
-        law: The controller in C; None: it is asked in Python.
-        inputs: Present inputs of the dynamics; without stabilisation, since steps are projected.
-        problems: Of the last command: motors at their limits, unreachable tasks.
-        flags: Problems that C may note, in its order.
-    """
+    """A mechanism under a constant force and its motor efforts."""
 
     def __init__(
         self,
@@ -82,22 +68,26 @@ class Plant:
             inner = inner.controller  # a law around another
         self._tells = inner if isinstance(inner, TellsWhatItKnows) else None
         self._tau = np.zeros(mechanism.model.nv) if tau is None else tau
-        self.active = mechanism.hierarchy.initial
+        self.active = mechanism.hierarchy.initial  # switchable constraints that are on
         self._rank: int | None = None  # of the rows, at the last evaluation
+        # of the last command: motors at their limits, unreachable tasks
         self.problems: tuple[str, ...] = ()
         self._delay, self._same = delay, same
         self._coming = EffortQueue(len(mechanism.actuators))
         # C knows no other way over contacts
         located = bool(mechanism.one_sided) and not over_contacts
-        self.motion = None if located else self.dynamics.motion()
+        self.motion = None if located else self.dynamics.motion()  # None: step by step in Python
         if self.motion is None and not (located or isinstance(self.dynamics, InterpretedDynamics)):
             announce_steps_in_python(mechanism)
+        # the controller in C; None: it is asked in Python
         self.law = None if self.motion is None else law_in_c(mechanism, controller)
+        # problems that C may note, in its order
         self.flags = tuple(f"{name} is at its effort limit" for name in mechanism.actuators.names)
         if self.motion is not None and self.law is not None:
             self.motion.control_by(self.law.law, continuous=self.continuous)
             self.motion.delay_by(delay, same, self._coming)
             self.flags += self.law.law.flags
+        # what contacts, stops and ropes do to it, by events and in fixed steps
         self.contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self.stepping = ContactStepping(mechanism) if mechanism.one_sided else None
         self._apply(np.zeros(len(mechanism.actuators)))

@@ -56,31 +56,18 @@ class LawResult:
 
 @dataclass(frozen=True)
 class Robustness:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        mechanism: Its name.
-        rows: Names of the task rows.
-        motors: Names of the motors.
-        values: Parameters of the machines, by name, (machines,) each.
-        laws: Results by the name of the law.
-        promise: Of the robust law with declared sizes.
-        kept: Part of the machines on which the robust law kept its bounds.
-        estimates: What the adaptive law found in the end, by parameter, (machines,) each.
-        highest: Largest natural frequencies that the delay allows, in Hz, by task.
-        not_drawn: What is uncertain, but the same on all machines.
-    """
-
-    mechanism: str
-    rows: tuple[str, ...]
-    motors: tuple[str, ...]
-    values: Mapping[str, Array]
-    laws: Mapping[str, LawResult]
-    promise: Promise
-    estimates: Mapping[str, Array]
-    highest: Mapping[str, float]
-    not_drawn: tuple[str, ...] = ()
-    kept: float = field(init=False)
+    mechanism: str  # its name
+    rows: tuple[str, ...]  # names of the task rows
+    motors: tuple[str, ...]  # their names
+    values: Mapping[str, Array]  # parameters of the machines, by name, (machines,) each
+    laws: Mapping[str, LawResult]  # by the name of the law
+    promise: Promise  # of the robust law with declared sizes
+    estimates: Mapping[str, Array]  # of the adaptive law in the end, by parameter, (machines,)
+    highest: Mapping[str, float]  # natural frequencies that the delay allows, in Hz, by task
+    not_drawn: tuple[str, ...] = ()  # what is uncertain, but the same on all machines
+    kept: float = field(init=False)  # part of the machines on which the robust law kept its bounds
 
     def __post_init__(self) -> None:
         within = (self.laws["robust"].errors <= self.promise.error).all(axis=1)
@@ -243,7 +230,11 @@ class _Group:
     def _some(self, machines: Sequence[Mechanism]) -> list[_Moved]:
         duration, period, delay = self.times
         controllers, laws = self.controllers[: len(machines)], self.laws[: len(machines)]
-        self._begin(controllers, laws)
+        for one, law in zip(controllers, laws, strict=True):
+            one.reset()
+            law.reset()
+            assert one.corrections is not None
+            one.corrections.forget()
         start = controllers[0].mechanism.start(tasks=controllers[0].tasks)
         try:
             runs = simulate_many(
@@ -267,25 +258,18 @@ class _Group:
                 _Moved(self._numbers(run, one), np.array([x.value for x in one.estimates]), "")
                 for run, one in zip(runs, controllers, strict=True)
             ]
-        for _ in found if self.progress is not None else ():
-            assert self.progress is not None
-            self.progress()
+        if self.progress is not None:
+            for _ in found:
+                self.progress()
         return found
-
-    @staticmethod
-    def _begin(
-        controllers: Sequence[ServoController], laws: Sequence[ServoController | EncoderFeedback]
-    ) -> None:
-        for one, law in zip(controllers, laws, strict=True):
-            one.reset()
-            law.reset()
-            assert one.corrections is not None
-            one.corrections.forget()
 
     def _numbers(self, run: Trajectory, controller: ServoController) -> tuple[Array, Array, Array]:
         """Errors, efforts and chatter of a motion."""
         duration, period, _ = self.times
-        settled = max(_SETTLED * duration, _DECAYS / _slowest(controller))
+        gains = controller.gains.damping, controller.gains.stiffness
+        rates = np.concatenate(surface_rates(*gains))  # at which errors of tasks decay, in 1/s
+        slowest = float(rates[rates > 0.0].min(initial=np.inf))
+        settled = max(_SETTLED * duration, _DECAYS / slowest)
         settled = min(settled, _LEFT * duration) if self.settled is None else self.settled
         first = round(settled / period)
         errors = np.abs(run.tracking_error[first:]).max(axis=0)
@@ -295,13 +279,6 @@ class _Group:
         smooth = np.stack([np.convolve(x, kernel, mode="valid") for x in parts.T], axis=1)
         fast = parts[(slow - 1) // 2 :][: len(smooth)] - smooth
         return errors, np.abs(parts).max(axis=0), np.sqrt((fast**2).mean(axis=0))
-
-
-def _slowest(controller: ServoController) -> float:
-    """Rate at which the errors of tasks decay at least, in 1/s."""
-    gains = controller.gains.damping, controller.gains.stiffness
-    rates = np.concatenate(surface_rates(*gains))
-    return float(rates[rates > 0.0].min(initial=np.inf))
 
 
 def draw(found: Robustness, path: Path) -> None:

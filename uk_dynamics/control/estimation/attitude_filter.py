@@ -16,17 +16,12 @@ class AttitudeFilter:
 
     Angular rates are integrated; the direction of the specific force pulls roll and pitch, slowly.
     Heading follows from rates alone and drifts with what is left of their bias.
-
-    Attributes:
-        rotation: From axes of the link to the world, whose z points up, (3, 3).
-        bias: Of the gyroscope, (3,), in rad/s.
-        pull: Gain towards the measured direction of gravity, in 1/s.
-        learning: Gain of the bias while it is known how the link turns, in 1/s.
     """
 
     def __init__(self, pull: float = 0.05, learning: float = 2.0) -> None:
-        self.rotation: Array = np.eye(3)
-        self.bias = np.zeros(3)
+        self.rotation: Array = np.eye(3)  # from axes of the link to the world, whose z points up
+        self.bias = np.zeros(3)  # of the gyroscope, in rad/s
+        # gains in 1/s: towards measured gravity; of the bias while it is known how the link turns
         self.pull, self.learning = pull, learning
 
     def start(self, accelerometer: Array, heading: float = 0.0) -> None:

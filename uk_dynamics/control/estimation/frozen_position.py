@@ -20,16 +20,12 @@ SLIDING = 0.01
 
 
 class FrozenPositionWatch:
-    """Watches the positions of joints; not for threads.
-
-    Attributes:
-        longest: Time for which a position may stand still in any motion, in s.
-        largest: Motion of the model in that time that is a fault, in m or rad; 0: nothing is.
-    """
+    """Watches the positions of joints; not for threads."""
 
     def __init__(self, names: Sequence[str], passive: PassiveForces) -> None:
         """Watch joints by name, whose friction is among the passive forces of the machine."""
-        self.longest, self.largest = 0.1, 2e-4
+        self.longest = 0.1  # s for which a position may stand still in any motion
+        self.largest = 2e-4  # m or rad: the model's motion in that time that is a fault; 0: none
         self._names, self._passive = tuple(names), passive
         self._q = np.full(len(names), np.nan)
         self._still, self._way, self._speed = np.zeros((3, len(names)))

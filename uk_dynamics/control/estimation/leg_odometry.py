@@ -43,13 +43,7 @@ class OdometryNoise:
 
 
 class LegOdometry:
-    """Estimates the pose and twist of a machine's floating base.
-
-    Attributes:
-        feet: Names of the feet.
-        attitude: The filter of the attitude.
-        angular_velocity: Of the base in its own axes, (3,), in rad/s.
-    """
+    """Estimates the pose and twist of a machine's floating base."""
 
     def __init__(
         self,
@@ -78,13 +72,13 @@ class LegOdometry:
             problem = "leg odometry needs feet: contacts with the world, or points by name"
             raise InputError(problem, file=mechanism.spec.file, place="contacts")
         self._mechanism, self._base = mechanism, bases[0]
-        self.feet = tuple(given)
+        self.feet = tuple(given)  # names
         self._points = tuple(given.values())
         self.noise = noise or OdometryNoise()
         self._ground = ground
         self._motion = LoopMotion(mechanism)
         self.attitude = AttitudeFilter()
-        self.angular_velocity = np.zeros(3)
+        self.angular_velocity = np.zeros(3)  # of the base in its own axes, in rad/s
         self.reset()
 
     def reset(self, position: Sequence[float] = (0.0, 0.0, 0.0), heading: float = 0.0) -> None:

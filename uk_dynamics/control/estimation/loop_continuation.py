@@ -19,13 +19,7 @@ _VANISHING = 1e-9  # of a row's largest entry
 
 
 class LoopRows:
-    """Rigid, active rows of order position, without those that know where a base is.
-
-    Attributes:
-        held: Their places among all rows, (m,).
-        scale: Residual of each per m or rad, (m,).
-        moving: Whether some depend on time.
-    """
+    """Rigid, active rows of order position, without those that know where a base is."""
 
     def __init__(self, mechanism: Mechanism, active: ActiveConstraints | None) -> None:
         self._constraints = mechanism.constraints
@@ -34,10 +28,11 @@ class LoopRows:
         held = self._constraints.position_rows & hierarchy.rigid & hierarchy.acting(active)
         if mechanism.model.bases:
             held &= ~rows_of_bases(mechanism)
-        self.held = np.flatnonzero(held)
+        self.held = np.flatnonzero(held)  # places among all rows, (m,)
         self._all_held = bool(held.all())
         self._captured = hierarchy.captured(active)
         self.live: Mapping[str, ReferenceSample] = {}
+        # whether some depend on time
         self.moving = self._constraints.time_dependent or bool(self._references.references)
         self._still = np.zeros(mechanism.model.nv)
         self._workspace = mechanism.model.workspace()

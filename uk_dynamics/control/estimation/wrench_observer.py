@@ -34,28 +34,17 @@ _ROUNDING = 1e-12  # of an effect in which nothing cancels
 
 @dataclass(frozen=True)
 class ExternalForces:
-    """What acts on a machine besides its motors and its model.
+    """What acts on a machine besides its motors and its model."""
 
-    Attributes:
-        efforts: As if it acted at the independent joints, (k,), in N or N·m.
-        wrench: Force in N and torque in N·m at the frame, in its own axes, (6,), axes that were not
-            asked for zero; None where the motion does not tell all of those asked for.
-        undetermined: Axes of the wrench that cannot be told from others here.
-    """
-
-    efforts: Array
+    efforts: Array  # as if it acted at the independent joints, (k,), in N or N·m
+    # force in N and torque in N·m at the frame, in its own axes, (6,), axes that were not asked for
+    # zero; None where the motion does not tell all of those asked for
     wrench: Array | None
-    undetermined: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()  # axes that cannot be told from others here
 
 
 class WrenchObserver:
-    """Momentum observer through the loops; give it every state in order, from one thread.
-
-    Attributes:
-        joints: The independent joints at which efforts are told.
-        frame: Where a wrench is told; empty: nowhere.
-        axes: Of the wrench.
-    """
+    """Momentum observer through the loops; give it every state in order, from one thread."""
 
     def __init__(
         self,
@@ -89,7 +78,7 @@ class WrenchObserver:
         if joints is None:
             home = mechanism.state(mechanism.assemble())
             bases = [allowed_motions(self._dynamics.terms(home).A, mechanism)]
-        self.joints = IndependentJoints(mechanism, bases, joints)
+        self.joints = IndependentJoints(mechanism, bases, joints)  # where efforts are told
         self.reset()
 
     def reset(self) -> None:

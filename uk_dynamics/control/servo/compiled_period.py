@@ -40,17 +40,13 @@ class Settings(NamedTuple):
 
 
 class PeriodCall:
-    """One period of a law in C.
-
-    Attributes:
-        efforts: Of the last one, (motors,).
-        flags: Of the last one: motors at their power limits, at their rate limits, ...
-    """
+    """One period of a law in C."""
 
     def __init__(self, law: Law, mechanism: ResolvedMechanism) -> None:
         model = mechanism.model
         self._law, self._function, self._controller = law, LAW(law.function), law.controller
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
+        # of the last period: (motors,), and motors at their power limits, at their rate limits ...
         self.efforts, self.flags = np.zeros(len(mechanism.actuators)), np.zeros(len(law.flags))
         arrays = (self._q, self._v, self.efforts, self.flags)
         self._places = tuple(array.ctypes.data for array in arrays)

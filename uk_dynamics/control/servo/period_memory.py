@@ -41,9 +41,6 @@ class Prediction:
     the last command should have caused would be as exact, but feeding predictions back can diverge:
     near a singular configuration a small loop-closure error of the state causes a larger one of the
     next prediction.
-
-    Attributes:
-        period: Of control, in s.
     """
 
     def __init__(self, model: RobotModel, period: float, memory: Mapping[str, Array]) -> None:
@@ -91,10 +88,6 @@ class BumplessStart:
 
     The rate of a complete rotation is its angular velocity, which equals the rate of its error only
     for a rotation about one axis; otherwise stabilisation corrects the small difference.
-
-    Attributes:
-        path: Coefficients of the error, of the rate in rows of order velocity, lowest power
-            first, (6, mt).
     """
 
     def __init__(
@@ -109,6 +102,7 @@ class BumplessStart:
         self._motion_rows = constraints.motion_rows.astype(float)
         self._begun, self._begin = memory["begun"], memory["begin"]
         self._duration = memory["approach_time"]
+        # coefficients of the error, of the rate in rows of order velocity, lowest first, (6, mt)
         self.path = memory["approach"].reshape(-1, POWERS).T
 
     def reset(self) -> None:
@@ -122,7 +116,9 @@ class BumplessStart:
         if not self._begun[0]:
             self._begun[0], self._begin[0], self._duration[0] = 1.0, now, duration
             if duration > 0.0:
-                self._paths(errors)
+                error, rate = errors.residual * self._position_rows, errors.rate * self._motion_rows
+                error, rate = self._equal * error, self._equal * rate
+                self.path[:] = path_to_rest(error, rate, self._position_rows, self._duration)
         if not now - float(self._begin[0]) < float(self._duration[0]):
             return errors, None
         begin = self._begin
@@ -130,11 +126,6 @@ class BumplessStart:
             self.path, self._position_rows, now - begin, ahead - begin, self._duration
         )
         return TrackingErrors(errors.residual - value, errors.rate - rate), acceleration
-
-    def _paths(self, errors: TrackingErrors) -> None:
-        error, rate = errors.residual * self._position_rows, errors.rate * self._motion_rows
-        error, rate = self._equal * error, self._equal * rate
-        self.path[:] = path_to_rest(error, rate, self._position_rows, self._duration)
 
 
 class EffortTransfer:

@@ -49,33 +49,22 @@ _LARGEST_LOOP = 0.9  # part of ρ that the errors' own feedback may take
 
 @dataclass(frozen=True)
 class Promise:
-    """Bounds that hold from when the errors are within them, and what they rest on.
+    """Bounds that hold from when the errors are within them, and what they rest on."""
 
-    Attributes:
-        error: Of each task row, (mt,), in m or rad, of rows of velocities per s; infinite where
-            nothing is promised.
-        adapting: The same while estimates of parameters are used, which may be wrong at first.
-        known: What the law knows of the uncertainty.
-        bound: ρ, largest along the references, in √kg m/s².
-        authority: α, smallest.
-        delay: τ of the loop, in s.
-        parts: Which part of ρ each uncertainty has, at most, by its name.
-        failing: Why nothing is promised, a sentence each; empty where it is.
-        overloaded: Motors whose limits are too small for the nominal efforts with the robust term,
-            by name: what they need, in units of the limit.
-        seconds: Of the references that were looked at.
-    """
-
+    # of each task row, (mt,), in m or rad, of rows of velocities per s; infinite where nothing is
+    # promised
     error: Array
-    adapting: Array
-    known: Known
-    bound: float
-    authority: float
-    delay: float
-    parts: dict[str, float] = field(default_factory=dict)
-    failing: tuple[str, ...] = ()
+    adapting: Array  # the same while estimates are used, which may be wrong at first
+    known: Known  # what the law knows of the uncertainty
+    bound: float  # ρ, largest along the references, in √kg m/s²
+    authority: float  # α, smallest
+    delay: float  # τ of the loop, in s
+    parts: dict[str, float] = field(default_factory=dict)  # of ρ by uncertainty, at most
+    failing: tuple[str, ...] = ()  # why nothing is promised, a sentence each
+    # motors whose limits are too small for the nominal efforts with the robust term, by name: what
+    # they need, in units of the limit
     overloaded: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the references that were looked at
 
     def to_dict(self, rows: tuple[str, ...]) -> dict[str, Any]:
         """As plain values by names, ready for JSON."""

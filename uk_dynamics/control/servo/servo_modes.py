@@ -27,14 +27,6 @@ class ServoModes:
     """Three control laws for the same motors, one of which is selected.
 
     Changing the mode, or a setting of its law, starts a bumpless transfer.
-
-    Attributes:
-        tasks: What mode ``tasks`` tracks; None: there is no such mode.
-        servo: The law of ``tasks``; None without any.
-        hold: The law of ``hold``; it holds the position at which it is selected.
-        transfer_time: Duration of a transfer, in s; 0: none, as for drives that get setpoints.
-        active: Switchable constraints that are on; None: as in the mechanism file.
-        structure: What replaces the references of structural constraints, by name.
     """
 
     def __init__(
@@ -47,11 +39,8 @@ class ServoModes:
     ) -> None:
         """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 
-        Args:
-            mechanism: What is controlled.
-            tasks: What to track; None: weights follow from effort limits, preload is zero.
-            control_period: Time for which efforts are held, in s; None: unknown.
-            backend: Evaluator of the law of ``tasks``, as for :class:`ServoController`.
+        Without tasks weights follow from effort limits, and preload is zero. Efforts are held for a
+        control period, in s. The backend evaluates the law of tasks: see :class:`ServoController`.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.
@@ -63,7 +52,8 @@ class ServoModes:
         self.mechanism = mechanism
         self.tasks = tasks
         self.control_period = control_period
-        self.servo: ServoController | None = None
+        self.servo: ServoController | None = None  # the law of ``tasks``
+        # holds the position at which it is selected
         self.hold = Hold(mechanism, weights=weights, control_period=control_period)
         compensation = GravityCompensation(
             mechanism, weights=weights, control_period=control_period
@@ -77,9 +67,9 @@ class ServoModes:
                 mechanism, tasks, control_period=control_period, backend=backend
             )
             self._laws[TASKS] = self.servo
-        self.transfer_time = 0.0
-        self.active: ActiveConstraints | None = None
-        self.structure: Mapping[str, ReferenceSample] = {}
+        self.transfer_time = 0.0  # s; 0: no transfer, as for drives that get setpoints
+        self.active: ActiveConstraints | None = None  # as in the mechanism file
+        self.structure: Mapping[str, ReferenceSample] = {}  # instead of structural references
         self._mode = HOLD if tasks is None else TASKS
         self._transfer = EffortTransfer(mechanism, control_period)
         self.set_preload(allocation.preload)

@@ -43,11 +43,6 @@ class ManagerLockstep:
     woken for another update in between, again and again, until its commands contain that answer,
     and a broadcaster that publishes in each update that state; the machine takes the answer with
     the next step, as a real one does.
-
-    Attributes:
-        unexpected: Commands of controller_manager that answer no update that was waited for.
-        delayed: Steps in which the manager did not pass on the last answer, or read the last state.
-        again: Updates that were repeated.
     """
 
     def __init__(
@@ -60,7 +55,9 @@ class ManagerLockstep:
     ) -> None:
         """Subscribe to what servo_controller sends."""
         run.commands.on_message = self._on_update
-        self.unexpected = self.delayed = self.again = 0
+        self.unexpected = 0  # commands of controller_manager that answer no awaited update
+        self.delayed = 0  # steps in which it did not pass on the last answer, or read the state
+        self.again = 0  # updates that were repeated
         self.period = 0.0  # s of real time that a step takes at least
         self._log = node.get_logger()
         self._settings = settings

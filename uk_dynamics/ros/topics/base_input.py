@@ -31,12 +31,7 @@ BASE_SETTINGS = {p.name: p.default for p in TABLES["viewer"] if p.name.startswit
 
 
 class BaseInput:
-    """The last samples of each base, from the topics that ``base_source`` names.
-
-    Attributes:
-        topic: What it listens to, as it is said to the user.
-        watchdog: Fed by valid samples.
-    """
+    """The last samples of each base, from the topics that ``base_source`` names."""
 
     def __init__(
         self,
@@ -47,7 +42,7 @@ class BaseInput:
         on_base: Callable[[], None],
     ) -> None:
         """Subscribe; ``on_base`` is called after each valid sample."""
-        self.watchdog = Watchdog()
+        self.watchdog = Watchdog()  # fed by valid samples
         self._model, self._problems, self._settings = model, problems, settings
         self._on_base = on_base
         self._bases = model.bases

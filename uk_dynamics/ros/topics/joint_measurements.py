@@ -22,16 +22,6 @@ class JointMeasurements:
     A message may have some of the joints, and others that are not used. Joints whose position in it
     is not finite are skipped. Velocities that are missing or not finite, as joint_state_broadcaster
     writes where there is no sensor, are low-pass filtered differences of positions.
-
-    Attributes:
-        names: The measured joints.
-        position: Last positions, (d,), in m or rad.
-        velocity: Last velocities, (d,), in m/s or rad/s.
-        effort: Last efforts, (d,), in N or N·m; zero where not measured.
-        has_effort: Whether efforts are measured at all.
-        stamps: Stamps of the last measurements, (d,), in ns.
-        differentiated: Joints whose velocity is not measured, (d,).
-        went_back: Whether time went back with the last message; everything before is forgotten.
     """
 
     def __init__(self, names: Sequence[str], turning: NDArray[np.bool_]) -> None:
@@ -40,12 +30,13 @@ class JointMeasurements:
         self._turning = turning
         self.index = NameIndex(names, complete=False)
         d = len(self.names)
+        # last ones, (d,), in m or rad, per s, and in N or N·m, zero where not measured
         self.position, self.velocity, self.effort = np.zeros(d), np.zeros(d), np.zeros(d)
-        self.stamps = np.zeros(d, dtype=np.int64)
-        self.differentiated = np.zeros(d, dtype=bool)
+        self.stamps = np.zeros(d, dtype=np.int64)  # of the last measurements, in ns
+        self.differentiated = np.zeros(d, dtype=bool)  # whose velocity is not measured
         self._arrival = np.zeros(d)
-        self.has_effort = False
-        self.went_back = False
+        self.has_effort = False  # whether efforts are measured at all
+        self.went_back = False  # time, with the last message; all before is forgotten
         self.forget()
 
     def forget(self) -> None:

@@ -30,21 +30,13 @@ FIELDS = ("position", "velocity", "effort")
 
 
 class SerializedJointState:
-    """The last sample of a source.
-
-    Attributes:
-        name: As in the message.
-        position: In m or rad; like the others a sequence of numbers with a buffer.
-        velocity: In m/s or rad/s.
-        effort: In N or N·m.
-        seconds: Of the stamp.
-        nanoseconds: Of the stamp.
-    """
+    """The last sample of a source."""
 
     def __init__(self) -> None:
         self.name: list[str] = []
+        # in m or rad, per s, and in N or N·m: sequences of numbers with a buffer
         self.position = self.velocity = self.effort = memoryview(b"").cast("d")
-        self.seconds = self.nanoseconds = 0
+        self.seconds = self.nanoseconds = 0  # of the stamp
         self._alike: list[tuple[slice, bytes]] = []
         self._numbers = [slice(0)] * len(FIELDS)
         self._length = -1
@@ -79,13 +71,7 @@ class SerializedJointState:
 
 
 class JointStateMessage:
-    """A joint state that is published again and again; its arrays are written in place.
-
-    Attributes:
-        position: In m or rad; like the others empty where it was not asked for.
-        velocity: In m/s or rad/s.
-        effort: In N or N·m.
-    """
+    """A joint state that is published again and again; its arrays are written in place."""
 
     def __init__(self, names: Sequence[str], *fields: str) -> None:
         """``fields`` are those that it has."""
@@ -96,6 +82,7 @@ class JointStateMessage:
         places = _places(message)
         self._message = None if data[: len(_LITTLE_ENDIAN)] == _LITTLE_ENDIAN else message
         self._data = bytearray(data) if self._message is None else bytearray(places[-1].stop)
+        # in m or rad, per s, and in N or N·m; empty where they were not asked for
         self.position, self.velocity, self.effort = (
             np.frombuffer(self._data, count=(place.stop - place.start) // 8, offset=place.start)
             for place in places
@@ -170,19 +157,13 @@ class NumbersMessage:
 
 
 class SerializedOdometry:
-    """The last sample of a source.
-
-    Attributes:
-        frame: Of the pose.
-        child: Whose pose it is.
-        numbers: Pose x y z qx qy qz qw, its covariance, twist, its covariance, (85,).
-        stamp: In ns.
-    """
+    """The last sample of a source."""
 
     def __init__(self) -> None:
-        self.frame = self.child = ""
+        self.frame = self.child = ""  # of the pose, and whose it is
+        # pose x y z qx qy qz qw, its covariance, twist, its covariance, (85,)
         self.numbers: Array = np.zeros(ODOMETRY)
-        self.stamp = 0
+        self.stamp = 0  # ns
         self._texts = b"\xff"  # of no message
         self._at = _NAMES
 
