@@ -33,7 +33,7 @@ from uk_dynamics.mechanism.dynamics import (
     TrackingErrors,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs
-from uk_dynamics.mechanism.resolution.wrenches import wrench_forces
+from uk_dynamics.mechanism.resolution.named_values import wrench_forces
 from uk_dynamics.mechanism.uncertainty import Uncertainty
 
 PERIOD, DELAY = 0.001, 0.001

@@ -18,9 +18,9 @@ from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError, 
 from uk_dynamics.mechanism.assembly.assembly import assemble_on_tasks, free_velocities
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
+from uk_dynamics.mechanism.resolution.named_values import Point, split_point
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.mechanism.resolution.wrenches import Point, split_point
 from uk_dynamics.mechanism.tasks import Tasks
 
 POSE = ("x", "y", "z", "rx", "ry", "rz")

@@ -13,8 +13,8 @@ from uk_dynamics.mechanism.kinematics.independent_coordinates import Independent
 from uk_dynamics.mechanism.kinematics.jacobian import frame_jacobian, transmission
 from uk_dynamics.mechanism.kinematics.loop_motion import Positions, states_of
 from uk_dynamics.mechanism.kinematics.singularities import dexterity, nearest_singularity
+from uk_dynamics.mechanism.resolution.named_values import Point
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.wrenches import Point
 
 
 class KinematicMechanism(ResolvedMechanism):

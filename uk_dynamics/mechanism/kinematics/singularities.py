@@ -26,9 +26,9 @@ from uk_dynamics.mechanism.assembly.assembly import assemble
 from uk_dynamics.mechanism.assembly.assembly_search import Search
 from uk_dynamics.mechanism.kinematics.jacobian import TWIST, motor_map, twist_map
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
+from uk_dynamics.mechanism.resolution.named_values import Point
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
-from uk_dynamics.mechanism.resolution.wrenches import Point
 
 Kind = Literal["loops", "motors", "task"]
 KINDS: tuple[Kind, ...] = ("loops", "motors", "task")

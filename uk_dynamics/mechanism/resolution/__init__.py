@@ -9,6 +9,7 @@ from uk_dynamics.mechanism.resolution.contact_shapes import (
     hollow_part,
     touching_points,
 )
+from uk_dynamics.mechanism.resolution.named_values import Point, placed
 from uk_dynamics.mechanism.resolution.natural_scale import (
     LEAST_INTERPRETED,
     LEAST_VELOCITIES,
@@ -41,4 +42,3 @@ from uk_dynamics.mechanism.resolution.state import (
     Stopped,
 )
 from uk_dynamics.mechanism.resolution.target_pose import reference_of_pose
-from uk_dynamics.mechanism.resolution.wrenches import Point, placed
