@@ -169,15 +169,10 @@ class StandingContacts:
     def held(
         self, t: float, active: ActiveConstraints | None = None
     ) -> tuple[ActiveConstraints, Array]:
-        """The structure with what stands by its plan, as if the ground pulled as well.
+        """The structure with what stands by its plan at t, in s, as if the ground pulled as well.
 
-        Args:
-            t: Time of the tasks, in s.
-            active: What is on, and closed; None: as in the mechanism file, and what would be
-                detected stands.
-
-        Returns:
-            What is on, and 0 for task rows that ask for nothing then, else 1, (mt,).
+        Active is what is on, and closed; None: as in the mechanism file, and what would be detected
+        stands. Task rows that ask for nothing then have 0, others 1, (mt,).
         """
         base = self.without(active or self._initial)
         stands = [i for i, stand in enumerate(self.entries) if stand.share(t) > 0.0]

@@ -148,15 +148,9 @@ def learned(
 
 
 def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
-    """What was measured, less what estimates explain, and C u, filtered, (2, mt).
+    """What was measured, less what estimates explain, (mt,), and C u, filtered, (2, mt).
 
-    Their difference acts besides the model.
-
-    Args:
-        now: See there.
-        past: The same a period before.
-        explained: What estimates of parameters make of it, (mt,).
-        bandwidth: Of each row, in rad/s, (mt,); 0: nothing is observed.
+    Their difference acts besides the model. Rows without a bandwidth, in rad/s, are not observed.
     """
     seen = 1.0 - where(above(bandwidth, 0.0), 0.0, 1.0)
     share = lag_share(now.told.elapsed, 1.0 / at_least(bandwidth, LEAST_BANDWIDTH))

@@ -36,15 +36,11 @@ class EffortBounds(NamedTuple):
 def effort_bounds(
     limits: Array, past: Array, known: Array, now: Array, later: Array
 ) -> EffortBounds:
-    """Intervals of the next efforts.
+    """Intervals of the next efforts, by limits in the order of :data:`LIMITS`, (limits, motors).
 
-    Args:
-        limits: In the order of :data:`LIMITS`, steps of a period where they are of derivatives,
-            (limits, motors).
-        past: What :func:`remembered` gave, (2, motors).
-        known: Whether there was a command: 1, or 0, (1,).
-        now: Velocities of the motors, (motors,), in m/s or rad/s.
-        later: Those expected at the end of the period; power is limited at both ends.
+    Of derivatives these are steps of a period from what :func:`remembered` gave, (2, motors), if a
+    command is known, (1,). Power is limited at both ends of the period, whose velocities are
+    (motors,), in m/s or rad/s.
     """
     effort, power, rate_step, jerk_step = limits
     command, change = past

@@ -34,14 +34,10 @@ class Measurement(NamedTuple):
 def measurement(
     past_known: Array, past_t: Array, known: Array, t: Array, period: Array
 ) -> Measurement:
-    """What velocities at time t tell; nothing after a pause, or if time went back.
+    """What velocities at time t tell, in s; nothing after a pause, or if time went back.
 
-    Args:
-        past_known: Flag: there were velocities, (1,).
-        past_t: When they were measured, in s, (1,).
-        known: Flag: there is an acceleration, (1,); without earlier velocities there is none.
-        t: Time in s, (1,).
-        period: Of control, in s, (1,); 0: control is continuous, and predicts nothing.
+    The past is known where there were velocities, and an acceleration where there were more; with a
+    period of 0 control is continuous, and predicts nothing. All are (1,).
     """
     no, apart = 0.0 * t, t - past_t
     forward = where(above(no, apart), no, where(above(period, 0.0), past_known, no))
@@ -91,13 +87,8 @@ def passage(rank: Array, regular: Array, held: Array, known: Array, period: Arra
 def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) -> Array:
     """Polynomials from a first error to rest at zero, lowest power first, (6, rows).
 
-    They are quintics without acceleration at first; rows of velocities have cubics of their rate.
-
-    Args:
-        error: Of rows of positions, (rows,).
-        rate: Its rate.
-        position: Flag: the row is of a position.
-        duration: In s, above zero, (1,).
+    They are quintics without acceleration at first; rows of velocities, whose ``position`` is 0,
+    have cubics of their rate. The duration is in s, above zero, (1,).
     """
     h, no = duration, 0.0 * error
     cube = h * h * h
@@ -115,12 +106,7 @@ def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) ->
 def along_path(path: Array, position: Array, now: Array, ahead: Array, duration: Array) -> Array:
     """Residual and rate of the path now, and its acceleration ahead of now, (3, rows).
 
-    Args:
-        path: As :func:`path_to_rest` gives it.
-        position: Flag: the row is of a position, (rows,); other residuals are rates.
-        now: Time since the begin, in s, (1,).
-        ahead: The same of the instant that efforts are for.
-        duration: In s, (1,).
+    Residuals are rates where ``position`` is 0. Times are since the begin, in s, (1,).
     """
     value, rate, _ = _derivatives(path, smaller(at_least(now, 0.0), duration))
     _, later_rate, acceleration = _derivatives(path, smaller(at_least(ahead, 0.0), duration))
@@ -129,14 +115,10 @@ def along_path(path: Array, position: Array, now: Array, ahead: Array, duration:
 
 
 def faded(efforts: Array, offset: Array, s: Array, lower: Array, upper: Array) -> Array:
-    """Efforts with what is left of an offset, within limits, (motors,).
+    """Efforts of a new law with what is left of an offset, within limits, (motors,).
 
-    Args:
-        efforts: Of the new law, (motors,).
-        offset: What they differ by from those of the old one, where the transfer began.
-        s: Part of the transfer that is over, 0 to 1, (1,); the offset decays as 1 − 3s² + 2s³.
-        lower: Smallest efforts, (motors,).
-        upper: Largest ones.
+    It is what they differed by where the transfer began, and decays as 1 − 3s² + 2s³ while s, the
+    part of the transfer that is over, (1,), goes from 0 to 1.
     """
     fading = 1.0 - s * s * (3.0 - 2.0 * s)
     return smaller(at_least(efforts + fading * offset, lower), upper)

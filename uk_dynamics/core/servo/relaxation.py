@@ -19,12 +19,8 @@ Array = NDArray[Any]  # of floats, or of symbols
 def relaxed_share(position: Array, at: Array, within: Array, blend: Array, every: Array) -> Array:
     """Part of what a task would add to the free motion that it asks for, 0 to 1, (rows,).
 
-    Args:
-        position: Of the joint, (rows,), in m or rad.
-        at: Where the middle of the neighbourhood is, (rows,).
-        within: Distance up to which nothing is asked, (rows,).
-        blend: Further distance over which all of it comes back, above zero, (rows,).
-        every: Distance from one such place to the next; 0: there is one, (rows,).
+    Nothing is asked up to a distance from a place, all of it a blend further on, in m or rad; such
+    places are every so far apart, or there is one, where that is 0.
     """
     away = position - at
     turn: Array = np.where(every > 0.0, every, 1.0) / np.pi

@@ -100,14 +100,10 @@ def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Arra
 def robust_term(
     squares: Array, groups: Sequence[Sequence[int]], sizes: Array, known: Known
 ) -> RobustTerm:
-    """The robust term at a state.
+    """The robust term at a state, by |w|² of the columns of W, (directions,).
 
-    Args:
-        squares: |w|² of the columns of W, (directions,); sup |W θ| is taken as the sum over groups
-            of the norms of their columns.
-        groups: Which directions are within one ball |θ| ≤ 1.
-        sizes: |s|² in the metric of the tasks, |Y s|², and the largest |Y δ s|, (3, 1).
-        known: See there.
+    sup |W θ| is taken as the sum over groups, each of one ball |θ| ≤ 1, of the norms of their
+    columns. Sizes are |s|² in the metric of the tasks, |Y s|², and the largest |Y δ s|, (3, 1).
     """
     own, moved, lost = sizes
     effect = 0.0 * own

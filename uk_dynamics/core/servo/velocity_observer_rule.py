@@ -82,15 +82,9 @@ def watched(
 def smoothed(told: Measurement, v: Array, past: Array, ahead: Array, bandwidth: Array) -> Array:
     """Motion of joints by (1) without a model, (4, velocities).
 
-    That is by how much they are ahead of it, its velocities and accelerations, and velocities ahead
-    of now. Joints follow references: their accelerations change little within 1/ω.
-
-    Args:
-        told: What velocities tell.
-        v: Those, (velocities,): over a period, as encoders have them.
-        past: The first three from the period before, (3, velocities).
-        ahead: How far, in s, (1,).
-        bandwidth: ω, in rad/s, (1,).
+    That is by how much they are ahead of it, its velocities and accelerations, and velocities some
+    time ahead, in s, (1,). Joints follow references: accelerations change little within 1/ω, (1,).
+    Velocities are those over a period, as encoders have them; the past has the first three.
     """
     h, (left, rate, a) = told.elapsed, past
     left = left + h * (v - rate) - 0.5 * h * h * a
