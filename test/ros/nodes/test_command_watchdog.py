@@ -31,7 +31,7 @@ pytestmark = pytest.mark.ros
 
 MECHANISM = {"mechanism": "five_bar"}
 TASKS = {"tasks": "five_bar_sweep"}
-TIMEOUT = 1.0  # s; test_command_path.py holds the promise of the default
+TIMEOUT = 2.0  # s; test_command_path.py holds the promise of the default
 BUSY = 3.0  # s: a period of the watchdog's look, and what a busy computer takes
 
 
@@ -128,14 +128,14 @@ def test_a_machine_that_floats_drifts_on_without_its_controller(
     # slow: the last effort acts for the timeout of the watchdog
     tasks = sweep(tmp_path)
     tasks.write_text(tasks.read_text().replace("frequency: 1.0", "frequency: 0.2"))
-    given = {"mechanism": str(file)}
+    given = {"mechanism": str(file), "tasks": str(tasks)}
     machine = FloatingMachine(ros, Mechanism.from_file(file))
-    # commands do not expire by themselves
-    moving = {"rate": 100.0, "backend": "interpreted", "command_timeout": 0.0}
-    start_node("simulator", parameters=given | moving)
-    start_node("command_watchdog", parameters={**given, "timeout": TIMEOUT})
+    # it waits on its tasks for the first command, and commands do not expire by themselves
+    moving = {"rate": 100.0, "start_on_tasks": True, "brakes": True, "command_timeout": 0.0}
+    start_node("simulator", parameters=given | moving | {"backend": "interpreted"})
+    watched = {"mechanism": str(file), "timeout": TIMEOUT}
+    start_node("command_watchdog", parameters=watched)
     controlled = {
-        "tasks": str(tasks),
         "watchdog": "required",
         "autostart": True,
         "update_rate": 100.0,
@@ -144,7 +144,7 @@ def test_a_machine_that_floats_drifts_on_without_its_controller(
     }
     controller = start_node("servo_controller", parameters=given | controlled)
     watchdog = DiagnosticsEar(ros.node(), "command_watchdog")
-    ros.until(lambda: machine.effort > 0.1, "efforts")
+    ros.until(lambda: machine.effort > 1e-3, "efforts")
     controller.send_signal(signal.SIGKILL)
     gone = time.monotonic()
     controller.wait()
@@ -157,8 +157,8 @@ def test_a_machine_that_floats_drifts_on_without_its_controller(
     energies = machine.energies(heard)
     assert len(energies) > 20, "its base is told with its joints"
     assert energies[0] > 0.01, "it moves"
-    # nothing does work on it: the integration errs by its fourth order
-    assert max(energies) - min(energies) < 1e-6 * energies[0]
+    # nothing does work on it; rounding, and what rk4 errs at 0.4 rad/s
+    assert max(energies) - min(energies) < 1e-9 * energies[0]
 
 
 class Bench:
