@@ -409,10 +409,10 @@ def test_a_controller_is_told_on_what_the_machine_stands(method):
     assert abs(falling.tracking_error[-1, 0]) > 0.5
 
 
-def test_rollouts_and_switches_refuse_contacts():
+def test_rollouts_that_pass_over_contacts_and_switches_of_them_are_refused():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
     start = ball.state({"z": 0.5})
-    with pytest.raises(InputError, match="rollouts do not know contacts"):
+    with pytest.raises(InputError, match="rk4 does not know contacts"):
         ball.dynamics().rollout(start.q, start.v, steps=2, dt=0.1)
     with pytest.raises(InputError, match="floor"):
         simulate(ball, start, 1.0, events=[(0.5, {"floor": True})])

@@ -21,6 +21,7 @@ from uk_dynamics.compilation.runtime.deferred import (
 )
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import InterpretedContactDynamics
 from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import LEAST_VELOCITIES, ResolvedMechanism
 
@@ -89,7 +90,8 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
         from uk_dynamics.compilation.gpu import GpuDynamics
 
         return GpuDynamics(mechanism)
-    interpreted: Dynamics = InterpretedDynamics(mechanism)
+    of_kind = InterpretedContactDynamics if mechanism.one_sided else InterpretedDynamics
+    interpreted: Dynamics = of_kind(mechanism)
 
     def compiled() -> Dynamics:
         from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics

@@ -68,6 +68,9 @@ def source(mechanism: ResolvedMechanism) -> str:
     )
 
 
+_OVER_CONTACTS = "rollout.h", "contact_rollout.c"
+
+
 def motion(mechanism: ResolvedMechanism) -> list[str]:
     """One motion at fixed steps or with error control, with a law of control."""
     return [
@@ -78,7 +81,7 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         header("uk_dormand_prince.h", *_coefficients()),
         header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
         *map(part, ("motion.c", "adaptive.c", "delay_compensation.c")),
-        *(contacts() if mechanism.one_sided else ()),
+        *([*contacts(), *map(part, _OVER_CONTACTS)] if mechanism.one_sided else ()),
         *joint_space(mechanism),
     ]
 

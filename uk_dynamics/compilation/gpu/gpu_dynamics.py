@@ -30,6 +30,7 @@ from uk_dynamics.mechanism.dynamics import (
     Backend,
     InterpretedDynamics,
     StructuralRows,
+    goes_over_contacts,
     put,
     without_forces,
 )
@@ -233,6 +234,7 @@ class GpuDynamics(Fallback):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
+        goes_over_contacts(self._mechanism, given)  # which it refuses
         if beyond_compiled(inputs, self._layout) or not rolls(self._mechanism) or not len(given.q):
             return super().roll(given, inputs, threads)
         common = CommonInputs.of_steps(self._structure, self._layout, given, inputs)

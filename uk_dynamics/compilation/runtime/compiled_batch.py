@@ -23,6 +23,7 @@ from uk_dynamics.compilation.runtime.batch_call import (
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
 from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.core.equation import Solution, Status
+from uk_dynamics.mechanism.dynamics import INFINITE
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -38,7 +39,7 @@ from uk_dynamics.mechanism.resolution import (
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
 _REASONS = {
     1: "the mass matrix is singular",
-    2: "the motion has become infinite; take smaller steps",
+    2: INFINITE,
     3: "the loops cannot be kept closed",
     4: "constraints jump within a step: a reference or an expression is too steep for it",
 }
@@ -106,19 +107,17 @@ class CompiledBatch:
 
     def roll(self, given: Plan, common: CommonInputs, threads: int | None) -> Rollout:
         """Trajectories."""
-        count, instants = len(given.q), given.instants
-        q = np.full((count, len(instants), given.q.shape[1]), np.nan)
-        v = np.full((count, len(instants), given.v.shape[1]), np.nan)
+        found, count = Rollout.unknown(given), len(given.q)
         stopped, reason = np.zeros((2, count))
 
         def run(first: int, end: int) -> None:
-            outputs = {"q_out": q, "v_out": v, "stopped": stopped, "reason": reason}
+            outputs = {"q_out": found.q, "v_out": found.v, "stopped": stopped, "reason": reason}
             call = trajectories_call(given, common, first, end, outputs)
             if self._run(self._rollout, call):
                 raise MemoryError("not enough memory for trajectories")
 
         in_parts(run, count, threads, self.width, max(1, self._worth // (4 * given.steps)))
-        return to_rollout(given, instants, q, v, stopped, reason)
+        return to_rollout(given, found.t, found.q, found.v, stopped, reason)
 
     def _run(self, function: Callable[[Any], int], call: Any) -> int:
         """Call a function; what it returns."""

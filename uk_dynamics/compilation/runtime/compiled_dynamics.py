@@ -24,6 +24,7 @@ from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch, StateB
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
+from uk_dynamics.compilation.runtime.contact_rollouts import ContactRollouts
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
 from uk_dynamics.compilation.verification import (
@@ -40,8 +41,9 @@ from uk_dynamics.mechanism.dynamics import (
     Dynamics,
     InterpretedDynamics,
     evaluate_each,
+    goes_over_contacts,
     put,
-    roll_each,
+    roll_smoothly,
     sample_each,
 )
 from uk_dynamics.mechanism.resolution import (
@@ -184,8 +186,10 @@ class CompiledDynamics(Fallback):
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """Many trajectories at once; see :meth:`Dynamics.rollout`."""
+        if goes_over_contacts(self._mechanism, given):
+            return self._over_contacts.roll(self, given, inputs, threads)
         if beyond_compiled(inputs, self.layout) or self._batch is None or not self._batch.rolls:
-            return roll_each(self._mechanism, self, given, inputs)
+            return roll_smoothly(self._mechanism, self, given, inputs)
         return self._roll_by(self._batch, given, inputs, threads)
 
     def _roll_by(
@@ -237,6 +241,10 @@ class CompiledDynamics(Fallback):
     @cached_property
     def _projection(self) -> CompiledMotion | None:
         return self.motion()
+
+    @cached_property
+    def _over_contacts(self) -> ContactRollouts:
+        return ContactRollouts(self._mechanism, self.motion)
 
     @cached_property
     def _one_by_one(self) -> StateBatch:

@@ -172,6 +172,18 @@ class CompiledMotion:
         call.contacts = None
         return replace(found, modes=self._contacts.modes, contact_effort=self._contacts.effort)
 
+    def roll(self, contacts: ContactTables, trajectories: ctypes.Structure) -> None:
+        """Move many states over contacts, as :meth:`act` has set it but for forces.
+
+        Impulses are kept apart from those of the tables, which other threads may have.
+        """
+        if self._contacts is None:
+            own = {name: np.zeros_like(getattr(contacts, name)) for name in ("impulse", "slip")}
+            self._contacts = _ContactCall(self._library, contacts._replace(**own))
+        self._contacts.begin(np.zeros(len(contacts.friction), dtype=np.int64), 1, waits=False)
+        call, given = ctypes.byref(self._contacts.call), ctypes.byref(trajectories)
+        self._library.uk_roll_contacts(self._place, self._at, call, given)
+
     def adapt(
         self,
         state: State,

@@ -8,4 +8,8 @@ from uk_dynamics.mechanism.contact.contact_dynamics import ContactDynamics
 from uk_dynamics.mechanism.contact.contact_patch import Patch, contact_patches
 from uk_dynamics.mechanism.contact.contact_points import ContactPoints
 from uk_dynamics.mechanism.contact.contact_reactions import TOUCHES, ContactReactions, Reactions
+from uk_dynamics.mechanism.contact.contact_rollouts import (
+    InterpretedContactDynamics,
+    roll_over_contacts,
+)
 from uk_dynamics.mechanism.contact.moreau_step import ContactStepping

@@ -63,7 +63,8 @@ class ContactStepping(ClosedContacts):
             SimulationError: The loops cannot be closed.
         """
         active = inputs.active or self._mechanism.hierarchy.initial
-        motion = None if inputs.nonideal or inputs.references else self._motion(dynamics)
+        in_python = inputs.nonideal is not None or inputs.references
+        motion = None if in_python else self._motion(dynamics)
         while steps:
             h = (end - state.t) / steps
             if motion is not None:
@@ -84,6 +85,38 @@ class ContactStepping(ClosedContacts):
             if active.names != before:
                 seen(state.t, before, active.names)
         return State(end, state.q, state.v), active
+
+    def begin(
+        self, state: State, dynamics: Dynamics, inputs: Inputs
+    ) -> tuple[State, ActiveConstraints]:
+        """Where steps begin that nothing is known of before.
+
+        Args:
+            state: Positions and velocities, which are projected onto the loops and what rests.
+            dynamics: Evaluator of the mechanism.
+            inputs: Constraints that act besides one-sided ones, and what they follow.
+
+        Returns:
+            The state, and what is closed, sticks and slides there: what touches without a velocity
+            along its normal is closed, and sticks where it has none in its plane. What strikes does
+            so within the first step, which also knows what is pulled apart.
+
+        Raises:
+            SimulationError: Something is inside of its surface, or the loops cannot be closed.
+        """
+        base = self.without(inputs.active or self._mechanism.hierarchy.initial)
+        state = dynamics.project(state, replace(inputs, active=base))
+        gap, rate, slip = self.places(state)
+        if (gap < -CLOSE * max(self._mechanism.size, 1.0)).any():
+            k = int(np.argmin(gap))
+            raise SimulationError(
+                f"{self.names[k]} is {-gap[k]:.3g} m or rad inside; begin outside", state.t
+            )
+        rests = (gap <= CLOSE) & (np.abs(rate) <= RESTING)  # zero both of joints that stick
+        sticks = rests & (self._friction > 0.0) & (np.hypot(*slip.T) <= RESTING)
+        mode = np.select([sticks, rests], [STICKS, SLIPS])  # 0: open
+        active = replace(base, names=self._names(base, mode), sliding=self._sliding(mode, slip))
+        return dynamics.project(state, replace(inputs, active=active)), active
 
     def over(self, active: ActiveConstraints) -> tuple[ContactTables, NDArray[np.int64]]:
         """What :meth:`Motion.move` is told of one-sided constraints."""

@@ -8,7 +8,15 @@ from uk_dynamics.mechanism.dynamics.arguments import (
     require_finite_reference,
     without_forces,
 )
-from uk_dynamics.mechanism.dynamics.batch import evaluate_each, put, roll_each, sample_each
+from uk_dynamics.mechanism.dynamics.batch import (
+    INFINITE,
+    evaluate_each,
+    goes_over_contacts,
+    put,
+    roll_each,
+    roll_smoothly,
+    sample_each,
+)
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,

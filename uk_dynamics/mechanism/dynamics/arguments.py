@@ -15,7 +15,8 @@ from uk_dynamics.exceptions import InputError, StateError, expect_names, expect_
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, Plan, RolloutMethod, State, States
 from uk_dynamics.model import RobotModel
 
-METHODS = {name: FIXED_METHODS[name] for name in get_args(RolloutMethod)}
+_ROLLOUT_METHODS = get_args(RolloutMethod)
+METHODS = {name: FIXED_METHODS[name] for name in _ROLLOUT_METHODS if name in FIXED_METHODS}
 
 # Numbers whose product OpenBLAS leaves to the calling thread; for more than 10,000 it wakes others,
 # which take milliseconds on busy processors.
@@ -94,7 +95,9 @@ def plan(
         raise InputError(f"expected a divisor of the {steps} steps, found {every}", place="every")
     if not 0.0 < dt < math.inf:
         raise InputError(f"expected a positive number, found {dt}", place="dt")
-    expect_names("method", [method], METHODS, place="method")
+    expect_names("method", [method], _ROLLOUT_METHODS, place="method")
+    if method == "moreau" and not project:
+        raise InputError("steps of moreau end on the constraints; expected True", place="project")
     places, speeds = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v))
     given = states(model, t, places, speeds, None)
     forces = _forces(tau, len(given.q), steps, model.nv)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from uk_dynamics.mechanism.resolution.state import (
 
 #: What the numbers in :attr:`BatchSolution.status` mean.
 STATUSES = tuple(Status)
+#: Why a trajectory stops whose numbers overflow.
+INFINITE = "the motion has become infinite; take smaller steps"
 
 
 def evaluate_each(
@@ -74,35 +77,52 @@ def sample_each(dynamics: Dynamics, given: States, inputs: Inputs) -> Samples:
     )
 
 
-def roll_each(
-    mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs
-) -> Rollout:
-    """One trajectory after the other.
+def goes_over_contacts(mechanism: ResolvedMechanism, given: Plan) -> bool:
+    """Whether the steps of a rollout go over contacts, stops and ropes.
 
     Raises:
-        InputError: The mechanism has contacts, stops or ropes.
+        InputError: The mechanism has some and the method does not know them, or it has none.
     """
-    if mechanism.one_sided:
-        raise InputError(
-            'rollouts do not know contacts, stops and ropes; take simulate(..., method="moreau")',
-            place=mechanism.one_sided[0].name,
-        )
-    count, instants = len(given.q), given.instants
-    q = np.full((count, len(instants), given.q.shape[1]), np.nan)
-    v = np.full((count, len(instants), given.v.shape[1]), np.nan)
-    stopped = {}
-    for k in range(count):
-        walk = _walk(mechanism, dynamics, given, inputs, k)
+    over = given.method == "moreau"
+    if over == bool(mechanism.one_sided):
+        return over
+    if over:
+        problem = "moreau is for contacts, stops and ropes, of which there are none; take rk4"
+        raise InputError(problem, place="method")
+    raise InputError(
+        f'{given.method} does not know contacts, stops and ropes; take method="moreau"',
+        place=mechanism.one_sided[0].name,
+    )
+
+
+def roll_each(
+    given: Plan,
+    walk: Callable[[int], Iterator[State]],  # states of a trajectory before and after every step
+    into: Rollout,  # where samples go
+    which: Iterable[int],  # the trajectories
+) -> Rollout:
+    """One trajectory after the other."""
+    for k in which:
+        states = walk(k)
         for step in range(given.steps + 1):
             t = given.t + step * given.dt
             try:
-                state = next(walk)
+                state = next(states)
             except UkDynamicsError as error:
-                stopped[k] = Stopped(t, str(error))
+                into.stopped[k] = Stopped(t, str(error))
                 break
             if step % given.every == 0:
-                q[k, step // given.every], v[k, step // given.every] = state.q, state.v
-    return Rollout(instants, q, v, stopped)
+                sample = k, step // given.every
+                into.q[sample], into.v[sample] = state.q, state.v
+    return into
+
+
+def roll_smoothly(
+    mechanism: ResolvedMechanism, dynamics: Dynamics, given: Plan, inputs: Inputs
+) -> Rollout:
+    """One trajectory after the other, without contacts."""
+    walk = partial(_walk, mechanism, dynamics, given, inputs)
+    return roll_each(given, walk, Rollout.unknown(given), range(len(given.q)))
 
 
 def _walk(
@@ -114,7 +134,7 @@ def _walk(
     def settled(step: int, q: Array, v: Array, start: State | None = None) -> State:
         t = given.t + step * given.dt
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise SimulationError("the motion has become infinite; take smaller steps", t)
+            raise SimulationError(INFINITE, t)
         state = State(t, q, v)
         if not given.project:
             return state

@@ -124,7 +124,7 @@ class Dynamics(Protocol):
             tau: Generalized forces, constant within a step: (nv,), (K, nv) or (K, steps, nv).
             steps: How many.
             dt: Of one step, in s.
-            method: ``rk4`` or ``semi_implicit_euler``.
+            method: ``rk4`` or ``semi_implicit_euler``; over contacts, stops and ropes ``moreau``.
             project: Whether the start and every step are projected onto the constraints, positions
                 and velocities; then there is no stabilisation, as in simulations.
             t: Start, in s.

@@ -10,7 +10,12 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Instant, Solution, formulas
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
-from uk_dynamics.mechanism.dynamics.batch import evaluate_each, roll_each, sample_each
+from uk_dynamics.mechanism.dynamics.batch import (
+    evaluate_each,
+    goes_over_contacts,
+    roll_smoothly,
+    sample_each,
+)
 from uk_dynamics.mechanism.dynamics.dynamics import Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, Solver, StructuralRows
 from uk_dynamics.mechanism.dynamics.motion import Motion
@@ -123,8 +128,9 @@ class InterpretedDynamics(Dynamics):
         return len(self._row_names)
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
-        """One trajectory after the other; see :meth:`Dynamics.rollout`."""
-        return roll_each(self._mechanism, self, given, inputs)
+        """One trajectory after the other, without contacts; see :meth:`Dynamics.rollout`."""
+        goes_over_contacts(self._mechanism, given)
+        return roll_smoothly(self._mechanism, self, given, inputs)
 
     def motion(self) -> Motion | None:
         """None: nothing is in C."""

@@ -29,7 +29,7 @@ class State:
     v: Array
 
 
-RolloutMethod = Literal["rk4", "semi_implicit_euler"]
+RolloutMethod = Literal["rk4", "semi_implicit_euler", "moreau"]
 NonidealFunction = Callable[[State, Solution], ArrayLike]
 
 
@@ -131,7 +131,7 @@ class Plan:
     steps: int  # number of steps
     dt: float  # of a step, in s
     every: int  # steps from sample to sample
-    method: str  # one of ``METHODS``
+    method: str  # a ``RolloutMethod``
     project: bool  # whether every step ends on the constraints
     t: float  # start, in s
 
@@ -211,3 +211,12 @@ class Rollout:
     q: Array  # configurations, (K, S, nq); NaN after a trajectory has stopped
     v: Array  # velocities, (K, S, nv); likewise
     stopped: dict[int, Stopped]  # trajectories that could not be followed to the end, by number
+    warnings: dict[int, str] = field(default_factory=dict)  # what to know of others, by number
+
+    @classmethod
+    def unknown(cls, given: Plan) -> "Rollout":
+        """Trajectories of which nothing is known yet."""
+        instants = given.instants
+        shape = len(given.q), len(instants)
+        q, v = (np.full((*shape, x.shape[1]), np.nan) for x in (given.q, given.v))
+        return cls(instants, q, v, {})
