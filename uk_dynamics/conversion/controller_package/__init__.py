@@ -2,7 +2,5 @@
 
 """Packages for controller_manager: the closed loops of a mechanism in C++."""
 
-from uk_dynamics.conversion.controller_package.package import (
-    controller_package,
-    transmission_package,
-)
+from uk_dynamics.conversion.controller_package.package import controller_package
+from uk_dynamics.conversion.controller_package.transmission import transmission_package
