@@ -53,6 +53,7 @@ ROOMS = (
         "mechanism/standing_contacts",
         "mechanism/uncertain_bodies",
         "mechanism/uncertainty",
+        "mechanism/task_checks",
         "mechanism/tasks",
     ),
     *("mechanism/assembly", "mechanism/kinematics", "mechanism/analysis", "mechanism"),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import lacking, relaxed_share
-from uk_dynamics.exceptions import InputError, expect, expect_names, inside
+from uk_dynamics.exceptions import InputError, expect, inside
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.actuators import Allocation
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -24,6 +24,7 @@ from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanis
 from uk_dynamics.mechanism.resolution.robot_resolution import attached_frames
 from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.standing_contacts import StandingContacts
+from uk_dynamics.mechanism.task_checks import bandwidths, check_bounded, check_surfaces
 from uk_dynamics.mechanism.uncertainty import Uncertainty
 from uk_dynamics.model.kinematics import Workspace
 
@@ -79,7 +80,7 @@ class Tasks:
         self.side: Array | None = None
         self.served: Tasks | None = self
         if any(task.one_sided for task in spec.tasks):
-            self._check_bounded(spec)
+            check_bounded(spec, self.constraints)
             sides = {None: 0.0, "at_least": 1.0, "at_most": -1.0}
             self.side = np.repeat([sides[task.one_sided] for task in spec.tasks], sizes)
             own = tuple(task for task in spec.tasks if task.one_sided is None)
@@ -94,15 +95,15 @@ class Tasks:
             raise InputError(problem, file=spec.file, place=place)
         self.uncertainty: Uncertainty | None = None
         if spec.robust is not None:
-            self._check_surfaces(spec)
+            check_surfaces(spec, self.constraints)
             self.uncertainty = Uncertainty(spec.robust, mechanism, spec.file, spec.adaptive)
         elif spec.adaptive:
             problem = "estimates stay within intervals; give them in robust: parameters"
             raise InputError(problem, file=spec.file, place="adaptive")
         #: Bandwidths with which disturbances are observed, (mt,), in rad/s; 0: they are not.
-        self.observed = self._bandwidths("observer")
+        self.observed = bandwidths(spec, self.constraints, "observer")
         #: The same of the velocity observer.
-        self.watched = self._bandwidths("velocity_observer")
+        self.watched = bandwidths(spec, self.constraints, "velocity_observer")
 
     @property
     def adaptive(self) -> int:
@@ -119,78 +120,9 @@ class Tasks:
         """Whether the law learns how large all that is uncertain is."""
         return self.spec.robust is not None and self.spec.robust.leakage is not None
 
-    def _bandwidths(self, place: Literal["observer", "velocity_observer"]) -> Array:
-        """Of an observer, of each row, (mt,), in rad/s."""
-        spec = self.spec
-        found, given = np.zeros(len(self.constraints)), dict(getattr(spec, place))
-        expect_names("task", given, self.names, file=spec.file, place=place)
-        for task in spec.tasks:
-            rows = self.constraints.slices[task.name]
-            if task.name not in given:
-                continue
-            problem = ""
-            if task.relaxed is not None:
-                problem = "is relaxed near a configuration, where nothing is observed"
-            elif not self.constraints.motion_rows[rows].all():
-                problem = "is of accelerations, which are not measured"
-            elif place != "observer" and not self.constraints.position_rows[rows].all():
-                problem = "is of velocities; there is no position from which they are observed"
-            if problem:
-                raise InputError(problem, file=spec.file, place=f"{place}.{task.name}")
-            found[rows] = 2.0 * np.pi * given[task.name]
-        if found.any() and any(task.relaxed is not None for task in spec.tasks):
-            problem = "observes tasks beside a relaxed one; remove one of the two"
-            raise InputError(problem, file=spec.file, place=place)
-        return found
-
-    def _check_bounded(self, spec: TasksSpec) -> None:
-        """Refuse bounds that the law would not keep, and what it does not have with them."""
-        others = "contacts", "robust", "observer", "velocity_observer"
-        found = [key for key in others if getattr(spec, key)]
-        found += ["distribution"] * (spec.distribution != "effort")
-        for task, constraint in zip(spec.tasks, self.constraints.constraints, strict=True):
-            place = f"tasks.{task.name}"
-            if task.feedback == "generalized_inverse":
-                found.append(f"{place}.feedback")
-            if task.one_sided is None:
-                continue
-            rows, problem = self.constraints.slices[task.name], ""
-            if task.relaxed is not None:
-                problem = "is one-sided, and asks for nothing away from its bound; remove relaxed"
-            elif self.constraints.motion_rows[rows].all() and not constraint.frequency:
-                problem = "is one-sided, and brakes by its feedback; give it a frequency above 0"
-            elif self.constraints.position_rows[rows].any() and constraint.damping_ratio < 1.0:
-                problem = (
-                    f"found a damping_ratio of {constraint.damping_ratio:g}, with which it would"
-                    " cross its bound; one-sided tasks need 1 or more"
-                )
-            if problem:
-                raise InputError(problem, file=spec.file, place=place)
-        for place in found:
-            problem = "the law with one-sided tasks does not know this; remove one of the two"
-            raise InputError(problem, file=spec.file, place=place)
-
     def lacking(self, errors: Array) -> Array:
         """Errors of the rows, (..., mt), where bounded rows have them beyond their bounds only."""
         return lacking(-errors, self.side) * -1.0 if self.side is not None else errors
-
-    def _check_surfaces(self, spec: TasksSpec) -> None:
-        """Refuse tasks whose errors form no surface s = ė + k e."""
-        for task, constraint in zip(spec.tasks, self.constraints.constraints, strict=True):
-            rows = self.constraints.slices[task.name]
-            problem = ""
-            if task.relaxed is not None:
-                problem = "asks for nothing near a configuration, where no bound holds"
-            elif task.feedback == "generalized_inverse":
-                problem = "a robust law has feedback: metric alone"
-            elif not self.constraints.motion_rows[rows].all() or not constraint.frequency:
-                problem = "has no feedback, and its error no bound; give it a frequency"
-            elif self.constraints.position_rows[rows].any() and constraint.damping_ratio < 1.0:
-                problem = (
-                    f"found a damping_ratio of {constraint.damping_ratio:g}; robust needs 1 or more"
-                )
-            if problem:
-                raise InputError(problem, file=spec.file, place=f"tasks.{task.name}")
 
     def _relaxations(self, spec: TasksSpec, sizes: list[int]) -> tuple[Any, ...] | None:
         """Place of a joint, and its numbers for :func:`relaxed_share`, by row; None: no task is."""
