@@ -111,7 +111,7 @@ class Recorder:
     def _evaluate(self) -> None:
         """Evaluate what is pending, in blocks of the same inputs."""
         pending, self._pending = self._pending, []
-        for _, group in groupby(pending, key=_shared):
+        for _, group in groupby(pending, lambda b: (id(b.inputs.active), id(b.inputs.references))):
             blocks = list(group)
             states = States(*map(np.concatenate, zip(*(b.states for b in blocks), strict=True)))
             self._evaluate_block(
@@ -161,7 +161,9 @@ class Recorder:
             now = {name: x() if callable(x) else x for name, x in samples.items()}
             del now["status"]
             for k, one in enumerate(status):
-                self.listener({name: _plain(x[k]) for name, x in now.items()}, one)
+                # numbers as they were before they stood in an array
+                values = ((name, x[k]) for name, x in now.items())
+                self.listener({name: x if np.ndim(x) else x.item() for name, x in values}, one)
 
     def _contact_samples(self, block: _Block, found: Samples) -> dict[str, Array]:
         """Gaps, rates and forces of the contact rows, (K, c) each."""
@@ -254,13 +256,3 @@ class Recorder:
             **{name: joined(name) for name in parts[0] if name != "status"},
             **late,
         )
-
-
-def _shared(block: _Block) -> tuple[int, int]:
-    """What tells the inputs of blocks apart."""
-    return id(block.inputs.active), id(block.inputs.references)
-
-
-def _plain(x: Any) -> Any:
-    """Numbers of a sample as they were before they stood in an array."""
-    return x if np.ndim(x) else x.item()

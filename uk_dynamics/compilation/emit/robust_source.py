@@ -205,6 +205,7 @@ def correction_definitions(tasks: Tasks) -> str:
     flags = [f"#define UK_{name} {int(number)}" for name, number in numbers.items()]
     if not tasks.corrected:
         return header("uk_correction.h", *flags)
+    scale = ones("scale", "growth", "leakage", "elapsed")
     return header(
         "uk_correction.h",
         '#include "uk_lanes.h"',
@@ -213,14 +214,9 @@ def correction_definitions(tasks: Tasks) -> str:
         rule("uk_lanes_lag_share", ones("elapsed", "time"), "share", lag_share),
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
-        *([_scale()] if tasks.learns_size else ()),
+        *([rule("uk_lanes_next_scale", scale, "next", next_scale)] if tasks.learns_size else ()),
         *([_watched(len(tasks.constraints))] if watches else ()),
     )
-
-
-def _scale() -> str:
-    given = ones("scale", "growth", "leakage", "elapsed")
-    return rule("uk_lanes_next_scale", given, "next", next_scale)
 
 
 def _instant(rows: int) -> Shapes:

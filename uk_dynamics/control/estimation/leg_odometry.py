@@ -156,7 +156,8 @@ class LegOdometry:
         elapsed, self._time = state.t - self._time, state.t
         places, rates, reach = self._kinematics(state, sensitivity)
         known = self._turning(places, rates, self._standing.intersection(standing))
-        if known is None and standing and np.abs(self._joint_rates(state)).max() < _STILL:
+        moving = state.v[self._mechanism.model.velocity_of_joint]
+        if known is None and standing and np.abs(moving).max() < _STILL:
             known = np.zeros(3)
         before = self.attitude.rotation
         self.angular_velocity = self.attitude.update(elapsed, gyroscope, accelerometer, known=known)
@@ -175,9 +176,6 @@ class LegOdometry:
         if standing:
             stands = [name in standing for name in self.feet]
             self._leg = float(np.linalg.norm(places[stands], axis=1).max())
-
-    def _joint_rates(self, state: State) -> Array:
-        return np.asarray(state.v[self._mechanism.model.velocity_of_joint])
 
     def _kinematics(
         self, state: State, sensitivity: Array | None

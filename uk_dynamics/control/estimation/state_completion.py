@@ -210,7 +210,9 @@ class StateCompletion:
             q = self._assembled(wanted, t)
         elif q is None and self._is_lost:
             # no continuation may lead out of the last state, in a dead centre say
-            start = self._initial()
+            start = self.home.copy()
+            for base in self._model.bases:
+                start[base.position] = self._q[base.position]
             wanted = self.encoders.nearest_turn(wanted, start[self.encoders.places])
             q = continuation.follow(start, (t, t), wanted, rule.FEW_STEPS)
         self._is_lost = q is None
@@ -239,13 +241,6 @@ class StateCompletion:
         """
         A, _ = self.rows.linearize(self._q, self._t or 0.0)
         return self._continuation.factor(A).sensitivity()
-
-    def _initial(self) -> Array:
-        """The initial guess, with bases where they are, (nq,)."""
-        q = self.home.copy()
-        for base in self._model.bases:
-            q[base.position] = self._q[base.position]
-        return q
 
     def _assembled(self, wanted: Array, t: float) -> Array | None:
         """Assemble the loops at the first measurement if continuation does not reach it."""

@@ -70,15 +70,10 @@ class ServoModes:
         self.transfer_time = 0.0  # s; 0: no transfer, as for drives that get setpoints
         self.active: ActiveConstraints | None = None  # as in the mechanism file
         self.structure: Mapping[str, ReferenceSample] = {}  # instead of structural references
-        self._mode = HOLD if tasks is None else TASKS
+        self.mode = HOLD if tasks is None else TASKS  # see :meth:`select`
         self._transfer = EffortTransfer(mechanism, control_period)
         self.set_preload(allocation.preload)
         self.set_internal_forces(allocation.internal_forces)
-
-    @property
-    def mode(self) -> str:
-        """One of :attr:`modes`."""
-        return self._mode
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -88,12 +83,12 @@ class ServoModes:
     @property
     def row_names(self) -> tuple[str, ...]:
         """Names of the rows of the tracking error."""
-        return self._laws[self._mode].row_names
+        return self._laws[self.mode].row_names
 
     @property
     def backend(self) -> Backend:
         """Evaluator of the selected law: ``interpreted`` or ``compiled``."""
-        law = self._laws[self._mode]
+        law = self._laws[self.mode]
         return law.backend if isinstance(law, ServoController) else "interpreted"
 
     @property
@@ -108,8 +103,8 @@ class ServoModes:
             UnknownNameError: There is no such mode.
         """
         expect_names("mode", [mode], self.modes)
-        if mode != self._mode:
-            self._mode = mode
+        if mode != self.mode:
+            self.mode = mode
             self._laws[mode].reset(self._transfer.memory.sent)
             self.start_transfer()
 
@@ -120,7 +115,7 @@ class ServoModes:
         held back would take up the rest behind it.
         """
         if self.transfer_time > 0.0 and self._transfer.memory.sent is not None:
-            self._laws[self._mode].limits.reset(None)
+            self._laws[self.mode].limits.reset(None)
         self._transfer.start(self._transfer.memory.sent, self.transfer_time)
 
     def set_preload(self, preload: Array | None) -> None:
@@ -203,7 +198,7 @@ class ServoModes:
 
     def selected(self) -> ServoController | GravityCompensation | Hold:
         """The law of the mode, with the constraints that are on."""
-        law = self._laws[self._mode]
+        law = self._laws[self.mode]
         self._share(law)
         return law
 
@@ -224,7 +219,7 @@ class ServoModes:
         self, state: State, references: Mapping[str, Followed] | None = None
     ) -> Array:
         """Tracking error of the selected law at a measured state, (rows,), in m or rad."""
-        law = self._laws[self._mode]
+        law = self._laws[self.mode]
         if isinstance(law, ServoController):
             return law.errors(state, references).residual
         return law.tracking_error(state)

@@ -99,7 +99,9 @@ class _Writer:
             body = ET.SubElement(self.bodies[urdf.WORLD], "body", name=root.name)
             self.bodies[root.name] = body
             if kind == "floating":
-                self._float(body)
+                body.set("pos", numbers([self.at[f"root.{x}"] for x in "xyz"]))
+                body.set("quat", numbers([self.at[f"root.q{x}"] for x in "wxyz"]))
+                ET.SubElement(body, "freejoint", name="root")
             self._inertia(body, root, needs=kind == "floating" and root.name not in heavy)
         for joint in machine.joints:
             body = ET.SubElement(self.bodies[joint.parent], "body", name=joint.child)
@@ -122,11 +124,6 @@ class _Writer:
                     name = head[name]
                     found.add(name)
         return found
-
-    def _float(self, body: ET.Element) -> None:
-        body.set("pos", numbers([self.at[f"root.{part}"] for part in "xyz"]))
-        body.set("quat", numbers([self.at[f"root.{part}"] for part in ("qw", "qx", "qy", "qz")]))
-        ET.SubElement(body, "freejoint", name="root")
 
     def _joint(self, body: ET.Element, joint: urdf.Joint) -> None:
         kind = "hinge" if joint.type == "revolute" else "slide"

@@ -126,7 +126,9 @@ class _Writer:
                 pose = moved(joint, self.at.get(joint.name, 0.0))
                 write_pose(node, pose, relative_to=self.names.links[joint.parent])
             elif kind == "floating":
-                self._float(node)
+                names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+                at = ET.SubElement(node, "pose", rotation_format="quat_xyzw")
+                at.text = numbers([self.machine.at[f"root.{name}"] for name in names])
             self._inertial(node, link, moves=joint is not None or kind == "floating")
             shapes = [visual for visual in machine.visuals if visual.link == link.name]
             for count, visual in enumerate(shapes, start=1):
@@ -136,11 +138,6 @@ class _Writer:
             _edge(self.model, self.names.mount, "fixed", urdf.WORLD, self.names.links[root])
         if any(v.link == urdf.WORLD for v in machine.visuals):
             machine.lost(f"link {urdf.WORLD}", "its visuals: the world of SDF is no link")
-
-    def _float(self, node: ET.Element) -> None:
-        names = ("x", "y", "z", "qx", "qy", "qz", "qw")
-        parts = [self.machine.at[f"root.{name}"] for name in names]
-        ET.SubElement(node, "pose", rotation_format="quat_xyzw").text = numbers(parts)
 
     def _inertial(self, node: ET.Element, link: urdf.Link, *, moves: bool) -> None:
         mass, inertia = link.mass, link.inertia

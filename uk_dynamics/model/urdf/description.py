@@ -20,15 +20,12 @@ FAR = 1e9  # a limit where a file needs one and there is none, in any unit
 ONE_DOF: tuple[JointType, ...] = ("revolute", "prismatic")
 
 
-def _zeros() -> Array:
-    return np.zeros(3)
-
-
 @dataclass(frozen=True)
 class Pose:
     """Placement of a frame in its parent frame."""
 
-    translation: Array = field(default_factory=_zeros)  # origin in the parent frame, (3,), in m
+    # origin in the parent frame, (3,), in m
+    translation: Array = field(default_factory=lambda: np.zeros(3))
     # maps vectors of this frame to the parent frame, (3, 3)
     rotation: Array = field(default_factory=lambda: np.eye(3))
 
@@ -39,7 +36,8 @@ class Link:
 
     name: str  # unique among the links
     mass: float = 0.0  # in kg; zero for a link without ``<inertial>``
-    center_of_mass: Array = field(default_factory=_zeros)  # in the link frame, (3,), in m
+    # in the link frame, (3,), in m
+    center_of_mass: Array = field(default_factory=lambda: np.zeros(3))
     # about the center of mass, in axes of the link frame, (3, 3), in kg m²
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
 

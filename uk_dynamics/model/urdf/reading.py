@@ -157,7 +157,9 @@ class _Reader:
         continuous = found.type == "continuous"
         kind: JointType = "revolute" if continuous else found.type
         if found.mimic is not None:
-            self._mimic(element, found.mimic)
+            multiplier = 1.0 if found.mimic.multiplier is None else float(found.mimic.multiplier)
+            offset = 0.0 if found.mimic.offset is None else float(found.mimic.offset)
+            self.mimics.append(Mimic(element.name, found.mimic.joint, multiplier, offset))
         axis, given = np.array([1.0, 0.0, 0.0]), node.find("axis")
         if given is not None and kind in ("revolute", "prismatic", "planar"):
             with located(place=element.place):
@@ -184,11 +186,6 @@ class _Reader:
         for complaint in element.complaints:
             self.complaints.setdefault(complaint, []).append(element.place)
         return element
-
-    def _mimic(self, element: Element, mimic: Any) -> None:
-        multiplier = 1.0 if mimic.multiplier is None else float(mimic.multiplier)
-        offset = 0.0 if mimic.offset is None else float(mimic.offset)
-        self.mimics.append(Mimic(element.name, mimic.joint, multiplier, offset))
 
     def _limits(
         self, element: Element, kind: JointType, continuous: bool

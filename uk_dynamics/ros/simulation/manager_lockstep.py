@@ -110,7 +110,8 @@ class ManagerLockstep:
             self._before = efforts.copy()
             self._moved = self._step()
             self._read = BROADCASTER not in self._known
-        elif self._passed_on(efforts):
+        elif np.array_equal(efforts, self._answer) or not np.array_equal(efforts, self._before):
+            # the commands contain the last answer, be it cut at limits
             self._answer = None
         self.look()
 
@@ -171,10 +172,6 @@ class ManagerLockstep:
         self._expect(self._known - {SERVO})
         self._ahead += self._fraction
         self._run.time.repeat(self._ahead)
-
-    def _passed_on(self, efforts: Array) -> bool:
-        """Whether commands (motors,) contain the last answer, be it cut at limits."""
-        return np.array_equal(efforts, self._answer) or not np.array_equal(efforts, self._before)
 
     def _expect(self, names: set[str]) -> None:
         self._awaited = set(names)
