@@ -21,28 +21,21 @@ def friction(subject: Subject) -> Iterator[Finding]:
     mechanism, model = subject.mechanism, subject.mechanism.model
     if not (subject.closed and isinstance(subject.solution, UndeterminedMotionError)):
         return
-    free = [model.velocity_names.index(name) for name in subject.solution.directions]
-    declared, rubs = dict(mechanism.spec.joints), dict[str, list[int]]()
-    for index in free:
-        name = model.velocity_names[index].partition(".")[0]
-        own = declared.get(name)
+    free = {name: model.velocity_names.index(name) for name in subject.solution.directions}
+    declared, rubs = dict(mechanism.spec.joints), dict[str, list[str]]()
+    for name, index in free.items():
+        own = declared.get(joint := name.partition(".")[0])
         coulomb = model.friction[index] if own is None or own.friction is None else own.friction
         if coulomb or (own is not None and own.stiction):
-            rubs.setdefault(name, []).append(index)
+            rubs.setdefault(joint, []).append(name)
     q, v = subject.assembly.q, np.zeros(model.nv)
     subject.workspace.update(q, v)
     rows = mechanism.constraints.evaluate(subject.workspace, 0.0, q, v)
     for one in mechanism.one_sided:
         if one.dry is None and one.sticking is not None:
             slip = np.abs(rows.A[mechanism.constraints.slices[one.sticking]])
-            if moved := [k for k in free if slip[:, k].max() > _TURNED * slip.max()]:
+            if moved := [x for x, k in free.items() if slip[:, k].max() > _TURNED * slip.max()]:
                 rubs[one.name] = moved
-    for name, indices in rubs.items():
-        yield Finding(
-            "friction",
-            "error",
-            (name,),
-            "has friction but no inertia to act on along"
-            f" {', '.join(model.velocity_names[k] for k in indices)}",
-            REMEDY,
-        )
+    for name, moved in rubs.items():
+        problem = f"has friction but no inertia to act on along {', '.join(moved)}"
+        yield Finding("friction", "error", (name,), problem, REMEDY)

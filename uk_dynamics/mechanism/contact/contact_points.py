@@ -63,15 +63,10 @@ class ContactPoints:
         return points, axes
 
     def lean(self, name: str, q: Array) -> float | None:
-        """Angle between a normal and the line to the centre of mass of the body that it carries.
+        """Angle, 0 to π rad, between a contact's normal and the line to the body that it carries.
 
-        Args:
-            name: Of a contact.
-            q: Configuration, (nq,).
-
-        Returns:
-            In rad, 0 to π, of the child's body, or of the parent's where the child is ground; None
-            where that body has no mass.
+        The line leads to the centre of mass of the child's body, or of the parent's where the child
+        is ground, at a configuration (nq,); None: that body has no mass.
         """
         k, model = self.names.index(name), self._mechanism.model
         points, axes = self.at(q)

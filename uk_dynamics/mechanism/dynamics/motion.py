@@ -58,13 +58,13 @@ class Instants(NamedTuple):
 class ContactEffort(NamedTuple):
     """How well steps over contacts solved for their impulses, and what that took."""
 
-    error: float = 0.0  # the largest that is left of the conditions, relative to the motion
-    iterations: int = 0
-    fell_back: int = 0  # steps in which Newton's method alone did not arrive
+    contact_error: float = 0.0  # the largest left of their conditions, relative to the motion
+    contact_iterations: int = 0
+    contact_fallbacks: int = 0  # steps in which Newton's method alone did not arrive
 
     def plus(self, more: ContactEffort) -> ContactEffort:
         """Of these steps and others."""
-        return ContactEffort(max(self.error, more.error), *np.add(self[1:], more[1:]).tolist())
+        return ContactEffort(max(self[0], more[0]), *np.add(self[1:], more[1:]).tolist())
 
 
 @dataclass(frozen=True)
