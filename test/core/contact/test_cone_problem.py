@@ -135,3 +135,27 @@ def test_what_separates_has_no_force() -> None:
     found = solve_cone_problem(ConeProblem(np.eye(3), np.array([1.0, 3.0, 0.0]), np.array([0.5])))
     assert found.modes(np.array([0.5])) == (Mode.OPEN,)
     assert not found.forces.any()
+
+
+def test_what_is_driven_in_does_not_spoil_the_others() -> None:
+    """Jaws that something drives into a rigid body, and a block on the ground beside them."""
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(3, 3))
+    block = rows @ rows.T
+    W, q = np.zeros((9, 9)), np.zeros(9)
+    # the body gives way to both jaws, but not to both at once
+    W[np.ix_([0, 3], [0, 3])] = [[1.0, -1.0], [-1.0, 1.0]]
+    q[[0, 3]] = -1.0, -0.5
+    W[6:, 6:], q[6:] = block, [-1.0, 0.5, 0.2]
+    friction = np.array([0.3, 0.3, 0.5])
+    found = solve_cone_problem(ConeProblem(W, q, friction))
+    assert not found.solved
+    alone = solve_cone_problem(ConeProblem(block, q[6:], friction[2:]))
+    assert alone.solved
+    np.testing.assert_allclose(found.motion[2], alone.motion[0], atol=1e-9, rtol=0)
+    # the body takes the middle, and the jaws go in by as much as they come nearer: 0.75 each
+    np.testing.assert_allclose(found.motion[:2, 0], -0.75, atol=1e-9, rtol=0)
+    assert found.iterations < 1500, "nothing is searched that is not there"
+    # what one of them leaves can be taken back: then both are solved
+    q[3] = 1.0
+    assert solve_cone_problem(ConeProblem(W, q, friction)).solved

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
-from scipy.linalg import lstsq
+from scipy.linalg import lstsq, null_space
 
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
@@ -116,7 +116,8 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
 
     Returns:
         The best found; ``solved`` says whether the conditions hold. Where none fulfil them (a
-        sliding contact that jams), there is nothing to find.
+        sliding contact that jams), there is nothing to find; where something else drives
+        contacts in, those of the nearest motion that they admit.
     """
     r = np.zeros((problem.count, 3)) if start is None else np.array(start, dtype=float)
     if not problem.count:
@@ -127,12 +128,36 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
         search.polish(np.zeros_like(r))
     fell_back = search.error > REACHED and _is_convex(problem.W)
     if fell_back:
+        lacking = _lacking(problem)
+        if largest(lacking) > _ADMITTED * largest(problem.q):  # no search would find any
+            r = solve_cone_problem(replace(problem, q=problem.q + lacking), start).forces
+            left = _Scaled.of(problem).error(r)
+            return ConeSolution(r, problem.motion(r), left, search.iterations, fell_back)
         search.alternate()
         for harder in (search.wedge, search.follow):
             if search.error > _ADMITTED:
                 harder()
     u = problem.motion(search.best)
     return ConeSolution(search.best, u, search.error, search.iterations, fell_back)
+
+
+def _lacking(problem: ConeProblem) -> Array:
+    """The least that has to be added to q so that forces can fulfil the conditions, (3n,).
+
+    Normal forces y ≥ 0 that cancel, W y = 0, do the work yᵀ q on any motion, which is negative
+    where contacts are driven in: then some u_n is. The y nearest to −q is a problem of least
+    distance (Lawson and Hanson 1974, chapter 23).
+    """
+    from scipy.optimize import nnls  # takes long to import
+
+    q, size = problem.q[::3], max(largest(problem.q), np.finfo(float).tiny)
+    cancelling = null_space(problem.W[:, ::3], FLOOR)
+    bound = cancelling @ (cancelling.T @ q) / size
+    dual, unit = np.vstack((cancelling.T, bound)), np.eye(cancelling.shape[1] + 1)[-1]
+    rest = dual @ nnls(dual, unit)[0] - unit
+    found = np.zeros((problem.count, 3))
+    found[:, 0] = size * (cancelling @ (rest[:-1] / -rest[-1]) - bound)
+    return found.ravel()
 
 
 def _is_convex(W: Array) -> bool:
