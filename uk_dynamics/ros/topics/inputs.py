@@ -172,9 +172,10 @@ class StateInput(StructureInput):
         self._alone = Watchdog()  # fed when joint states begin to come without a base
         self.t = 0.0  # its time since ``origin``, in s
         self.watchdog = Watchdog()  # fed by valid states
-        self._turns = FairTurns(node, lambda: on_state(self._stamp))
         self._sample = SerializedJointState()
-        self._stamp = Time()
+        self._stamp = Time()  # of the last joint state
+        self._complete_at = self._stamp  # of the last state
+        self._turns = FairTurns(node, lambda: on_state(self._complete_at))
         states = node.create_subscription(
             JointState, "joint_states", self._receive, STATE_QOS, raw=True
         )
@@ -263,6 +264,7 @@ class StateInput(StructureInput):
 
     def _complete(self) -> None:
         self.watchdog.feed()
+        self._complete_at = self._stamp
         self.t = self.origin.since(self._stamp)
         self._turns.take()
 
