@@ -363,7 +363,9 @@ def test_a_servo_law_on_a_floating_root(tumbling, delay):
             )
         )
     compiled, expected = found
-    assert (np.abs(expected.efforts).max(axis=0)[:2] == [400.0, 6.0]).all()  # limits act
+    largest = np.abs(expected.efforts).max(axis=0)[:2]
+    # limits act; motors at several of them are solved for together, to rounding
+    np.testing.assert_allclose(largest, [400.0, 6.0], rtol=1e-14)
     for name in ("q", "v", "tracking_error"):
         near(getattr(compiled, name), getattr(expected, name), relative=1e-10)
     # at the last instant with a delay, efforts sampled in C are those of after it
