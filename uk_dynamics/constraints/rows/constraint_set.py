@@ -12,6 +12,7 @@ from uk_dynamics.constraints.rows.frame_rows import AngularRows
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
     FrameKinematics,
+    RelativeTwist,
 )
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference, RotationVectorRows
 from uk_dynamics.constraints.rows.row import Constraint, ConstraintTerms, FrameRows
@@ -189,7 +190,7 @@ class ConstraintSet:
         self, kinematics: FrameKinematics, v: Array, rotation: RotationReference | None
     ) -> ConstraintTerms:
         """Rows of frame pairs in the order of their families."""
-        twist = self.layout.pairs.twist(kinematics, v)
+        twist = self._relative_twist(kinematics, v)
         wrench, residual = self._wrenches(kinematics, rotation)
         bias = dot(wrench, twist.bias.take(self.layout.pair_of_row, 0))
         for turning, chosen in self._turning:
@@ -223,6 +224,10 @@ class ConstraintSet:
         A: Array = wrench.dot(kinematics.jacobian)
         A *= self._sign
         return A
+
+    def _relative_twist(self, kinematics: FrameKinematics, v: Array) -> RelativeTwist:
+        """Motion of all frame pairs."""
+        return self.layout.pairs.twist(kinematics, v)
 
     def wrenches(self, kinematics: FrameKinematics) -> Array:
         """Wrench (f, n) of each row, linear part first, (m, 6); zero for rows without frames.
