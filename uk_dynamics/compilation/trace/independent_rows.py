@@ -8,7 +8,7 @@ together they make the acceleration x = D⁻¹ (g + f), which is to satisfy u·x
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from uk_dynamics.compilation.trace.sparse_vectors import (
@@ -51,7 +51,7 @@ class IndependentRows(ABC):
         self._factor = factor
         waiting, left = set(independent), set(range(len(rows)))
         while waiting:
-            r = min(waiting, key=lambda row: (len(self._left[row]), row))
+            r = self._next(waiting)
             waiting.remove(r)
             left.remove(r)
             self._orthogonalise(r, sorted(left))
@@ -59,6 +59,9 @@ class IndependentRows(ABC):
         self.residual_squares: dict[int, Scalar] = {
             r: self._residual_square(r) for r in sorted(left)
         }
+
+    def _next(self, waiting: Collection[int]) -> int:
+        return min(waiting, key=lambda row: (len(self._left[row]), row))
 
     @abstractmethod
     def _orthogonalise(self, r: int, others: Sequence[int]) -> None:
