@@ -174,7 +174,8 @@ def inverse_dynamics(
         return replace(servo, efforts=x)
 
     servo = law(dynamics.solve(prepared, state, inputs).qdd)
-    if mechanism.friction.dry or mechanism.nonideal is not None:
+    loaded = mechanism.friction.dry or mechanism.contact_friction.pins
+    if loaded or mechanism.nonideal is not None:
         servo, _ = compensate_friction(dynamics, prepared, state, inputs, S, law, servo)
     terms = prepared.terms._replace(F=prepared.terms.F + S @ servo.efforts)
     solution = dynamics.solve(prepared._replace(terms=terms), state, inputs)

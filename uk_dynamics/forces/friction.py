@@ -144,18 +144,19 @@ _LEAST_SPEED = 1e-12
 
 @dataclass(frozen=True)
 class FrictionalContact:
-    """A contact with friction."""
+    """A contact with friction, or a loop joint that sticks."""
 
-    name: str  # of the constraint that holds its distance
+    name: str  # of the constraint that holds its distance; of a joint, of that which makes it stick
     parent: int  # frame index of the surface
     child: int  # frame index of what touches it
     friction: float  # μ
-    row: int  # whose multiplier is the load
-    tangents: int  # the first of its two rows that hold while it sticks
+    tangents: tuple[int, int]  # its rows that hold while it sticks; one twice: there is only one
+    load_map: Array  # from the multipliers of all rows of the mechanism to the load, (3, m)
+    of_pin: bool = False  # whether it is a joint
 
 
 class ContactFriction:
-    """Friction of all contacts that slide."""
+    """Friction of all contacts that slide, and of loop joints that stick when they do not."""
 
     def __init__(
         self,
@@ -171,21 +172,24 @@ class ContactFriction:
             ancestor_mask,
         )
         self._friction = np.array([contact.friction for contact in contacts])
-        first = np.array([contact.tangents for contact in contacts], dtype=np.intp)
-        self._tangents = np.column_stack((first, first + 1))
-        self._row = np.array([contact.row for contact in contacts], dtype=np.intp)
-        self._load_map = np.zeros((len(contacts), 3, rows))
-        for index, contact in enumerate(contacts):
-            self._load_map[index, 0, contact.row] = 1.0
+        self._tangents = np.array([one.tangents for one in contacts], dtype=np.intp).reshape(-1, 2)
+        # of the second one
+        self._moves = (self._tangents[:, 1] > self._tangents[:, 0]).astype(float)
+        self._load_map = np.array([one.load_map for one in contacts]).reshape(
+            len(contacts), 3, rows
+        )
+        #: From the multipliers of all rows to the loads of loop joints that stick, (3, m), by name.
+        self.pins = {one.name: one.load_map for one in contacts if one.of_pin}
 
     def own(self, sliding: Mapping[str, Array]) -> dict[str, Array]:
         """Those of what slides that are contacts, with their directions, (2,)."""
         return {name: one for name, one in sliding.items() if name in self._place}
 
     def rows(self, sliding: Mapping[str, Array]) -> tuple[Indices, Indices, Array]:
-        """Rows of the loads of what slides, (k,), of its two tangents, (k, 2), and μ, (k,)."""
+        """Rows of the loads of contacts, (k,), of their two tangents, (k, 2), and μ, (k,)."""
         chosen = [self._place[name] for name in sliding]
-        return self._row[chosen], self._tangents[chosen], self._friction[chosen]
+        loads = self._load_map[chosen, 0].argmax(axis=1)
+        return loads, self._tangents[chosen], self._friction[chosen]
 
     def evaluate(
         self,
@@ -199,6 +203,7 @@ class ContactFriction:
         chosen = [self._place[name] for name in sliding]
         jacobian = wrenches[self._tangents[chosen]] @ kinematics.jacobian
         jacobian *= self._pairs.sign[chosen, None]
+        jacobian[:, 1] *= self._moves[chosen, None]
         began = np.array(list(sliding.values())).reshape(-1, 2)
         velocity = jacobian @ v
         speed = np.linalg.norm(velocity, axis=1)

@@ -110,6 +110,8 @@ def closures(
     found.sort(key=lambda closure: order.index(closure.name))
     for one in machine.mechanism.one_sided:
         if one.dry is not None:
+            if one.dry.velocity is None:
+                continue  # with its friction
             joint = one.name.removesuffix(".sticking")
             machine.lost(f"joint {joint}", "stiction; its friction while sliding is written")
         elif one.name not in order:

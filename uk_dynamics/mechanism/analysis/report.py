@@ -299,9 +299,11 @@ def _undetermined_friction(
     mechanism: ResolvedMechanism, factorization: Factorization, acting: NDArray[np.intp]
 ) -> Iterator[str]:
     """Joints whose Coulomb friction needs a load that redundant rows share somehow."""
-    friction = mechanism.friction
-    shared = ~factorization.determined
-    for name, load_map in zip(friction.dry, friction.load_map, strict=True):
+    friction, shared = mechanism.friction, ~factorization.determined
+    maps = dict(zip(friction.dry, friction.load_map, strict=True))
+    pins = mechanism.contact_friction.pins.items()
+    maps |= {name.removesuffix(".sticking"): load_map for name, load_map in pins}
+    for name, load_map in maps.items():
         needed = (load_map[:, acting] != 0.0).any(axis=0)
         if (needed & shared).any():
             yield (

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.rows import JointRow
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
@@ -20,6 +21,8 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 CLOSE = 1e-9
 #: m/s or rad/s: what a step leaves slower is closed.
 RESTING = 1e-9
+# Forces in loop joints that stick agree within this part of the largest, after so many trials.
+_SAME_LOADS, _MOST_LOADS = 1e-13, 100
 
 
 class Places(NamedTuple):
@@ -36,6 +39,15 @@ class _Closed(NamedTuple):
     jacobian: Array  # (3k, nv); zero rows where there is no friction
     force: Array  # generalized force per unit force in each direction, (nv, 3k)
     bias: Array  # ψ̈ at zero joint acceleration, (3k,)
+
+
+class Pressing(NamedTuple):
+    """What presses those of closed one-sided constraints that are joints that stick."""
+
+    loads: Array  # (k,); NaN: a contact. Of loop joints per force in them
+    load_map: Array  # from the multipliers of all rows to the forces in loop joints, (k, 3, m)
+    inside: NDArray[np.bool_]  # which are loop joints, (k,)
+    multipliers: Array  # of all rows without their forces, (m,)
 
 
 class ClosedContacts:
@@ -61,23 +73,30 @@ class ClosedContacts:
         self._tangents = np.array(
             [
                 (row, row)
-                if one.sticking is None or one.dry is not None
-                else (slices[one.sticking].start, slices[one.sticking].start + 1)
+                if one.sticking is None
+                else (slices[one.sticking].start, slices[one.sticking].stop - 1)
                 for row, one in zip(self._rows.tolist(), self.one_sided, strict=True)
             ],
             dtype=np.intp,
         ).reshape(-1, 2)
-        # of the tangents, (k, 2): contacts with friction have two, joints that stick have one
-        self._rubs = np.array(
-            [(one.friction > 0.0, one.friction > 0.0 and one.dry is None) for one in self.one_sided]
-        )
-        # what presses joints that stick, while they slide and at most, (k,); NaN of others
+        # of the tangents, (k, 2): contacts with friction have two, most joints that stick have one
+        rubs = self._friction > 0.0
+        two = self._tangents[:, 1] > self._tangents[:, 0]
+        self._rubs = np.column_stack((rubs, rubs & two))
+        # what presses joints that stick, while they slide and at most, (k,); NaN of others. Of loop
+        # joints it is per force in them
         dry = [one.dry for one in self.one_sided]
         self._coulomb, self._static = (
             np.array([np.nan if d is None else (d.coulomb, d.static)[i] for d in dry])
             for i in range(2)
         )
         self._dry = np.isfinite(self._coulomb)
+        pins = mechanism.contact_friction.pins
+        self._pinned = np.array([one.name in pins for one in self.one_sided], dtype=bool)
+        # from the multipliers of all rows to the forces in loop joints that stick, (k, 3, m)
+        self._load_map = np.zeros((len(self.one_sided), 3, len(mechanism.constraints)))
+        for k in np.flatnonzero(self._pinned).tolist():
+            self._load_map[k] = pins[self.one_sided[k].name]
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self.names = tuple(one.name for one in self.one_sided)
         # what teeth count, which the gaps of ratchets are from: a weighted sum of positions
@@ -144,8 +163,14 @@ class ClosedContacts:
         return replace(active, names=active.names - self._own, sliding={})
 
     def loads(self, multipliers: Array) -> tuple[Array, Array]:
-        """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ."""
+        """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ.
+
+        Of loop joints that stick the first is the force in them.
+        """
         normal = self._side * multipliers[self._rows] * self._scale[self._rows]
+        if self._pinned.any():
+            pressing = np.linalg.norm(self._load_map @ multipliers, axis=1)
+            normal = np.where(self._pinned, pressing, normal)
         return normal, multipliers[self._tangents] * self._rubs
 
     def _impulses(
@@ -156,13 +181,17 @@ class ClosedContacts:
         closed: NDArray[np.intp],
         free: Array,  # velocities after it without impulses, (nv,)
         loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
+        multipliers: Array,  # of all rows with none of them, times the step, (m,)
     ) -> tuple[ConeSolution, Array]:
         """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
         factorization, rows = self._prepare(state, inputs, active, closed, {})
         before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
         q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
         start = self._last[closed]
-        found = self._solve(factorization, rows, q.ravel(), self._friction[closed], loads, start)
+        friction = self._friction[closed]
+        problem = ConeProblem(self._response(factorization, rows), q.ravel(), friction)
+        pressing = Pressing(loads, self._load_map[closed], self._pinned[closed], multipliers)
+        found = self._solve(factorization, rows, problem, pressing, start)
         self._last[:] = 0.0
         self._last[closed] = found.forces
         v = free + factorization.admissible(rows.force @ found.forces.ravel())
@@ -229,19 +258,41 @@ class ClosedContacts:
             jacobian.reshape(-1, nv), force.reshape(-1, nv).T, offset.ravel()
         )
 
+    @staticmethod
+    def _response(factorization: Factorization, rows: _Closed) -> Array:
+        found: Array = rows.jacobian @ factorization.admissible(rows.force)
+        return found
+
+    @staticmethod
     def _solve(
-        self,
         factorization: Factorization,
         rows: _Closed,
-        q: Array,
-        friction: Array,
-        loads: Array,
+        problem: ConeProblem,
+        pressing: Pressing,
         start: Array | None = None,
     ) -> ConeSolution:
-        """Contact forces; joints that stick are pressed by their loads (closed,), others NaN."""
-        W = rows.jacobian @ factorization.admissible(rows.force)
-        for i in np.flatnonzero(np.isfinite(loads)).tolist():
-            # as heavy against its load as along its joint
-            W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1]
-            q[3 * i] = -W[3 * i, 3 * i] * loads[i]
-        return solve_cone_problem(ConeProblem(W, q, friction), start)
+        """Contact forces; joints that stick are pressed by loads, loop joints by what is in them.
+
+        The forces in loop joints follow from all friction, which follows from them: they are
+        iterated until both agree, as they do where friction is weak. Where they do not, the joint
+        jams, and nothing is solved.
+        """
+        W, q, loads = problem.W, problem.q, pressing.loads.copy()
+        inside = np.linalg.norm(pressing.load_map @ pressing.multipliers, axis=1)
+        for _ in range(_MOST_LOADS):
+            loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
+            for i in np.flatnonzero(np.isfinite(loads)).tolist():
+                # as heavy against its load as along its joint
+                W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1] or 1.0
+                q[3 * i] = -W[3 * i, 3 * i] * loads[i]
+            found = solve_cone_problem(problem, start)
+            if not pressing.inside.any():
+                return found
+            held = factorization.holding(rows.force @ found.forces.ravel())
+            multipliers = pressing.multipliers + factorization.multipliers(held)
+            before, start = inside, found.forces
+            inside = np.linalg.norm(pressing.load_map @ multipliers, axis=1)
+            off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
+            if off <= _SAME_LOADS:
+                return found
+        return replace(found, error=max(off, found.error))

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import largest
+from uk_dynamics.core.contact import ConeProblem
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places, Pressing
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
@@ -56,6 +57,8 @@ class ContactDynamics(ClosedContacts):
 
     def most_friction(self, k: int, load: float) -> float:
         """What a one-sided constraint can resist sliding with, in N or N·m, under its load."""
+        if self._pinned[k]:
+            return float(self._static[k]) * load
         return float(self._static[k]) if self._dry[k] else float(self._friction[k]) * load
 
     def beginning(self, state: State, inputs: Inputs) -> Inputs:
@@ -89,8 +92,8 @@ class ContactDynamics(ClosedContacts):
         closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load
         if not (places.rate[closed] < -SLOW).any():
             return None
-        loads = np.full(len(closed), np.nan)
-        found, v = self._impulses(state, inputs, active, closed, state.v, loads)
+        contacts = np.full(len(closed), np.nan), np.zeros(self._load_map.shape[2])
+        found, v = self._impulses(state, inputs, active, closed, state.v, *contacts)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
@@ -140,19 +143,25 @@ class ContactDynamics(ClosedContacts):
         directions: Mapping[int, Array],  # of those that slide, (2,)
     ) -> tuple[Onset, dict[int, Array]]:
         """The motion, and joints that break away in it: their friction falls, so solve again."""
-        sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
+        alone = self._dry & ~self._pinned  # their load is nothing else's
+        sliding = {self.names[k]: x for k, x in directions.items() if alone[k]}
         touching = np.array([k for k in closed if self.names[k] not in sliding], dtype=np.intp)
         factorization, rows = self._prepare(state, inputs, active, touching, directions)
         smooth = replace(inputs, active=replace(active, sliding=sliding))
-        q = rows.jacobian @ self._dynamics.evaluate(state, smooth).qdd + rows.bias
+        there = self._dynamics.evaluate(state, smooth)
         known = np.array([k in directions for k in touching], dtype=bool)
         friction = np.where(known, 0.0, self._friction[touching])
-        found = self._solve(factorization, rows, q, friction, self._static[touching])
+        loads = np.where(known, self._coulomb[touching], self._static[touching])
+        pins = self._pinned[touching]
+        pressing = Pressing(loads, self._load_map[touching], pins, there.joint_multipliers)
+        q = rows.jacobian @ there.qdd + rows.bias
+        problem = ConeProblem(self._response(factorization, rows), q, friction)
+        found = self._solve(factorization, rows, problem, pressing)
         response = factorization.admissible(rows.force)
         # accelerations below it are rounding
         still = 1e-9 * max(largest(found.motion), 1.0)
         doubtful = {}
-        for i in np.flatnonzero(known).tolist():
+        for i in np.flatnonzero(known & ~pins).tolist():
             normal, k = rows.jacobian[3 * i], touching[i]
             if (separates := normal @ response[:, 3 * i]) <= 0.0:
                 alone = float(normal @ factorization.admissible(normal))  # without friction
@@ -166,6 +175,7 @@ class ContactDynamics(ClosedContacts):
             k: modes.sliding[self.names[k]]
             for k in touching.tolist()
             if self.names[k] in modes.sliding and self._static[k] > self._coulomb[k]
+            if k not in directions
         }
         return onset, slips
 

@@ -78,7 +78,9 @@ class ContactReactions(ClosedContacts):
                     break
         _, rows = self._prepare(state, inputs, self.without(active), closed, directions)
         sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
-        holding = [k for k in np.flatnonzero(self._dry).tolist() if k not in directions]
+        # a loop joint holds what the forces in it allow, which are not known here: nothing
+        held = {k: dry.velocity for k, one in enumerate(self.one_sided) if (dry := one.dry)}
+        holding = [k for k, at in held.items() if at is not None and k not in directions]
         drag = np.zeros((len(closed), 2))
         for i, k in enumerate(closed.tolist()):
             drag[i] = -self._friction[k] * directions.get(k, np.zeros(2))
@@ -88,7 +90,7 @@ class ContactReactions(ClosedContacts):
             rows.force,
             np.where(drag.any(axis=1), 0.0, self._friction[closed]),
             drag,
-            np.array([d.velocity for k in holding if (d := self.one_sided[k].dry)], dtype=np.intp),
+            np.array([held[k] for k in holding], dtype=np.intp),
             self._static[holding],
             replace(self.without(active), sliding=sliding),
         )

@@ -182,19 +182,21 @@ class ContactStepping(ClosedContacts):
         integrate = self._mechanism.model.integrate
         middle = State(state.t + 0.5 * h, integrate(state.q, 0.5 * h * state.v), state.v)
         without = replace(inputs, active=active, stabilize=False)
-        free = state.v + h * dynamics.evaluate(middle, without).qdd
+        there = dynamics.evaluate(middle, without)
+        free, multipliers = state.v + h * there.qdd, h * there.joint_multipliers
         # Those that were closed may lift off with a velocity, not by the curvature of their way.
         closes = np.array([name in before.names for name in self.names], dtype=bool)
         teeth = self.teeth(state.q)
         gap, normal = self.places(middle, teeth).gap, self._normal_rows(middle)[0]
         closes |= gap <= CLOSE
         stuck = [one.sticking in before.names for one in self.one_sided]
-        loads = h * np.where(stuck, self._static, self._coulomb)
+        loads = np.where(stuck, self._static, self._coulomb) * np.where(self._pinned, 1.0, h)
         taken, iterations, fell_back = -1, 0, False
         while closes.sum() > taken:  # impulses may drive others in
             closed = np.flatnonzero(closes)
             taken = len(closed)
-            found, v = self._impulses(middle, inputs, active, closed, free, loads[closed])
+            pressed = loads[closed], multipliers
+            found, v = self._impulses(middle, inputs, active, closed, free, *pressed)
             iterations, fell_back = iterations + found.iterations, fell_back or found.fell_back
             closes |= gap + 0.5 * h * normal @ v <= CLOSE
         self.effort = self.effort.plus(ContactEffort(found.error, iterations, int(fell_back)))

@@ -79,7 +79,11 @@ class EquationTerms:
         self._compliant_gains = tuple(gain * compliant for gain in self._gains)
         self._passive = mechanism.passive if mechanism.passive.active else None
         self._forces = mechanism.forces if mechanism.forces.active else None
-        self._dry = {one.name: one.dry for one in mechanism.one_sided if one.dry is not None}
+        self._dry = {  # of joints of the tree
+            one.name: (one.dry.velocity, one.dry.coulomb)
+            for one in mechanism.one_sided
+            if one.dry is not None and one.dry.velocity is not None
+        }
 
     def evaluate(
         self, t: float, q: Array, v: Array, inputs: Inputs
@@ -94,8 +98,8 @@ class EquationTerms:
         if self._dry and inputs.active is not None:
             for name, direction in inputs.active.sliding.items():
                 if name in self._dry:
-                    dry = self._dry[name]
-                    force[dry.velocity] -= dry.coulomb * direction[0]
+                    velocity, coulomb = self._dry[name]
+                    force[velocity] -= coulomb * direction[0]
         return DynamicsTerms(workspace.mass, force, rows.A, b), rows
 
     def _force(self, t: float, q: Array, v: Array, tau: Array | None) -> Array:

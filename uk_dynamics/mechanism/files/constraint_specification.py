@@ -24,7 +24,7 @@ from uk_dynamics.constraints.references import (
 )
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY
 from uk_dynamics.exceptions import InputError, MechanismFileError, inside
-from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of
+from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of, given
 from uk_dynamics.mechanism.files.place_text import place_text
 
 _KINDS: dict[str, tuple[Callable[..., Reference], tuple[str, ...]]] = {
@@ -137,17 +137,35 @@ class FrictionSpec:
     viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning
     velocity: float = 1e-3  # Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s
     radius: float = 0.0  # Of the pin or ball, in m
+    exact: bool = False  # Whether it sticks, instead of creeping below ``velocity``
+    static: float = 0.0  # At most while it sticks, as ``coulomb``; 0 where it is not exact
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], kind: Kind) -> FrictionSpec:
         """Build it from checked data."""
         if kind.friction is not None and kind.friction.refusal:
             raise MechanismFileError(kind.friction.refusal)
-        spec = cls(**{key: float(value) for key, value in data.items()})
+        exact = bool(data.get("exact", False))
+        spec = cls(**given(data, "coulomb", "viscous", "velocity", "radius", "static"))
         if not (spec.coulomb or spec.viscous):
             problem = "neither coulomb nor viscous is above 0; give one, such as coulomb: 0.1"
             raise MechanismFileError(problem)
         kind.check_friction(spec.coulomb, spec.radius if "radius" in data else None)
+        if not exact:
+            if spec.static:
+                problem = "static friction is that of a joint that sticks; add exact: true"
+                raise MechanismFileError(problem, place="static")
+            return spec
+        if not spec.coulomb:
+            problem = "is of Coulomb friction; give for example coulomb: 0.1, or leave it out"
+            raise MechanismFileError(problem, place="exact")
+        if "velocity" in data:
+            problem = "regularises friction, which exact: true does not; leave one of them out"
+            raise MechanismFileError(problem, place="velocity")
+        spec = replace(spec, exact=True, static=float(data.get("static", spec.coulomb)))
+        if spec.static < spec.coulomb:
+            problem = f"expected at least coulomb, {spec.coulomb:g}, found {spec.static:g}"
+            raise MechanismFileError(problem, place="static")
         return spec
 
 
@@ -270,6 +288,9 @@ class ConstraintSpec:
                 "a compliant constraint needs a stabilization frequency above 0, at which it yields"
             )
             raise MechanismFileError(problem, place="compliance")
+        if friction is not None and friction.exact and spec.switching is not None:
+            problem = "friction of what can be switched off is regularised; leave exact out"
+            raise MechanismFileError(problem, place="friction.exact")
         return spec
 
 

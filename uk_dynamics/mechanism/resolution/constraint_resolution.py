@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.expressions import compile_expressions
 from uk_dynamics.constraints.kinds import Setting
 from uk_dynamics.constraints.kinds.joints import JointCoupling
@@ -68,7 +69,7 @@ def structural_constraints(spec: MechanismSpec, model: RobotModel) -> tuple[Cons
     """Declared constraints, a coupling per URDF mimic joint, then contacts and hard stops."""
     declared = [resolve_constraint(c, model, spec.file, "constraints") for c in spec.constraints]
     mimic = _mimic_constraints(model, spec.stabilization)
-    return (*declared, *mimic, *contact_constraints(spec, model))
+    return (*declared, *mimic, *contact_constraints(spec, model, declared))
 
 
 def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> list[Constraint]:
@@ -120,24 +121,47 @@ def resolve_friction(
 
 
 def resolve_contact_friction(
-    one_sided: Sequence[OneSided], constraints: ConstraintSet, model: RobotModel
+    specs: Sequence[ConstraintSpec],
+    one_sided: Sequence[OneSided],
+    constraints: ConstraintSet,
+    model: RobotModel,
 ) -> ContactFriction:
-    """Friction of the contacts that have it."""
+    """Friction of the contacts that have it, and of loop joints that stick."""
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
+    declared = {spec.name: spec for spec in specs}
     contacts = []
-    for contact in one_sided:
-        if contact.sticking is None or contact.dry is not None:
+    for one in one_sided:
+        if one.sticking is None or (one.dry is not None and one.dry.velocity is not None):
             continue
-        constraint, slices = resolved[contact.name], constraints.slices
+        constraint, tangents = resolved[one.sticking], constraints.slices[one.sticking]
         assert constraint.parent is not None
         assert constraint.child is not None
-        rows = slices[contact.name].start, slices[contact.sticking].start
+        if one.dry is None:
+            load_map, friction = np.zeros((3, len(constraints))), one.friction
+            load_map[0, constraints.slices[one.name].start] = 1.0
+        else:
+            pin = resolved[one.name.removesuffix(".sticking")]
+            load_map = _load_map(declared[pin.name], pin, constraints)
+            friction = one.dry.coulomb
         contacts.append(
             FrictionalContact(
-                contact.name, constraint.parent, constraint.child, contact.friction, *rows
+                one.name,
+                constraint.parent,
+                constraint.child,
+                friction,
+                tangents=(tangents.start, tangents.stop - 1),
+                load_map=load_map,
+                of_pin=one.dry is not None,
             )
         )
     return ContactFriction(contacts, model.ancestry, len(constraints))
+
+
+def _load_map(spec: ConstraintSpec, joint: Constraint, constraints: ConstraintSet) -> Array:
+    """From the multipliers of all rows to the force across the surfaces of a joint, (3, m)."""
+    found = np.zeros((3, len(constraints)))
+    found[:, constraints.slices[spec.name]] = np.array(spec.kind.surfaces(joint.rows).loads).T
+    return found
 
 
 def _element(spec: ForceSpec, model: RobotModel, file: str) -> ForceElement:
@@ -178,16 +202,14 @@ def _frictional(
     if constraint.parent is None or constraint.child is None:
         raise ValueError(f"{spec.name}: friction needs two frames")
     surfaces = spec.kind.surfaces(constraint.rows)
-    own = rows.slices[spec.name]
-    load_map = np.zeros((3, len(rows)))
-    load_map[:, own] = np.array(surfaces.loads).T
+    regularised = 0.0 if friction.exact else friction.coulomb
     return FrictionalJoint(
         name=spec.name,
-        law=FrictionLaw(friction.coulomb, friction.viscous, friction.velocity, friction.radius),
+        law=FrictionLaw(regularised, friction.viscous, friction.velocity, friction.radius),
         parent=constraint.parent,
         child=constraint.child,
         held=np.array(surfaces.held).reshape(-1, 3),
         held_turns=np.array(surfaces.held_turns).reshape(-1, 3),
-        load_map=load_map,
-        row=own.start,
+        load_map=_load_map(spec, constraint, rows),
+        row=rows.slices[spec.name].start,
     )

@@ -1,17 +1,18 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""One-sided constraints of a mechanism: contacts, hard stops of joints, stiction, declared ones.
+"""One-sided constraints of a mechanism: contacts, hard stops, joints that stick, declared ones.
 
 Each is a constraint like others while it is closed, and has no rows while it is open: it is a
 switchable constraint that nobody switches, since what happens follows from the motion.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocityRow
 from uk_dynamics.constraints.rows import (
     BoxRow,
     Constraint,
@@ -25,22 +26,28 @@ from uk_dynamics.constraints.rows import (
     RoundRow,
     joint_terms,
 )
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.constraints.rows.row import Row
+from uk_dynamics.core.linalg import null_basis
+from uk_dynamics.exceptions import MechanismFileError, located
+from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model import RobotModel
 
 _STICKING = ".sticking"
+_FREEDOMS = 6  # of a frame
+_SURFACE = 2  # directions along which surfaces slide on each other
+_HELD = 1e-9  # of unit directions: what is less is rounding
 
 
 @dataclass(frozen=True)
 class DryFriction:
-    """Friction of a joint, whose load is its own."""
+    """Friction of a joint of the tree, in N·m or N, or of a loop joint, per force in it."""
 
-    velocity: int  # index of the joint's velocity
-    coulomb: float  # while it slides, in N·m or N
-    static: float  # at most while it sticks, in N·m or N
+    velocity: int | None  # index of the joint's velocity; None: of a loop joint
+    coulomb: float  # while it slides
+    static: float  # at most while it sticks
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,8 @@ class OneSided:
 
     def __str__(self) -> str:
         if self.dry is not None:
-            return f"sticks below {self.dry.static:g}, slides at {self.dry.coulomb:g} N or N m"
+            unit = "of the force in it" if self.dry.velocity is None else "N or N m"
+            return f"sticks below {self.dry.static:g}, slides at {self.dry.coulomb:g} {unit}"
         numbers = ("friction", self.friction), ("restitution", self.restitution)
         return ", ".join(f"{name} {value:g}" for name, value in numbers if value) or "smooth"
 
@@ -71,8 +79,10 @@ class OneSided:
         return (self.name,) if self.sticking is None else (self.name, self.sticking)
 
 
-def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Constraint]:
-    """The constraints of contacts and hard stops, all open."""
+def contact_constraints(
+    spec: MechanismSpec, model: RobotModel, declared: Sequence[Constraint]
+) -> Iterator[Constraint]:
+    """The constraints of contacts, joints that stick and hard stops, all open."""
     gains = spec.stabilization
     made = partial(Constraint, frequency=gains.frequency, damping_ratio=gains.damping_ratio)
     for contact in spec.contacts:
@@ -82,6 +92,13 @@ def contact_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[Cons
     for joint, _ in _dry_frictions(spec, model):
         terms = joint_terms([(joint.removesuffix(_STICKING), 1.0)], model)
         yield made(joint, "stiction", (JointRow("", terms, 0.0, velocities=True),))
+    for one, pin in zip(spec.constraints, declared, strict=True):
+        if one.friction is not None and one.friction.exact:
+            with located(spec.file, f"constraints.{one.name}.friction.exact"):
+                rows = _surface_rows(one, one.friction.radius, pin, spec.model.length)
+            yield made(
+                f"{one.name}{_STICKING}", "stiction", rows, parent=pin.parent, child=pin.child
+            )
     for joint, side, limit in _hard_limits(spec, model):
         terms = joint_terms([(joint, 1.0)], model)
         yield made(_stop(joint, side), "stop", (JointRow("", terms, limit),))
@@ -97,7 +114,12 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
         names = [name for name, _ in _parts(contact)]
         sticking = names[1] if len(names) > 1 else None
         yield OneSided(names[0], 1.0, sticking, contact.friction, contact.restitution)
-    for name, dry in _dry_frictions(spec, model):
+    pins = (
+        (f"{one.name}{_STICKING}", DryFriction(None, one.friction.coulomb, one.friction.static))
+        for one in spec.constraints
+        if one.friction is not None and one.friction.exact
+    )
+    for name, dry in (*_dry_frictions(spec, model), *pins):
         yield OneSided(name, 0.0, name, friction=1.0, dry=dry)
     restitution = {name: joint.stop_restitution for name, joint in spec.joints}
     for joint, side, _ in _hard_limits(spec, model):
@@ -115,6 +137,31 @@ def _row(contact: ContactSpec, label: str) -> FrameRow:
     if contact.box is not None:
         return BoxRow(label, contact.surface, child, contact.box)
     return RoundRow(label, contact.surface, child)
+
+
+def _surface_rows(
+    spec: ConstraintSpec, radius: float, joint: Constraint, length: float
+) -> tuple[Row, ...]:
+    """Velocities of the surfaces of a loop joint, in m/s, along the directions that are free.
+
+    Raises:
+        MechanismFileError: There are none, or more than two, or they do not move independently.
+    """
+    held, held_turns, _ = spec.kind.surfaces(joint.rows)
+    slides = null_basis(np.reshape(held, (-1, 3)), _HELD).T
+    turns = null_basis(np.reshape(held_turns, (-1, 3)), _HELD).T
+    moving = len(slides) + len(turns) * bool(radius)
+    if len(joint.rows) + len(slides) + len(turns) != _FREEDOMS or not 1 <= moving <= _SURFACE:
+        raise MechanismFileError(
+            f"the surfaces of a {spec.type} with these keys do not move along one or two directions"
+            " of their own; a hinge, prismatic, cylindrical or planar joint has exact friction"
+            " (of a planar mechanism: a hinge across its plane)"
+        )
+    directions = [(x, False) for x in slides] + [(x * radius / length, True) for x in turns]
+    return tuple(
+        FrameVelocityRow(label, (float(x), float(y), float(z)), angular, in_child=False)
+        for label, ((x, y, z), angular) in zip("xy", directions[:moving], strict=False)
+    )
 
 
 def _parts(contact: ContactSpec) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -77,7 +77,7 @@ class ResolvedMechanism(NamedValues):
         forces: Declared springs, dampers and constant forces.
         friction: Friction of the loop joints.
         one_sided: Contacts, hard stops and declared one-sided constraints.
-        contact_friction: Friction of contacts that slide.
+        contact_friction: Friction of contacts that slide, and of loop joints that stick.
         nonideal: A user's own non-ideal constraint force, None for none.
         local: Clusters of joints of a large mechanism with local loops, None for others.
         natural_scale: Whitened size of each row if nothing in it cancelled, (m,).
@@ -134,7 +134,7 @@ class ResolvedMechanism(NamedValues):
         self.forces = resolve_forces(spec.forces, self.model, spec.file)
         self.friction = resolve_friction(spec.constraints, self.constraints, self.model)
         self.contact_friction = resolve_contact_friction(
-            self.one_sided, self.constraints, self.model
+            spec.constraints, self.one_sided, self.constraints, self.model
         )
         joints = [joint.name for joint in description.joints]
         owners = {

@@ -1,0 +1,242 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Loop joints that stick by the forces in them, against closed forms of dry friction.
+
+Events are located to rounding; what is integrated between them agrees to ten times 1e-9.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from support.mechanism_builder import joint, link, mechanism
+
+from uk_dynamics import inverse_dynamics
+from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism_class import Mechanism
+from uk_dynamics.simulation import simulate
+
+G, MASS, INERTIA = 9.81, 2.0, 0.1
+# a rod whose carriers weigh nothing that could be seen
+LIGHT = 1e-12
+FREE = (
+    link("base")
+    + link("along", LIGHT, LIGHT)
+    + link("up", LIGHT, LIGHT)
+    + link("rod", MASS, INERTIA)
+    + joint("x", "base", "along", kind="prismatic", axis="1 0 0")
+    + joint("z", "along", "up", kind="prismatic", axis="0 0 1")
+    + joint("turn", "up", "rod")
+)
+PIN, ARM = 0.05, 0.4
+
+
+def on_slope(slope: float, friction: str) -> Mechanism:
+    """A block that slides along a slope, which holds it upright."""
+    axis = [float(np.cos(slope)), 0.0, -float(np.sin(slope))]
+    return mechanism(
+        FREE,
+        f"constraints: {{guide: {{type: prismatic, axis: {axis}, parent: {{link: base}},"
+        f" child: {{link: rod}}, friction: {{exact: true, {friction}}}}}}}",
+    )
+
+
+def pendulum(friction: str, more: str = "") -> Mechanism:
+    """A rod that hangs on a pin."""
+    return mechanism(
+        FREE,
+        "constraints: {pin: {type: hinge, axis: [0, 1, 0], parent: {link: base},"
+        f" child: {{link: rod, xyz: [0, 0, {ARM}]}}, friction: {{radius: {PIN}, exact: true,"
+        f" {friction}}}}}}}\ninitial_guess: {{z: {-ARM}}}\n{more}",
+    )
+
+
+def hanging(machine: Mechanism, angle: float, speed: float = 0.0):
+    """A state of the pendulum."""
+    across, up = np.sin(angle), np.cos(angle)
+    q = [-ARM * across, -ARM * up, angle]
+    return machine.state(q, [-ARM * up * speed, ARM * across * speed, speed])
+
+
+def changes(trajectory, name: str, on: bool) -> list[float]:
+    return [one.t for one in trajectory.switchings if one.changes.get(name) is on]
+
+
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_block_on_a_slope_sticks_up_to_its_angle_of_friction(method: str) -> None:
+    mu = 0.3
+    for part, slides in ((1.0 - 1e-6, False), (1.0 + 1e-6, True)):
+        slope = float(np.arctan(part * mu))
+        block = on_slope(slope, f"coulomb: {mu}")
+        found = simulate(block, block.start(), 0.4, method=method)
+        way = 0.5 * G * (np.sin(slope) - mu * np.cos(slope)) * 0.4**2 if slides else 0.0
+        assert np.hypot(*found.q[-1, :2]) == pytest.approx(way, abs=1e-9)
+        assert found.q[-1, 2] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_it_stops_where_friction_has_taken_its_energy() -> None:
+    slope, mu, speed = 0.2, 0.4, 1.5
+    block = on_slope(slope, f"coulomb: {mu}")
+    down = speed * np.array([np.cos(slope), -np.sin(slope), 0.0])
+    found = simulate(block, block.state(np.zeros(3), down), 3.0)
+    slower = G * (mu * np.cos(slope) - np.sin(slope))
+    (stop,) = changes(found, "guide.sticking", True)
+    assert stop == pytest.approx(speed / slower, abs=1e-9)
+    assert np.hypot(*found.q[-1, :2]) == pytest.approx(0.5 * speed**2 / slower, abs=1e-9)
+    np.testing.assert_allclose(found.v[-1], 0.0, rtol=0, atol=1e-12)
+
+
+def test_a_push_across_holds_it_as_the_load_that_it_makes_allows() -> None:
+    """A horizontal force P moves it up the slope from P = m g tan(slope + angle of friction) on."""
+    slope, static, coulomb = 0.3, 0.35, 0.2
+    block = on_slope(slope, f"coulomb: {coulomb}, static: {static}")
+    most = MASS * G * np.tan(slope + np.arctan(static))
+    holds = simulate(block, block.start(), 0.5, tau={"x": -most * (1.0 - 1e-6)})
+    assert not holds.v.any()
+    moves = simulate(block, block.start(), 0.5, tau={"x": -most * (1.0 + 1e-6)})
+    push = most * (1.0 + 1e-6)
+    load = MASS * G * np.cos(slope) + push * np.sin(slope)
+    force = push * np.cos(slope) - MASS * G * np.sin(slope) - coulomb * load
+    assert np.hypot(*moves.q[-1, :2]) == pytest.approx(0.5 * force / MASS * 0.5**2, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_rod_stays_while_its_weight_meets_the_circle_of_friction(method: str) -> None:
+    """The circle about the pin has the radius of the pin times the sine of the friction angle."""
+    mu = 0.3
+    machine = pendulum(f"coulomb: {mu}")
+    edge = float(np.arcsin(mu * PIN / ARM))
+    stays = simulate(machine, hanging(machine, edge * (1.0 - 1e-6)), 0.2, method=method)
+    np.testing.assert_allclose(stays.v, 0.0, rtol=0, atol=1e-14)
+    falls = simulate(machine, hanging(machine, edge * (1.0 + 1e-3)), 0.2, method=method)
+    assert falls.position("turn")[-1] < edge * (1.0 + 1e-3) - 1e-6
+
+
+def test_a_pendulum_swings_until_its_pin_holds_it() -> None:
+    """Against the equation of its angle, where the force in the pin depends on its friction."""
+    mu, speed = 0.3, 1.0
+    machine = pendulum(f"coulomb: {mu}")
+    start = hanging(machine, 0.2, speed)
+    found = simulate(machine, start, 4.0, sample_period=0.01)
+    about = INERTIA + MASS * ARM**2
+
+    def off(faster: float, angle: float, rate: float, side: float) -> float:
+        along = MASS * (G * np.sin(angle) + ARM * faster)
+        inward = MASS * (G * np.cos(angle) + ARM * rate**2)
+        friction = mu * PIN * np.hypot(along, inward)
+        return float(about * faster + MASS * G * ARM * np.sin(angle) + side * friction)
+
+    def rates(t: float, x: np.ndarray, side: float) -> list[float]:
+        return [x[1], brentq(off, -1e3, 1e3, args=(x[0], x[1], side), xtol=1e-14)]
+
+    def turns(t: float, x: np.ndarray, side: float) -> float:
+        return float(x[1])
+
+    turns.terminal = True
+    t, x, side = 0.0, np.array([0.2, speed]), 1.0
+    while ARM * abs(np.sin(x[0])) > mu * PIN or x[1]:
+        turns.direction = -side
+        given = {"args": (side,), "events": turns, "rtol": 1e-12, "atol": 1e-13}
+        swing = solve_ivp(rates, (t, 10.0), x, method="DOP853", **given)
+        t, x, side = swing.t[-1], np.array([swing.y[0, -1], 0.0]), -side
+    assert changes(found, "pin.sticking", True)[-1] == pytest.approx(t, abs=1e-8)
+    assert found.position("turn")[-1] == pytest.approx(x[0], abs=1e-8)
+    assert not found.v[-1].any() or np.abs(found.v[-1]).max() < 1e-14
+
+
+@pytest.mark.slow
+def test_its_steps_agree_to_order_one() -> None:
+    machine = pendulum("coulomb: 0.3, static: 0.4")
+    start, errors, steps = hanging(machine, 0.2, 1.0), [], (4e-3, 1e-3, 2.5e-4)
+    exact = simulate(machine, start, 1.0, sample_period=0.02)
+    for step in steps:
+        found = simulate(machine, start, 1.0, method="moreau", step=step, sample_period=0.02)
+        errors.append(np.abs(found.q - exact.q).max())
+        assert (np.diff(found.energy) < 1e-6 * MASS * G * ARM).all()
+    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert 0.8 < order < 1.5
+    assert errors[-1] < 1e-4
+
+
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_what_lies_on_it_presses_it_too(method: str) -> None:
+    """A weight that only falls rests on a block on a guide, whose friction carries both."""
+    mu, on_top, weight, speed, duration = 0.2, 0.1, 3.0, 2.0, 0.2
+    machine = mechanism(
+        FREE
+        + link("weight", weight)
+        + joint("fall", "base", "weight", kind="prismatic", axis="0 0 1"),
+        "constraints: {guide: {type: prismatic, axis: [1, 0, 0], parent: {link: base}, child:"
+        f" {{link: rod}}, friction: {{coulomb: {mu}, exact: true}}}}}}\n"
+        "contacts: {top: {parent: {link: rod}, child: {link: weight},"
+        f" friction: {on_top}}}}}",
+    )
+    start = machine.state(np.zeros(4), [speed, 0.0, 0.0, 0.0])
+    found = simulate(machine, start, duration, method=method)
+    slower = G * (mu * (MASS + weight) + on_top * weight) / MASS
+    assert found.v[-1, 0] == pytest.approx(speed - slower * duration, abs=1e-9)
+    assert found.q[-1, 0] == pytest.approx(speed * duration - 0.5 * slower * duration**2, abs=1e-9)
+
+
+def test_sliding_and_turning_share_one_friction() -> None:
+    """A drum of inertia m r² on a shaft: its friction is against the velocity of its surface."""
+    mu, slide, turn = 0.3, 0.6, 8.0
+    drum = f"""<link name="drum"><inertial><mass value="{LIGHT}"/><inertia ixx="{MASS * PIN**2}"
+        iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+    shaft = mechanism(
+        FREE + drum + joint("spin", "rod", "drum", axis="1 0 0"),
+        "constraints: {shaft: {type: cylindrical, axis: [1, 0, 0], parent: {link: base},"
+        f" child: {{link: drum}}, friction: {{coulomb: {mu}, radius: {PIN}, exact: true}}}}}}",
+    )
+    found = simulate(shaft, shaft.state(np.zeros(4), [slide, 0.0, 0.0, turn]), 1.0)
+    speed = np.hypot(slide, PIN * turn)
+    (stop,) = changes(found, "shaft.sticking", True)
+    assert stop == pytest.approx(speed / (mu * G), abs=1e-8)
+    way = 0.5 * speed**2 / (mu * G)
+    assert found.q[-1, 0] == pytest.approx(way * slide / speed, abs=1e-8)
+    assert PIN * found.q[-1, 3] == pytest.approx(way * PIN * turn / speed, abs=1e-8)
+
+
+def test_motors_overcome_it() -> None:
+    mu = 0.3
+    machine = pendulum(f"coulomb: {mu}", "actuators: {motor: {joint: turn}}")
+    state, faster = hanging(machine, 0.3, 1.0), 2.0
+    found = inverse_dynamics(machine, state, {"turn": faster})
+    weight = MASS * G * np.array([np.sin(0.3), np.cos(0.3)])
+    force = np.hypot(*(weight + MASS * ARM * np.array([faster, 1.0])))
+    about = (INERTIA + MASS * ARM**2) * faster + weight[0] * ARM
+    assert found.efforts[0] == pytest.approx(about + mu * PIN * force, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("friction", "words"),
+    [
+        ("{coulomb: 0.1, static: 0.2, radius: 0.1}", "exact: true"),
+        ("{viscous: 0.1, exact: true}", "coulomb"),
+        ("{coulomb: 0.2, static: 0.1, radius: 0.1, exact: true}", "at least coulomb, 0.2"),
+        ("{coulomb: 0.2, velocity: 0.1, radius: 0.1, exact: true}", "regularises"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(friction: str, words: str) -> None:
+    text = (
+        "constraints: {pin: {type: hinge, axis: [0, 1, 0], parent: {link: base},"
+        f" child: {{link: rod}}, friction: {friction}}}}}"
+    )
+    with pytest.raises(MechanismFileError, match=words) as found:
+        mechanism(FREE, text)
+    assert "constraints.pin.friction" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "kind", ["point", "frame, axes: [x, z]", "screw, axis: [0, 1, 0], pitch: 1"]
+)
+def test_surfaces_that_move_along_more_than_two_directions_are_refused(kind: str) -> None:
+    text = (
+        f"constraints: {{pin: {{type: {kind}, parent: {{link: base}}, child: {{link: rod}},"
+        " friction: {coulomb: 0.1, radius: 0.1, exact: true}}}"
+    )
+    with pytest.raises(MechanismFileError, match="hinge across its plane") as found:
+        mechanism(FREE, text)
+    assert "constraints.pin.friction.exact" in str(found.value)
