@@ -188,7 +188,7 @@ class ContactFriction:
     def rows(self, sliding: Mapping[str, Array]) -> tuple[Indices, Indices, Array]:
         """Rows of the loads of contacts, (k,), of their two tangents, (k, 2), and μ, (k,)."""
         chosen = [self._place[name] for name in sliding]
-        loads = self._load_map[chosen, 0].argmax(axis=1)
+        loads = np.array([self._load_map[k, 0].argmax() for k in chosen], dtype=np.intp)
         return loads, self._tangents[chosen], self._friction[chosen]
 
     def evaluate(

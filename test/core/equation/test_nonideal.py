@@ -13,7 +13,7 @@ from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 
 SEEDS = st.integers(0, 10_000)
-# Random matrices of size ten have conditions of up to 1e4; numbers are of order one.
+# Random mass matrices have conditions of up to 1e3; numbers are of order one.
 ROUNDING = 1e-9
 
 
@@ -24,7 +24,7 @@ def random_system(seed, redundant=False):
     if redundant:
         A = np.vstack((A, A[0] - 2.0 * A[1]))
     b = A @ rng.standard_normal(10)
-    return rng, root @ root.T, A, rng.standard_normal(10), b
+    return rng, root @ root.T + np.eye(10), A, rng.standard_normal(10), b
 
 
 def weak_friction(rng, A, count=2, size=0.05):

@@ -61,6 +61,7 @@ forces:
 """
 
 
+@pytest.mark.slow
 def test_energy_is_conserved_with_springs_of_every_kind():
     machine = mechanism(arm((1.0, 1.0)), SPRINGS)
     assert machine.conservative
@@ -271,7 +272,8 @@ def test_joints_have_no_feedback():
 def test_the_files_in_the_page_on_forces_are_files():
     page = DOCS / "forces_and_friction.md"
     blocks = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
-    forces, friction = (MechanismSpec.from_text(f"schema: 1\n{block}") for block in blocks)
+    files = [MechanismSpec.from_text(f"schema: 1\n{block}") for block in blocks]
+    forces, friction, sticking = files
     assert {force.type for force in forces.forces} == {
         "joint_spring",
         "line_spring",
@@ -280,3 +282,4 @@ def test_the_files_in_the_page_on_forces_are_files():
         "expression",
     }
     assert friction.constraints[0].friction.coulomb == 0.1
+    assert sticking.constraints[0].friction.static == 0.4

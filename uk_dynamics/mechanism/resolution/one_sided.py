@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocityRow
+from uk_dynamics.constraints.kinds.frames import FrameVelocityRow
 from uk_dynamics.constraints.rows import (
     BoxRow,
     Constraint,
@@ -26,7 +26,6 @@ from uk_dynamics.constraints.rows import (
     RoundRow,
     joint_terms,
 )
-from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import MechanismFileError, located
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
@@ -141,7 +140,7 @@ def _row(contact: ContactSpec, label: str) -> FrameRow:
 
 def _surface_rows(
     spec: ConstraintSpec, radius: float, joint: Constraint, length: float
-) -> tuple[Row, ...]:
+) -> tuple[FrameVelocityRow, ...]:
     """Velocities of the surfaces of a loop joint, in m/s, along the directions that are free.
 
     Raises:
